@@ -1,7 +1,8 @@
-//! How well the files below a folder are read: `cargo run --release -p mlir --example survey -- DIR [--deleted N]`.
+//! Surveys how well the files below a folder parse: `cargo run --release -p mlir --example survey -- DIR
+//! [--deleted N]`.
 //!
-//! With `--deleted N` one bracket is left out of a text, N times for each kind, and the other ops that are still found at
-//! their places are counted.
+//! With `--deleted N` one bracket is deleted from a text, N times for each kind, and the other ops that are
+//! still found at their places are counted.
 #![allow(clippy::print_stdout)]
 
 use std::collections::{BTreeMap, HashSet};
@@ -9,7 +10,7 @@ use std::path::PathBuf;
 
 use mlir::{Form, Parse, PieceState, parse};
 
-/// Where ops start, and how they are called.
+/// The start and name of each op.
 fn ops(parse: &Parse, text: &str) -> Vec<(usize, String)> {
     let named = parse.ops.iter().filter(|op| !op.name.is_empty() && op.form != Form::Alias);
     named.map(|op| (op.name.start as usize, op.name.of(text).to_owned())).collect()
@@ -105,7 +106,7 @@ fn deleted(texts: &[(PathBuf, String)], trials: usize) {
         for _ in 0..trials {
             let text = big[next(big.len())];
             let read = parse(text, PieceState::default());
-            // Brackets of the text, not of its comments and strings.
+            // Brackets outside of comments and strings.
             let (tokens, _) = mlir::tokens(text, 0, text.len(), false);
             let places: Vec<usize> = tokens
                 .iter()

@@ -1,6 +1,6 @@
-//! A text that is opened is cut and read in one go, on all cores: where its pieces start is guessed from the columns of its lines,
-//! each is read as if the guess were right, and what is open behind it tells whether that of the next one is. Only where one is
-//! wrong the text is read on for the places of cuts alone.
+//! Cuts and parses a text in one go, on all cores, when it opens. The start of each piece is guessed from the
+//! columns of its lines and the piece is parsed on that guess; the end state of each piece then checks the
+//! guess for the next one. Only after a wrong guess is the text read just for its cuts.
 
 use memchr::memchr;
 use rayon::prelude::*;
@@ -13,13 +13,13 @@ use crate::segmenter::parse_to_end;
 use crate::segments::{function_at, op_at};
 use crate::tree::Parse;
 
-/// So many pieces are read at once at first, and behind a wrong guess; then twice as many each time.
+/// The number of pieces parsed at once at first, and after a wrong guess; it doubles each time.
 const FIRST: usize = 8;
-/// At most so many, so that the next wrong guess does not cost the text.
+/// The upper limit of that number, so that the next wrong guess does not cost the whole text.
 const MOST: usize = 256;
 
-/// Where a text is cut, as [`text::Cuts`] says it, and each piece as [`crate::parse`] reads it, but for those that a wrong guess
-/// has left.
+/// The cuts of a text as [`text::Cuts`], and each piece as [`crate::parse`] reads it; `None` for pieces found
+/// after a wrong guess.
 pub fn read_in_pieces(text: &str, min_bytes: usize) -> (text::Cuts, Vec<Option<Parse>>) {
     let lengths = Lengths::of(text, min_bytes);
     let starts = starts(text, lengths);
@@ -80,7 +80,7 @@ impl Found {
     }
 }
 
-/// Where pieces may start, and what may be open there.
+/// The possible starts of pieces, with the guessed states there.
 fn starts(text: &str, lengths: Lengths) -> Vec<(usize, PieceState)> {
     let mut starts = vec![(0, PieceState::default())];
     while let Some(next) = starts.last().and_then(|&last| start_behind(text, last, lengths)) {
@@ -89,8 +89,8 @@ fn starts(text: &str, lengths: Lengths) -> Vec<(usize, PieceState)> {
     starts
 }
 
-/// The first line of a function that starts where the piece is long enough; in a function that goes on for longer the first op
-/// that may stand in its body.
+/// The next start: the first line of a function after the minimum length or, in a longer function, the first
+/// op that may be in its body.
 fn start_behind(
     text: &str,
     (piece, state): (usize, PieceState),
@@ -112,7 +112,7 @@ fn start_behind(
             && let Some((column, body)) = op_at(line)
             && least.is_none_or(|(_, known, _)| column < known)
         {
-            // Of the function in whose body the last piece starts the column is known.
+            // The column is known for the function in whose body the last piece starts.
             if body == state {
                 return Some((at, body));
             }
@@ -139,7 +139,7 @@ mod tests {
         )
     }
 
-    /// Pieces, and how many of them were read while the text was cut.
+    /// The number of pieces, and of those parsed while cutting.
     fn count(text: &str) -> (usize, usize) {
         let (cuts, parses) = read_in_pieces(text, 200);
         assert_eq!(parses.len(), cuts.pieces.len() + 1);
@@ -153,7 +153,7 @@ mod tests {
             let text = format!("module {{\n{}}}\n", functions(ops));
             let (all, read) = count(&text);
             assert!(all > 60 && read == all, "{read} of {all}");
-            // In a region of what is no module nothing is cut.
+            // Regions of ops other than modules are not cut.
             let inside = text.replacen("  func.func @f50(", "  x.y {\n  func.func @f50(", 1);
             let inside = inside.replacen("  func.func @f60(", "  }\n  func.func @f60(", 1);
             let (all, read) = count(&inside);

@@ -1,12 +1,12 @@
-//! Numbers in attributes, in all the ways that they are written: `array<i64: 1, 2>`, `[1, 2]`, `dense<1> : tensor<2xi64>`,
-//! `1 : i64`, and fields of `#stablehlo.dot<lhs_batching_dimensions = [0], …>`.
+//! Numbers in attributes, in every form: `array<i64: 1, 2>`, `[1, 2]`, `dense<1> : tensor<2xi64>`, `1 : i64`,
+//! and fields of `#stablehlo.dot<lhs_batching_dimensions = [0], …>`.
 
 use crate::shaped::shaped;
 
-/// Elements of a list beyond this many are not read: lists of dimensions are short.
+/// The largest number of list elements that are read: lists of dimensions are short.
 const MAX_INTEGERS: usize = 4096;
 
-/// The integers of a list, flat, in the order of the text; nothing where it is no list of integers.
+/// The integers of a list, flattened, in text order; `None` if it is not a list of integers.
 pub fn integers(value: &str) -> Option<Vec<i64>> {
     let value = value.trim();
     if let Some(body) = value.strip_prefix("array<") {

@@ -1,9 +1,9 @@
-//! What stands at a place, told from the few tokens around it.
+//! Classifies positions by a few tokens around them.
 
 use crate::lexer::{Token, TokenKind};
 use crate::words::{is_dotted, is_function_like, is_hungry_word, is_short_op, is_terminator, last_segment};
 
-/// The tokens of a piece, and the questions about them that need no state.
+/// The tokens of a piece, with stateless queries.
 pub(crate) struct Tokens<'t> {
     pub(crate) text: &'t str,
     pub(crate) all: Vec<Token>,
@@ -14,7 +14,7 @@ pub(crate) struct Tokens<'t> {
 pub(crate) enum Brace {
     Region,
     Dictionary,
-    /// `{}`: both look like this.
+    /// `{}`, which may be either.
     Empty,
 }
 
@@ -34,7 +34,7 @@ impl<'t> Tokens<'t> {
         self.all.get(at).is_some_and(|t| t.is_first)
     }
 
-    /// The text cannot end behind this token: what follows belongs to it.
+    /// Whether the text cannot end after this token: what follows belongs to it.
     pub(crate) fn is_hungry(&self, at: usize) -> bool {
         match self.kind(at) {
             Some(
@@ -53,7 +53,7 @@ impl<'t> Tokens<'t> {
         }
     }
 
-    /// Where the name of the op stands of which results start at `at`: `%a, %b:2 = name`.
+    /// The token of the op name whose results start at `at`: `%a, %b:2 = name`.
     pub(crate) fn name_behind_results(&self, at: usize) -> Option<usize> {
         let mut i = at;
         loop {
@@ -72,7 +72,7 @@ impl<'t> Tokens<'t> {
         }
     }
 
-    /// Results with an op behind them, beyond doubt: `%i = %c0` of a loop is none.
+    /// Whether results followed by an op start here, without doubt; not so for the `%i = %c0` of a loop.
     pub(crate) fn is_results(&self, at: usize) -> bool {
         let Some(name) = self.name_behind_results(at) else { return false };
         match self.kind(name) {
@@ -85,7 +85,7 @@ impl<'t> Tokens<'t> {
         }
     }
 
-    /// A word that is the name of an op whatever is in front of it.
+    /// Whether a word is an op name whatever precedes it.
     fn is_unmistakable(&self, at: usize) -> bool {
         let word = self.word(at);
         let is_next = |kinds: &[TokenKind]| self.kind(at + 1).is_some_and(|k| kinds.contains(&k));
@@ -95,7 +95,7 @@ impl<'t> Tokens<'t> {
         matches!(last_segment(word), "return" | "yield") && !is_next(&[TokenKind::Equal, TokenKind::Comma])
     }
 
-    /// Whether an op starts here, in brackets that should be closed by now.
+    /// Whether an op starts here, inside brackets that should be closed by now.
     pub(crate) fn starts_op_in_brackets(&self, at: usize) -> bool {
         if !self.is_first(at) || at == 0 {
             return false;
@@ -115,7 +115,7 @@ impl<'t> Tokens<'t> {
         }
     }
 
-    /// Whether a statement starts here, behind one that no bracket keeps open.
+    /// Whether a statement starts here, after one without open brackets.
     pub(crate) fn starts_statement(&self, at: usize, is_top: bool) -> bool {
         let Some(token) = self.all.get(at) else { return true };
         if at == 0 {
@@ -124,7 +124,7 @@ impl<'t> Tokens<'t> {
         let is_next = |kind| self.kind(at + 1) == Some(kind);
         let is_fed = || !self.is_hungry(at - 1);
         match token.kind {
-            // Of a list of values the first alone is looked at: each looks to its end.
+            // In a list of values only the first is checked, because each check runs to the end of the list.
             TokenKind::Value => (token.is_first || is_fed()) && self.is_results(at),
             TokenKind::String => token.is_first && is_next(TokenKind::OpenParen) && is_fed(),
             TokenKind::Word if token.is_first => {
@@ -132,7 +132,7 @@ impl<'t> Tokens<'t> {
                 let is_name = is_dotted(word) || is_short_op(word);
                 self.is_unmistakable(at) || (is_name && !is_next(TokenKind::Equal) && is_fed())
             }
-            // Two ops on a line: only what ends a block is unmistakable.
+            // For two ops on one line: only a terminator is certain.
             TokenKind::Word => {
                 let word = self.word(at);
                 let is_return = word == "return" && is_next(TokenKind::Value);
@@ -164,7 +164,7 @@ impl<'t> Tokens<'t> {
         matches!(self.kind(at), Some(TokenKind::Word | TokenKind::String)) && goes_on
     }
 
-    /// What the brace at `at` opens, by what is in it.
+    /// What the brace at `at` opens, by its contents.
     pub(crate) fn brace(&self, at: usize) -> Brace {
         let next = at + 1;
         let behind = self.kind(next + 1);

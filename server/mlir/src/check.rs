@@ -1,6 +1,6 @@
-//! What is wrong with names and types, whatever the dialects: found without a verifier.
+//! Checks names and types in any dialect, without a verifier.
 //!
-//! Only inside of functions: elsewhere the order of ops means nothing, and names may be those of another piece.
+//! Only inside functions: elsewhere the order of ops has no meaning, and names may belong to another piece.
 
 use std::borrow::Cow;
 
@@ -14,23 +14,22 @@ use crate::shaped::shaped;
 use crate::tree::*;
 use crate::words::{is_function_like, unquoted};
 
-/// A finding of the text of one piece.
+/// A finding in the text of one piece.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
     pub span: Span,
-    /// Stable kebab-case name.
+    /// A stable kebab-case name.
     pub code: &'static str,
     pub message: String,
-    /// The other side of it.
+    /// The related place, with a message.
     pub related: Option<(Span, String)>,
 }
 
-/// Ancestors beyond this many are not asked where they stand.
+/// The largest number of ancestors that are examined.
 const MAX_STEPS: usize = 64;
 
-/// Findings in the order of the text. Functions that are not read without errors are left alone: what is wrong with their
-/// names follows from those. Of a function that is cut the other pieces may have errors: what is found here counts only if none
-/// has.
+/// The findings in text order. Functions with syntax errors are skipped, since errors in their names follow
+/// from those. Other pieces of a cut function may have errors: findings here count only if none has.
 pub fn check(parse: &Parse, text: &str) -> Vec<Finding> {
     let mut findings = Vec::new();
     let mut checked = Vec::new();
@@ -42,7 +41,7 @@ pub fn check(parse: &Parse, text: &str) -> Vec<Finding> {
         }
         behind = op.behind as usize;
         if is_cut || !has_errors(parse, text, id as OpId) {
-            // What stands behind the end of a function may use arguments, which a piece above has.
+            // The text after the end of a function may use arguments that a piece above defines.
             for id in (id..behind).filter(|&id| !parse.is_continued(id as OpId)) {
                 check_op(parse, text, id as OpId, &mut findings);
             }
@@ -55,7 +54,7 @@ pub fn check(parse: &Parse, text: &str) -> Vec<Finding> {
     findings
 }
 
-/// Whether something from the start of an op to the next one behind it could not be read.
+/// Whether there is a syntax error between the start of an op and the next op after it.
 pub fn has_errors(parse: &Parse, text: &str, id: OpId) -> bool {
     let op = parse.op(id);
     let behind = parse.ops.get(op.behind as usize);
@@ -64,19 +63,19 @@ pub fn has_errors(parse: &Parse, text: &str, id: OpId) -> bool {
     parse.errors.get(first).is_some_and(|e| e.span.start < end || behind.is_none())
 }
 
-/// A value that another piece defines.
+/// A value defined in another piece.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outside<'a> {
-    /// How many results its name has.
+    /// The number of results of its name.
     pub count: u32,
-    /// Of the result that is meant.
+    /// The type of the referenced result.
     pub ty: Option<Cow<'a, str>>,
-    /// It is defined behind the op that uses it, in the same block or around.
+    /// Whether it is defined after the op that uses it, in the same block or an enclosing one.
     pub is_below: bool,
 }
 
-/// What [`check`] finds of names that are defined in other pieces, with the use whose definition is the other side of it. `find`
-/// tells what a name (with the `#1` of a result of a pack) that an op uses stands for.
+/// The findings of [`check`] about names defined in other pieces, each with the use whose definition is the
+/// related place. `find` resolves a name (with the `#1` of a result pack) used by an op.
 pub fn check_outside<'a>(
     parse: &Parse,
     text: &str,
@@ -195,7 +194,7 @@ fn results(count: u32) -> String {
     if count == 1 { "one result".to_owned() } else { format!("{count} results") }
 }
 
-/// Whether a use in `op` stands in front of the op that defines the value, in the same block or inside of it.
+/// Whether a use in `op` precedes the op that defines the value, in the same block or nested in it.
 fn is_in_front(parse: &Parse, op: OpId, value: &Value) -> bool {
     let Definition::Result(defining) = value.definition else { return false };
     let block = parse.op(defining).block;
@@ -203,7 +202,7 @@ fn is_in_front(parse: &Parse, op: OpId, value: &Value) -> bool {
     path.into_iter().find(|&id| parse.op(id).block == block).is_some_and(|here| here <= defining)
 }
 
-/// The operand types that an op writes against those of its operands.
+/// Compares the operand types that an op states with those of its operands.
 fn check_types(parse: &Parse, text: &str, id: OpId, findings: &mut Vec<Finding>) {
     for written in written_types(parse, text, id) {
         let used = written.used;
@@ -216,15 +215,15 @@ fn check_types(parse: &Parse, text: &str, id: OpId, findings: &mut Vec<Finding>)
     }
 }
 
-/// An operand with the type that the op writes for it.
+/// An operand with the type that the op states for it.
 struct Written {
     used: Use,
     ty: Span,
-    /// The type stands for this operand alone.
+    /// Whether the type is for this operand alone.
     is_own: bool,
 }
 
-/// Operands with the types that the op writes for them, where it is known which is whose.
+/// The operands with the types that the op states for them, if the assignment is known.
 fn written_types(parse: &Parse, text: &str, id: OpId) -> SmallVec<[Written; 4]> {
     let types = parse.types(&parse.op(id).operand_types);
     let mut spans: SmallVec<[Span; 4]> = SmallVec::new();
@@ -275,7 +274,7 @@ fn mismatch(text: &str, written: &Written, defined: &str) -> Option<Finding> {
     is_other.then_some(Finding { span, code: "type-mismatch", message, related: None })
 }
 
-/// Whether two types are certainly different ones: of those that each has one way to be written.
+/// Whether two types are certainly different. Only types with a single spelling are compared.
 pub fn differ(a: &str, b: &str) -> bool {
     let is_plain = |ty: &str| match shaped(ty) {
         Some(array) => array.rest.is_empty() && is_scalar(array.element),
@@ -288,7 +287,7 @@ fn counted(count: usize, what: &str) -> String {
     if count == 1 { format!("one {what}") } else { format!("{count} {what}s") }
 }
 
-/// As many types as operands and results, where each has its own.
+/// Checks the numbers of types, operands and results where each has its own type.
 fn check_counts(parse: &Parse, text: &str, id: OpId, findings: &mut Vec<Finding>) {
     let op = parse.op(id);
     let is_generic = op.form == Form::Generic;
@@ -318,7 +317,7 @@ fn check_counts(parse: &Parse, text: &str, id: OpId, findings: &mut Vec<Finding>
     }
 }
 
-/// Types that the op writes and that nothing is of.
+/// Reports types written in the op that cannot exist.
 fn check_own_types(parse: &Parse, text: &str, id: OpId, findings: &mut Vec<Finding>) {
     let op = parse.op(id);
     let name = parse.name(id, text);
@@ -343,7 +342,7 @@ fn push_impossible(text: &str, ty: TypeRef, is_type: bool, findings: &mut Vec<Fi
     }
 }
 
-/// The types of arguments of functions and blocks.
+/// Checks the types of function and block arguments.
 fn check_declared_types(parse: &Parse, text: &str, checked: &[Span], findings: &mut Vec<Finding>) {
     for value in parse.values.iter().filter(|v| !matches!(v.definition, Definition::Result(_))) {
         let at = checked.partition_point(|span| span.start <= value.name.start);
@@ -355,7 +354,7 @@ fn check_declared_types(parse: &Parse, text: &str, checked: &[Span], findings: &
     }
 }
 
-/// What is returned against the results that the function around declares.
+/// Compares what is returned with the results declared by the enclosing function.
 pub fn check_returned(parse: &Parse, text: &str, id: OpId, declared: &[&str]) -> Vec<Finding> {
     let op = parse.op(id);
     let operands: Vec<Use> = parse.operands_of(id).copied().collect();
@@ -383,14 +382,14 @@ pub fn check_returned(parse: &Parse, text: &str, id: OpId, declared: &[&str]) ->
     findings
 }
 
-/// The lists of a constant against its type.
+/// Compares the lists of a constant with its type.
 fn check_literal(parse: &Parse, text: &str, id: OpId, findings: &mut Vec<Finding>) {
     let op = parse.op(id);
     if !op.name.of(text).trim_end_matches('"').ends_with("constant") {
         return;
     }
     let head = Span { start: op.name.end, end: op.span.end }.of(text);
-    // Attributes may stand in front of the value, which are no lists.
+    // Attributes before the value are not lists.
     let Some((before, literal)) = head.split_once("dense<") else { return };
     let Some(&TypeRef::Written(ty)) = parse.types(&op.result_types).first() else { return };
     let Some(array) = shaped(ty.of(text)) else { return };
@@ -411,7 +410,7 @@ fn check_literal(parse: &Parse, text: &str, id: OpId, findings: &mut Vec<Finding
     findings.push(Finding { span: ty, code: "literal-shape", message, related: None });
 }
 
-/// Findings that every parser of MLIR, or its verifier, refuses the text for.
+/// Whether every MLIR parser or verifier rejects a text with this finding.
 pub fn is_refused(code: &str) -> bool {
     matches!(
         code,
@@ -433,8 +432,8 @@ pub fn is_refused(code: &str) -> bool {
     )
 }
 
-/// Whether the op at a place, and all that hold it, are written as this crate knows them: a dialect that is not known may give
-/// names in ways of its own.
+/// Whether the op at an offset and all its ancestors have forms known to this crate. An unknown dialect may
+/// bind names in its own ways.
 pub fn is_certain(parse: &Parse, text: &str, at: u32) -> bool {
     let path = std::iter::successors(parse.op_at(at as usize), |&id| parse.parent(id)).take(MAX_STEPS);
     path.into_iter().all(|id| match parse.op(id).form {
@@ -443,10 +442,10 @@ pub fn is_certain(parse: &Parse, text: &str, at: u32) -> bool {
     })
 }
 
-/// `: (A, B) -> C`: each operand has its type there.
+/// Whether the types are written `: (A, B) -> C`, with one per operand.
 fn is_functional(parse: &Parse, text: &str, id: OpId) -> bool {
     let op = parse.op(id);
-    // `(%a init: %i), (%b init: %j)`: operands stand in another order than their types.
+    // `(%a init: %i), (%b init: %j)`: the operands are in another order than their types.
     if op.form == Form::Custom && op.name.of(text).ends_with(".reduce") {
         return false;
     }
@@ -463,7 +462,7 @@ fn is_functional(parse: &Parse, text: &str, id: OpId) -> bool {
         && arrow.is_some_and(|rest| rest.starts_with("->"))
 }
 
-/// An alias stands for a type that is elsewhere.
+/// Whether a type contains an alias, whose value is elsewhere.
 fn has_alias(ty: &str) -> bool {
     ty.match_indices(['!', '#']).any(|(at, _)| {
         let is_letter = |c: &char| c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '.' | '-');
@@ -472,7 +471,7 @@ fn has_alias(ty: &str) -> bool {
     })
 }
 
-/// The same type but for white space.
+/// Whether two types are equal up to white space.
 fn is_same(a: &str, b: &str) -> bool {
     let letters = |s: &'_ str| s.chars().filter(|c| !c.is_whitespace()).collect::<Vec<_>>();
     a == b || letters(a) == letters(b)
@@ -495,13 +494,13 @@ fn check_definitions(parse: &Parse, text: &str, within: Span, findings: &mut Vec
     }
 }
 
-/// Of a successor that no block of its region is called like.
+/// The finding for a successor without a block of that name in its region.
 pub fn unknown_block(span: Span, text: &str) -> Finding {
     let message = format!("this region has no block {}", span.of(text));
     Finding { span, code: "unknown-block", message, related: None }
 }
 
-/// Of a value whose name the body of the function defines before.
+/// The finding for a value whose name the function's body already defines.
 pub fn redefinition(span: Span, text: &str) -> Finding {
     let message = format!("{} is defined already", span.of(text));
     Finding { span, code: "redefinition", message, related: None }
@@ -569,7 +568,7 @@ mod tests {
             "%r:2 = linalg.map ins(%a : f32) outs(%a, %a : tensor<2xf32>, tensor<3xi1>) {\n}\n%0 = arith.negf %r#1 : tensor<3xf32>",
             &["type-mismatch %r#1 %r"],
         );
-        // Types with an encoding may be equal although they are written differently.
+        // Types with an encoding may be equal although spelled differently.
         check_body("%0 = arith.addf %a, %a : tensor<4xf32, #x.y>", &[]);
         check_body("%0 = arith.addf %a, %a : tensor< 4xf32>", &[]);
         check_body("%0 = nobody.addf %a, %a : tensor<5xf32>", &[]);

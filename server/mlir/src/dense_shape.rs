@@ -1,21 +1,21 @@
-//! The shape that the brackets of `dense<[[1, 2], [3, 4]]>` have.
+//! The shape of the nested lists in `dense<[[1, 2], [3, 4]]>`.
 
-/// How the lists of a literal are nested.
+/// The nesting of a literal's lists.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum ListShape {
-    /// Every list of a depth has as many elements.
+    /// Every list at one depth has the same length.
     Even(Vec<u64>),
     Uneven,
 }
 
-/// Lists within lists beyond this depth are not looked at.
+/// The deepest nesting of lists that is read.
 const MAX_DEPTH: usize = 32;
 
-/// The shape of what stands at the start of `text`; nothing where that is no list, or is not closed. Complex numbers are pairs in
-/// round brackets, and one element each.
+/// The shape of the list at the start of `text`; `None` if there is none, or if it is not closed. Complex
+/// numbers are pairs in parentheses and count as one element.
 pub(crate) fn list_shape(text: &str) -> Option<ListShape> {
     let bytes = text.as_bytes();
-    // Of each list that is open: commas, and whether something stands in it.
+    // For each open list: the number of commas, and whether it has elements.
     let mut open: Vec<(u64, bool)> = Vec::new();
     let mut shape: Vec<Option<u64>> = Vec::new();
     let mut leaves: Option<usize> = None;

@@ -1,9 +1,10 @@
-//! Dimensions that a string names: `ij,jk->ik`.
+//! Dimensions named by a string: `ij,jk->ik`.
 
-/// Dimensions that `...` stands for have letters of their own, from the last one on.
+/// The letters for dimensions that `...` covers are numbered back from the last one.
 const ELLIPSIS: u32 = 0xE000;
 
-/// `ij` as the letters of an array's dimensions; `...` is as many as the rank leaves. An error says what does not fit.
+/// The letters of an array's dimensions, as in `ij`; `...` covers the dimensions that remain of the rank. The
+/// error says what does not fit.
 pub fn einsum_letters(text: &str, rank: usize) -> Result<Vec<char>, String> {
     let text: String = text.chars().filter(|c| !c.is_whitespace()).collect();
     let (front, behind) = text.split_once("...").unwrap_or((&text, ""));
@@ -25,7 +26,7 @@ mod tests {
         assert_eq!(einsum_letters(" i j", 2), Ok(vec!['i', 'j']));
         assert_eq!(einsum_letters("i...j", 2), Ok(vec!['i', 'j']));
         let of = |text, rank| einsum_letters(text, rank).unwrap_or_default();
-        // The last dimensions meet, whatever is in front.
+        // The last dimensions match, whatever precedes them.
         assert_eq!(of("...j", 4)[1..], of("i...", 3)[1..].iter().copied().chain(['j']).collect::<Vec<_>>());
         for (text, rank) in [("ij", 3), ("ij", 1), ("i...j", 1), ("i1", 2), ("i......j", 4)] {
             assert!(einsum_letters(text, rank).is_err(), "{text} of {rank}");

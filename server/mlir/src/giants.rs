@@ -1,30 +1,30 @@
-//! Functions that are cut: what a piece shows of its part of one to the others.
+//! Cut functions: the part that a piece holds, as other pieces see it.
 //!
-//! Only what stands in the body itself is seen by other pieces, because cuts are made nowhere deeper. A name stands for what has
-//! it first in the body, wherever that is; then for the last argument of that name.
+//! Other pieces see only definitions directly in the body, because functions are cut nowhere deeper. A name
+//! refers to its first definition in the body, wherever that is, else to the last argument with that name.
 
 use crate::tree::*;
 
 /// The part of a function in one piece.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FunctionPart {
-    /// The function, or what stands for it where it starts above.
+    /// The function, or its placeholder if it starts in a piece above.
     pub op: OpId,
     pub body: RegionId,
-    /// It starts in a piece above.
+    /// Whether it starts in a piece above.
     pub is_continued: bool,
-    /// It goes on in the next piece, if there is one.
+    /// Whether it continues in the next piece, if there is one.
     pub is_open: bool,
-    /// What the body itself defines, in the order of the text.
+    /// The values defined directly in the body, in text order.
     pub values: Vec<ValueId>,
-    /// What the function introduces.
+    /// The arguments of the function.
     pub arguments: Vec<ValueId>,
-    /// Blocks of the body; in a piece that continues it the first one goes on from above.
+    /// The blocks of the body. In a continued function the first one continues from above.
     pub blocks: Vec<BlockId>,
 }
 
 impl Parse {
-    /// The parts of functions that are cut: of the one that is open at the start, and of the one that is open at the end.
+    /// The parts of cut functions: of the one open at the start, and of the one open at the end.
     pub fn function_parts(&self) -> Vec<FunctionPart> {
         let [first, last] = self.cut_bodies();
         let bodies = first.into_iter().chain(last.filter(|_| last != first));
@@ -47,7 +47,7 @@ impl Parse {
                 Definition::Result(op) => self.op(op).block,
                 Definition::BlockArgument(block) => Some(block),
                 Definition::Binder(op) => {
-                    // What stands behind the body introduces nothing in it.
+                    // Names after the body are not bound in it.
                     let is_in_front =
                         |body: RegionId| value.name.start < self.regions[body as usize].span.start;
                     let is_here = |part: &&mut FunctionPart| {
@@ -67,7 +67,7 @@ impl Parse {
         parts
     }
 
-    /// The body of a function that is cut around an op, and the op of the body that is it or holds it.
+    /// The body of the enclosing cut function, and the op directly in that body that is or contains `op`.
     pub fn in_cut_body(&self, op: OpId) -> Option<(RegionId, OpId)> {
         let bodies = self.cut_bodies();
         let mut id = op;

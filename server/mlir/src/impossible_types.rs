@@ -1,11 +1,12 @@
-//! Types that no MLIR text may have: extents without an `x` between them, floats of 31 bits, unknown builtin types.
+//! Types that are impossible in any MLIR text: extents without an `x` between them, floats of 31 bits,
+//! unknown builtin types.
 //!
 //! Source: `mlir/lib/AsmParser/TypeParser.cpp`, `mlir/include/mlir/IR/BuiltinTypes.td`.
 
 use crate::shaped::shaped;
 
-/// What is wrong with a type; nothing where it may be one. A word that is no array is only looked at where `is_type` says that
-/// a builtin type stands there: dialects write theirs without a sign inside of their own ops.
+/// The error in a type; `None` if it may be valid. A word that is not an array is only checked if `is_type`
+/// says that it must be a builtin type, because dialects omit the sigil of their types inside their own ops.
 pub(crate) fn impossible(ty: &str, is_type: bool) -> Option<String> {
     let ty = ty.trim();
     if is_scalar(ty) {
@@ -34,14 +35,14 @@ fn is_word(word: &str) -> bool {
     !word.is_empty() && word.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
 }
 
-/// Builtin types without brackets.
+/// Whether a word is a builtin type without brackets.
 pub(crate) fn is_scalar(word: &str) -> bool {
     if matches!(word, "index" | "none" | "bf16" | "f16" | "tf32" | "f32" | "f64" | "f80" | "f128") {
         return true;
     }
     let digits = |s: &str| !s.is_empty() && s.bytes().all(|b| b.is_ascii_digit());
     let is_integer = ["i", "si", "ui"].iter().any(|sign| word.strip_prefix(sign).is_some_and(digits));
-    // `f8E4M3FN`: bits, those of the exponent, those of the mantissa, and which values are not finite.
+    // `f8E4M3FN`: the bits, those of the exponent, those of the mantissa, and which values are not finite.
     let is_small_float = || {
         let (bits, rest) = word.strip_prefix('f')?.split_once('E')?;
         let (exponent, rest) = rest.split_once('M')?;

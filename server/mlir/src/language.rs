@@ -1,12 +1,12 @@
-//! Which language a text is in: HLO text is often saved as `.mlir`, and MLIR without any name.
+//! Detects the language of a text: HLO text is often saved as `.mlir`, and MLIR without any name.
 
-/// What stands behind blanks and comments.
+/// The text after leading blanks and comments.
 fn code(text: &str) -> &str {
     let mut rest = text.trim_start();
     loop {
         let (comment, end) = match (rest.strip_prefix("//"), rest.strip_prefix("/*")) {
             (Some(line), _) => (line, "\n"),
-            // Of HLO; MLIR has none.
+            // A block comment, which only HLO has.
             (_, Some(block)) => (block, "*/"),
             _ => return rest,
         };
@@ -14,13 +14,13 @@ fn code(text: &str) -> &str {
     }
 }
 
-/// Whether the first word of a text, behind comments, is that of an HLO module.
+/// Whether the first word of a text, after comments, starts an HLO module.
 pub fn holds_hlo(text: &str) -> bool {
     let behind = code(text).strip_prefix("HloModule");
     behind.is_some_and(|b| b.starts_with(|c: char| c.is_whitespace() || c == ','))
 }
 
-/// Whether a text starts as MLIR does, and HLO does not.
+/// Whether a text starts like MLIR, and unlike HLO.
 pub fn starts_like_mlir(text: &str) -> bool {
     let code = code(text);
     ["module", "func.func", "builtin.module", "\"builtin.module\"", "#", "!"]

@@ -1,13 +1,13 @@
-//! Tokens of MLIR text. A dense payload, however long, is one token.
+//! Tokens of MLIR text. A dense payload of any length is one token.
 //!
-//! Source of the letters: `mlir/lib/AsmParser/Lexer.cpp`.
+//! Source of the character classes: `mlir/lib/AsmParser/Lexer.cpp`.
 
 use memchr::{memchr, memchr2, memchr3};
 use text::{Span, SyntaxError};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TokenKind {
-    /// `stablehlo.add`, `return`, `tensor`, `f32`, and what is behind a number in `4x8xf32`.
+    /// `stablehlo.add`, `return`, `tensor`, `f32`, and the text after a number in `4x8xf32`.
     Word,
     /// `%name`, with the `#1` of a result pack.
     Value,
@@ -21,9 +21,9 @@ pub enum TokenKind {
     TypeName,
     Number,
     String,
-    /// `{-# … #-}`, whole.
+    /// A whole `{-# … #-}`.
     Resources,
-    /// A line `// -----`.
+    /// A `// -----` line.
     Split,
     Comment,
     OpenParen,
@@ -41,9 +41,9 @@ pub enum TokenKind {
     Equal,
     /// `->`
     Arrow,
-    /// Every other sign: `-`, `+`, `*`, `?`, `>=`, `...` and so on.
+    /// Any other punctuation: `-`, `+`, `*`, `?`, `>=`, `...` and so on.
     Sign,
-    /// What no MLIR text holds.
+    /// Text that is not valid in MLIR.
     Bad,
 }
 
@@ -51,19 +51,20 @@ pub enum TokenKind {
 pub struct Token {
     pub span: Span,
     pub kind: TokenKind,
-    /// Nothing but blanks stands in front of it on its line.
+    /// Whether only blanks precede it on its line.
     pub is_first: bool,
 }
 
-/// The tokens of `text[from..to]`, comments among them where `comments` says so. Split lines are always there.
+/// The tokens of `text[from..to]`, with comments if `comments` is set. Split lines are always included.
 ///
-/// `to` must be a boundary between tokens, or a token that crosses it ends there.
+/// `to` must be a token boundary; a token that crosses it ends there.
 pub fn tokens(text: &str, from: usize, to: usize, comments: bool) -> (Vec<Token>, Vec<SyntaxError>) {
     let (tokens, errors, _) = read(text, from, to, comments, false);
     (tokens, errors)
 }
 
-/// As [`tokens`], without comments, where resources may have been opened in vain above; whether they have been behind it.
+/// [`tokens`] without comments. `resources_stay_open` says whether unterminated resources precede the range;
+/// the last result says whether they do at its end.
 pub(crate) fn tokens_behind(
     text: &str,
     from: usize,
@@ -73,7 +74,7 @@ pub(crate) fn tokens_behind(
     read(text, from, to, false, resources_stay_open)
 }
 
-/// Appends tokens to `all`, and answers as [`tokens_behind`].
+/// Appends tokens to `all`. The flag and the result are those of [`tokens_behind`].
 pub(crate) fn tokens_into(
     text: &str,
     range: std::ops::Range<usize>,
@@ -126,7 +127,7 @@ struct Lexer<'t> {
     at: usize,
     is_first: bool,
     comments: bool,
-    /// The end of resources was looked for in vain: the next one does not look again.
+    /// The end of some resources was not found, so the search is not repeated for the next ones.
     resources_stay_open: bool,
     tokens: Vec<Token>,
     errors: Vec<SyntaxError>,
@@ -136,7 +137,7 @@ fn is_word_start(b: u8) -> bool {
     b.is_ascii_alphabetic() || b == b'_'
 }
 
-/// Letters of words; of names behind a sign; digits.
+/// Character classes: words, names after a sigil, digits.
 const WORD: u8 = 1;
 const SUFFIX: u8 = 2;
 const DIGIT: u8 = 4;
@@ -160,7 +161,7 @@ static CLASSES: [u8; 256] = {
     classes
 };
 
-/// What a sign is that is a token whatever is behind it; nothing for others.
+/// The token kinds of characters that are tokens whatever follows them.
 static SIGNS: [Option<TokenKind>; 256] = {
     let mut signs = [None; 256];
     signs[b'(' as usize] = Some(TokenKind::OpenParen);
@@ -182,7 +183,7 @@ fn is_in(b: u8, class: u8) -> bool {
     CLASSES[b as usize] & class != 0
 }
 
-/// Behind the letters of a class.
+/// The position after the characters of a class.
 fn while_in(bytes: &[u8], at: usize, class: u8) -> usize {
     let mut at = at;
     while bytes.get(at).is_some_and(|&b| is_in(b, class)) {
@@ -229,7 +230,7 @@ impl Lexer<'_> {
         while_in(self.bytes, at, class)
     }
 
-    /// What more than the first byte tells.
+    /// A token that needs more than its first byte.
     fn token(&mut self, b: u8) {
         use TokenKind::*;
         let start = self.at;
@@ -270,7 +271,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// One error for a run of them: text of another kind would give thousands.
+    /// Reports one error for a run of bad characters; text in another format would give thousands.
     fn bad(&mut self, start: usize, message: &str) {
         let len = self.text.get(start..).and_then(|rest| rest.chars().next()).map_or(1, char::len_utf8);
         let end = start + len;
@@ -290,7 +291,7 @@ impl Lexer<'_> {
     }
 
     fn number(&self, start: usize) -> usize {
-        // `0x4xf32` is a dimension list: hexadecimal only where no `x` follows.
+        // `0x4xf32` is a dimension list: it is hexadecimal only if no `x` follows.
         if self.bytes[start] == b'0' && self.peek(1) == b'x' && self.peek(2).is_ascii_hexdigit() {
             let end =
                 start + 2 + self.bytes[start + 2..].iter().take_while(|b| b.is_ascii_hexdigit()).count();
@@ -311,13 +312,13 @@ impl Lexer<'_> {
         end
     }
 
-    /// `%name` and `%0`, with their results.
+    /// `%name` and `%0`, with their result index.
     fn value(&mut self, start: usize) {
         let bytes = self.bytes;
         let next = bytes.get(start + 1).copied().unwrap_or(0);
         let class = if next.is_ascii_digit() { DIGIT } else { SUFFIX };
         let end = while_in(bytes, start + 1, class);
-        // What ends in a sign may end in that of an arrow.
+        // A name that ends in `-` may be followed by the rest of an arrow.
         if end == start + 1 || bytes[end - 1] == b'-' {
             return self.prefixed(b'%');
         }
@@ -333,7 +334,7 @@ impl Lexer<'_> {
         let next = self.peek(1);
         let end = match next {
             b'0'..=b'9' => self.while_in(start + 1, DIGIT),
-            // `#-}` ends resources; without their start it is a stray sign.
+            // `#-}` ends resources; without a start it is a stray character.
             b'-' if prefix == b'#' && self.peek(2) == b'}' => start + 1,
             _ if is_in(next, SUFFIX) => self.while_in(start + 1, SUFFIX),
             _ => start + 1,
@@ -344,7 +345,7 @@ impl Lexer<'_> {
             _ => end,
         };
         if end == start + 1 {
-            // `#` and `!` open the bodies of dialects without a name in some of them.
+            // In some dialects `#` and `!` open a body without a name.
             return match prefix {
                 b'#' | b'!' => self.push(TokenKind::Sign, start, end),
                 b'%' => self.bad(start, "a value needs a name behind %"),
@@ -367,7 +368,7 @@ impl Lexer<'_> {
         self.push(kind, start, end);
     }
 
-    /// The end of the string that starts at `start`. One that is not closed ends with its line.
+    /// The end of the string that starts at `start`. An unterminated string ends with its line.
     fn string(&mut self, start: usize) -> usize {
         let mut at = start + 1;
         while let Some(n) = self.bytes.get(at..).and_then(|rest| memchr3(b'"', b'\\', b'\n', rest)) {
@@ -377,7 +378,7 @@ impl Lexer<'_> {
                     at += n;
                     break;
                 }
-                // What is behind a backslash is of the string, were it a quote; a line end is not.
+                // An escaped character belongs to the string, even a quote; a line end does not.
                 _ => at += n + 1 + usize::from(!matches!(self.bytes.get(at + n + 1), None | Some(b'\n'))),
             }
         }
@@ -404,7 +405,7 @@ impl Lexer<'_> {
         if is_split || self.comments {
             let is_first = self.is_first;
             self.push(if is_split { TokenKind::Split } else { TokenKind::Comment }, start, end);
-            // What follows a comment is on a new line anyway.
+            // The token after a comment is on a new line anyway.
             self.is_first = is_first;
         }
         self.at = end;
@@ -437,9 +438,9 @@ impl Lexer<'_> {
     }
 }
 
-/// Whether a comment cuts a file into parts that know nothing of each other: `// -----`, the marker of `-split-input-file`, of
-/// which a longer rule of dashes does so only where nothing else is in the comment; and the head of a dump in a log of passes,
-/// `// -----// IR Dump After Canonicalizer //----- //`.
+/// Whether a comment splits a file into independent parts: `// -----`, the marker of `-split-input-file`,
+/// where a longer rule of dashes counts only if the comment contains nothing else; and the head of a dump in
+/// a log of passes, `// -----// IR Dump After Canonicalizer //----- //`.
 pub(crate) fn is_split_line(comment: &str) -> bool {
     let Some(rest) = comment.strip_prefix("//") else { return false };
     let dashes = rest.trim_start_matches([' ', '\t']);

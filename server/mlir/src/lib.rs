@@ -1,10 +1,10 @@
 //! MLIR text of any dialect, read without a registry: `(arrays, errors)` for any bytes.
 //!
-//! What is told by brackets, line starts and a few words is enough for ops, regions, blocks, names and most types; see
-//! [`parse`]. Which op does what is for others to know.
+//! Brackets, line starts and a few words suffice for ops, regions, blocks, names and most types; see
+//! [`parse`]. The semantics of ops are up to other crates.
 //!
-//! Architecture Invariant: no dialect is needed. What is unknown is never an error.
-//! Architecture Invariant: no recursion over the text; each byte is read a bounded number of times.
+//! Architecture Invariant: no dialect is needed. An unknown construct is never an error. Architecture
+//! Invariant: no recursion over the text; each byte is read a bounded number of times.
 
 mod ahead;
 mod attribute_values;

@@ -1,6 +1,6 @@
-//! Lists and dictionaries of text, taken apart by their brackets.
+//! Splits lists and dictionaries in text at their brackets.
 
-/// Parts between commas that no bracket and no string encloses.
+/// The parts between top-level commas, outside of strings.
 pub fn split(list: &str) -> Vec<&str> {
     let mut parts = Vec::new();
     let (mut depth, mut start) = (0usize, 0);
@@ -10,10 +10,10 @@ pub fn split(list: &str) -> Vec<&str> {
         match c {
             b'"' if before != b'\\' => in_string = !in_string,
             _ if in_string => {}
-            // Bounds, and orders of devices, are no brackets.
+            // `<=`, as in bounds and device orders, is not a bracket.
             b'<' if list.as_bytes().get(at + 1) == Some(&b'=') => {}
             b'<' | b'(' | b'[' | b'{' => depth += 1,
-            // The arrow closes nothing.
+            // The `>` of an arrow is not a bracket.
             b'>' if before == b'-' => {}
             b'>' | b')' | b']' | b'}' => depth = depth.saturating_sub(1),
             b',' if depth == 0 => {
@@ -30,7 +30,7 @@ pub fn split(list: &str) -> Vec<&str> {
     parts
 }
 
-/// The entries of `{a = 1, b, "c" = [2]}`, braces included in the text; nothing where there are none.
+/// The entries of `{a = 1, b, "c" = [2]}`, where `text` includes the braces; empty if there are none.
 pub fn dictionary(text: &str) -> Vec<(&str, &str)> {
     let Some(body) = text.trim().strip_prefix('{').and_then(|t| t.strip_suffix('}')) else {
         return Vec::new();
@@ -46,13 +46,13 @@ pub fn dictionary(text: &str) -> Vec<(&str, &str)> {
     parts.collect()
 }
 
-/// The braces that `text` starts with, whole; nothing where it starts with something else.
+/// The braces at the start of `text` with their contents; `None` if it starts with something else.
 pub fn braced(text: &str) -> Option<&str> {
     let end = closing(text.strip_prefix('{')?, b'{', b'}')?;
     Some(&text[..end + 2])
 }
 
-/// Where the bracket is closed that stands in front of `text`. Strings hide brackets.
+/// The position of the bracket that closes one before `text`. Brackets in strings are ignored.
 pub fn closing(text: &str, open: u8, close: u8) -> Option<usize> {
     let mut depth = 0usize;
     let mut in_string = false;

@@ -1,23 +1,25 @@
-//! What a location says: the framework's name of an op, and the line of the program that made it.
+//! Locations: the framework's name of an op, and the source line that created it.
 
 use crate::lists::split;
 
-/// Locations in locations beyond this depth are not read.
+/// The deepest nesting of locations that is read.
 const MAX_DEPTH: usize = 32;
-/// So many locations are read for one: parts that are aliases of more parts are no more than that together.
+/// The largest number of locations read for one op; it bounds aliases of fused locations that refer to more
+/// aliases.
 const MAX_READ: usize = 64;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SourcePlace {
-    /// Such as `jit(f)/add`; of a fused location those of its parts, with `;` between.
+    /// A name such as `jit(f)/add`; for a fused location those of its parts, joined by `;`.
     pub name: String,
-    /// Empty where no file is named.
+    /// Empty if no file is named.
     pub file: String,
-    /// Counted from 1; 0 where it is not known.
+    /// From 1; 0 if unknown.
     pub line: u64,
 }
 
-/// Of `loc(…)`, or of what is between its brackets. `alias` tells the value of a name with its `#`.
+/// The source place of `loc(…)`, or of the text between its brackets. `alias` resolves a name, including its
+/// `#`.
 pub fn source_place(location: &str, alias: &dyn Fn(&str) -> Option<String>) -> SourcePlace {
     Reader { alias, left: MAX_READ }.place(location, 0)
 }
@@ -53,7 +55,7 @@ impl Reader<'_> {
         SourcePlace::default()
     }
 
-    /// Behind the first quote: a file with a line, or a name and where that is.
+    /// The rest after the first quote: a file with a line, or a name and its location.
     fn named(&mut self, rest: &str, depth: usize) -> SourcePlace {
         let mut is_escaped = false;
         let end = rest.find(|c: char| {
@@ -72,9 +74,9 @@ impl Reader<'_> {
         SourcePlace { name: letters.to_owned(), ..child }
     }
 
-    /// All names of its parts, and the first line.
+    /// The names of all parts, and the first line.
     fn fused(&mut self, location: &str, depth: usize) -> SourcePlace {
-        // Between angles in front of the list may stand brackets, too.
+        // The angle brackets before the list may also contain brackets.
         let list =
             outside(location, "[").and_then(|at| location[at + 1..].strip_suffix(']')).unwrap_or_default();
         let mut all = SourcePlace::default();
@@ -95,7 +97,7 @@ impl Reader<'_> {
     }
 }
 
-/// Where `word` starts that neither brackets nor a string enclose.
+/// The start of `word` outside of brackets and strings.
 fn outside(text: &str, word: &str) -> Option<usize> {
     let bytes = text.as_bytes();
     let (mut depth, mut in_string, mut before) = (0usize, false, b' ');
@@ -107,7 +109,7 @@ fn outside(text: &str, word: &str) -> Option<usize> {
             b'"' if before != b'\\' => in_string = !in_string,
             _ if in_string => {}
             b'<' | b'(' | b'[' | b'{' => depth += 1,
-            // The arrow closes nothing.
+            // The `>` of an arrow is not a bracket.
             b'>' if before == b'-' => {}
             b'>' | b')' | b']' | b'}' => depth = depth.saturating_sub(1),
             _ => {}

@@ -1,23 +1,24 @@
-//! Which operand has which of the types behind the colon, of ops whose custom form is known.
+//! Assigns the types after the colon to operands, for ops with a known custom form.
 //!
-//! Sources: `mlir/include/mlir/Dialect/{Arith,Math,Func,SCF,Tensor,MemRef}/IR/*Ops.td`, `stablehlo/dialect/StablehloOps.td`.
+//! Sources:
+//! `mlir/include/mlir/Dialect/{Arith,Math,Func,SCF,Tensor,MemRef}/IR/*Ops.td`, `stablehlo/dialect/StablehloOps.td`.
 
 use crate::words::last_segment;
 
-/// How the types of a custom form are those of its operands.
+/// The assignment of a custom form's types to its operands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum OperandTypes {
-    /// `%a, %b : T`: so many operands are of the one type.
+    /// `%a, %b : T`: this many operands, all of the same type.
     One(usize),
     /// `%a, %b : A, B`, `%a : A to B`
     Each,
-    /// `%p, %a, %b : T`, `%p, %a, %b : P, T`: a choice of two values.
+    /// `%p, %a, %b : T`, `%p, %a, %b : P, T`: a selection between two values.
     Choice,
-    /// `%x[%i] : T`: the first operand is of the first type.
+    /// `%x[%i] : T`: the first operand has the first type.
     First,
 }
 
-/// Nothing of ops that no table here knows.
+/// `None` for ops that are not in the table.
 pub(crate) fn operand_types(name: &str) -> Option<OperandTypes> {
     use OperandTypes::*;
     let Some((dialect, op)) = name.split_once('.') else {
@@ -106,7 +107,8 @@ pub(crate) fn operand_types(name: &str) -> Option<OperandTypes> {
     }
 }
 
-/// Dialects whose custom forms define no value that the text does not show as one: what is unknown in them is wrong.
+/// Dialects whose custom forms define every value visibly in the text, so that an unknown name in them is an
+/// error.
 const DIALECTS: [&str; 30] = [
     "affine",
     "arith",

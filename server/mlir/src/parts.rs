@@ -1,4 +1,5 @@
-//! The parts of an op: attributes, types, location, symbol. Told by signs alone, whatever the dialect.
+//! The parts of an op: attributes, types, location, symbol. They are found by punctuation alone, in any
+//! dialect.
 
 use text::Span;
 
@@ -8,7 +9,7 @@ use crate::tree::*;
 use crate::words::{is_function_like, is_module_like, is_symbol_user, unquoted};
 
 impl Segmenter<'_> {
-    /// Behind the group or the token at `at`.
+    /// The token after the group or token at `at`.
     pub(crate) fn behind(&self, at: usize) -> usize {
         (self.matching.get(at).copied().unwrap_or(0) as usize).max(at) + 1
     }
@@ -62,7 +63,8 @@ impl Segmenter<'_> {
         }
     }
 
-    /// Notes the type behind the value of an alias: `#c = dense<0> : tensor<4xi32>`. Constants are of that type.
+    /// Records the type after the value of an alias, `#c = dense<0> : tensor<4xi32>`, for constants that use
+    /// it.
     pub(crate) fn note_alias_type(&mut self, first: usize, end: usize) {
         let name = first.wrapping_sub(1);
         if self.is_cutting || self.tokens.kind(name) != Some(TokenKind::AttributeName) {
@@ -84,12 +86,12 @@ impl Segmenter<'_> {
         }
     }
 
-    /// Where the token in front of `at` ends.
+    /// The end of the token before `at`.
     fn end_in_front(&self, at: usize) -> u32 {
         at.checked_sub(1).and_then(|before| self.tokens.all.get(before)).map_or(0, |token| token.span.end)
     }
 
-    /// One pass over what no bracket of the op encloses.
+    /// One pass over the op's top-level tokens.
     fn walk(&mut self, id: OpId, first: usize, end: usize) -> Parts {
         let mut parts = Parts::default();
         let is_custom = self.out.ops[id as usize].form == Form::Custom;
@@ -130,13 +132,13 @@ impl Segmenter<'_> {
         parts
     }
 
-    /// `name = value`, in the custom form: up to a comma, the types, or the next of its kind.
+    /// A `name = value` of the custom form: up to a comma, the types, or the next clause.
     fn clause(&mut self, at: usize, end: usize) {
         let mut behind = at + 2;
         while behind < end {
             match self.tokens.all[behind].kind {
                 TokenKind::Comma | TokenKind::Colon => break,
-                // `[b, f]x[i, o]->[b, f]` goes on behind its arrow.
+                // `[b, f]x[i, o]->[b, f]` continues after its arrow.
                 TokenKind::Arrow if self.tokens.kind(behind + 1) != Some(TokenKind::OpenSquare) => break,
                 TokenKind::OpenBrace if behind > at + 2 => break,
                 TokenKind::Word
@@ -150,7 +152,7 @@ impl Segmenter<'_> {
                 }
                 _ => behind = self.behind(behind),
             }
-            // Values are short; a clause that is not one may be as long as the text.
+            // Values are short; something else that looks like a clause may be as long as the text.
             if behind > at + 64 && self.matching.get(at + 2).is_none_or(|&m| m == 0) {
                 break;
             }
@@ -183,7 +185,8 @@ impl Segmenter<'_> {
         }
     }
 
-    /// Whether the op defines the symbol that it names first: `func.func @f`, `"func.func"() <{sym_name = "f"}>`.
+    /// Records the symbol that the op names first if the op defines it: `func.func @f`,
+    /// `"func.func"() <{sym_name = "f"}>`.
     fn define_symbol(&mut self, id: OpId, symbol: Option<usize>) {
         let op = &self.out.ops[id as usize];
         if !op.results.is_empty() || self.out.is_continued(id) {
@@ -217,7 +220,7 @@ impl Segmenter<'_> {
         }
     }
 
-    /// The arguments of a block, of its label.
+    /// Reads the arguments in the label of a block.
     pub(crate) fn finish_label(&mut self, block: BlockId, at: usize, end: usize) {
         let first = self.out.values.len() as ValueId;
         if self.tokens.kind(at + 1) == Some(TokenKind::OpenParen) {
@@ -250,15 +253,15 @@ impl Segmenter<'_> {
     }
 }
 
-/// Tokens that matter, of those that stand in no bracket of an op.
+/// The relevant top-level tokens of an op.
 #[derive(Default)]
 pub(crate) struct Parts {
-    /// The last one.
+    /// The last colon.
     pub(crate) colon: Option<usize>,
     pub(crate) arrow: Option<usize>,
     symbol: Option<usize>,
     location: Span,
     pub(crate) location_at: Option<usize>,
-    /// Where the text ends that stands in front of the first region.
+    /// The end of the text before the first region.
     head_end: Option<u32>,
 }

@@ -1,22 +1,22 @@
-//! What is open where a piece starts, as a byte.
+//! The open regions at the start of a piece, as a byte.
 
 use text::NEEDS_ABOVE;
 
-/// What is open where a piece starts.
+/// The open regions at the start of a piece.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PieceState {
-    /// Bodies of modules.
+    /// The number of open module bodies.
     pub depth: u8,
-    /// The body of a function in those; the column in which the function starts.
+    /// The column of the function whose body is open inside those, if there is one.
     pub function: Option<u8>,
-    /// Resources start above and end nowhere, so that they were read as ordinary text. An end that is typed below would change
-    /// that: such pieces are cut together with the one that holds their start.
+    /// Whether resources start above and never end, so that they were read as ordinary text. A terminator
+    /// typed below would change that, so such pieces are cut together with the one that contains the start.
     pub is_below_open_resources: bool,
 }
 
-/// What stands in more bodies of modules is not cut.
+/// Text inside more module bodies is not cut.
 const MAX_DEPTH: u8 = 7;
-/// A function that starts further to the right is not cut.
+/// A function that starts in a later column is not cut.
 const MAX_COLUMN: u8 = 14;
 
 impl PieceState {
@@ -39,7 +39,7 @@ impl PieceState {
         usize::from(self.depth) + usize::from(self.function.is_some())
     }
 
-    /// In the body of one more module; nothing where no piece may start.
+    /// The state in the body of one more module; `None` if no piece may start there.
     pub(crate) fn in_module(self) -> Option<PieceState> {
         let may_be_cut = self.depth < MAX_DEPTH && self.function.is_none();
         may_be_cut.then_some(PieceState { depth: self.depth + 1, ..self })

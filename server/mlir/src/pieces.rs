@@ -1,8 +1,8 @@
-//! Where a text may be cut, so that each piece is read on its own: between the functions of modules, and between the ops of the
-//! body of a long function.
+//! Finds where a text may be cut so that each piece parses independently: between the functions of modules,
+//! and between the ops in the body of a long function.
 //!
-//! The reader of tokens itself tells what is open at a line, so that a piece is read as it would be in the whole text, however
-//! broken that is. Runs of [`Line::Plain`], which change nothing that is open, are passed over.
+//! The parser itself determines what is open at a line, so a piece parses as in the whole text, however
+//! broken that is. Runs of [`Line::Plain`], which leave the state unchanged, are skipped.
 
 use crate::lexer::{Token, TokenKind, tokens_behind};
 use crate::piece_state::PieceState;
@@ -11,24 +11,25 @@ use crate::segmenter::Segmenter;
 use crate::words::{is_function_like, is_module_like};
 use memchr::{memchr, memmem};
 
-/// A function is cut into parts of so many times the size below which functions share a piece.
+/// The minimum length of a part of a cut function, relative to the length below which functions share a
+/// piece.
 const BODY_FACTOR: usize = 4;
-/// So many plain lines in a row are worth passing over.
+/// The shortest run of plain lines that is worth skipping.
 const RUN: usize = 2;
-/// Tokens that are read ahead of the one that is looked at.
+/// The number of tokens of lookahead.
 const AHEAD: usize = 8;
 
-/// How long a piece is at least.
+/// The minimum lengths of pieces.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Lengths {
-    /// Where a function, a module or a part of the text follows.
+    /// The length before a function, a module or a part of the text.
     pub(crate) between_units: usize,
-    /// Where an op of a body does.
+    /// The length before an op of a body.
     pub(crate) in_bodies: usize,
 }
 
 impl Lengths {
-    /// A text of up to twice the length is left whole, so that what is typed into a piece does not split it.
+    /// A text of up to twice the length is not cut, so that typing into a piece does not split it.
     pub(crate) fn of(text: &str, min_bytes: usize) -> Lengths {
         let where_long = |bytes: usize| if text.len() / 2 > bytes { bytes } else { usize::MAX };
         let in_bodies = where_long(min_bytes.saturating_mul(BODY_FACTOR));
@@ -36,33 +37,33 @@ impl Lengths {
     }
 }
 
-/// Reads a text from its start on, and finds where it may be cut.
+/// Reads a text from its start and finds where it may be cut.
 pub(crate) struct Cutter<'t> {
     text: &'t str,
     reader: Segmenter<'t>,
-    /// The next token that is looked at.
+    /// The next token to process.
     next: usize,
-    /// The text is read into tokens up to here: to the end of a line.
+    /// The end of the tokenised text, at the end of a line.
     lexed: usize,
     resources_stay_open: bool,
-    /// Where resources start that end nowhere.
+    /// The start of unterminated resources.
     open_resources: usize,
     has_resources: bool,
     state: PieceState,
     lengths: Lengths,
-    /// Where the current piece starts.
+    /// The start of the current piece.
     piece: usize,
-    /// The text is read up to here: to the start of a line.
+    /// The end of the processed text, at the start of a line.
     at: usize,
-    /// Up to here the lines were looked at, and are not worth passing over.
+    /// The lines up to here were examined and are not worth skipping.
     looked: usize,
-    /// A line in front of which others were passed over, and whether what stands above it ends there.
+    /// A line before which others were skipped, and whether the text above it ends there.
     passed: Option<(usize, bool)>,
     cuts: text::Cuts,
 }
 
 impl<'t> Cutter<'t> {
-    /// `has_resources`: resources may start in the text.
+    /// `has_resources`: whether the text may contain resources.
     pub(crate) fn new(text: &'t str, state: PieceState, lengths: Lengths, has_resources: bool) -> Self {
         let all = vec![crate::segmenter::BRACE_ABOVE; state.open_regions()];
         let mut reader = Segmenter::new(text, all, Vec::new());
@@ -86,7 +87,7 @@ impl<'t> Cutter<'t> {
         }
     }
 
-    /// Reads on up to `limit`, the start of a line, or as far as the resources go that start in front of it.
+    /// Reads up to `limit`, the start of a line, or to the end of resources that start before it.
     pub(crate) fn run_to(&mut self, limit: usize) {
         while self.at < limit {
             if self.at >= self.looked && self.reader.is_quiet() {
@@ -102,12 +103,12 @@ impl<'t> Cutter<'t> {
         }
     }
 
-    /// How far the text is read.
+    /// The end of the text read so far.
     pub(crate) fn at(&self) -> usize {
         self.at
     }
 
-    /// More than blanks and comments.
+    /// Whether more than blanks and comments was read.
     pub(crate) fn has_read(&self) -> bool {
         self.next > self.state.open_regions()
     }
@@ -121,8 +122,8 @@ impl<'t> Cutter<'t> {
         memchr(b'\n', &self.text.as_bytes()[at..]).map_or(self.text.len(), |n| at + n + 1)
     }
 
-    /// The start of the last line of a run of plain ones, where the run ends, and whether an op may start on that line; where there
-    /// are few, the start of the first.
+    /// Skips a run of plain lines: the start of its last line, the end of the run, and whether an op may
+    /// start on that line. For a short run, the start of the first line.
     fn pass_over(&mut self, limit: usize) -> (usize, usize, bool) {
         let (at, state) = (self.at, self.reader.state());
         let mut ends =
@@ -150,7 +151,7 @@ impl<'t> Cutter<'t> {
         if count < RUN {
             return (at, line.max(at + 1), ends);
         }
-        // The cut in front of the last line is found when that is read.
+        // The cut before the last line is found when that line is read.
         for cut in cuts.into_iter().filter(|&cut| cut < last) {
             self.cut(cut, state);
         }
@@ -164,7 +165,7 @@ impl<'t> Cutter<'t> {
         self.piece = at;
     }
 
-    /// Reads a line, or all of the resources that start on it, and answers where the next one starts.
+    /// Reads a line, or all of the resources that start on it, and returns the start of the next line.
     fn line(&mut self, at: usize) -> usize {
         let mut end = self.line_end(at);
         let mut is_split = false;
@@ -184,7 +185,7 @@ impl<'t> Cutter<'t> {
         end
     }
 
-    /// The next token, where it stands in front of `end`, with enough of those behind it.
+    /// The next token if it starts before `end`, with enough lookahead.
     fn token_in(&mut self, end: usize) -> Option<Token> {
         loop {
             let all = &self.reader.tokens.all;
@@ -195,7 +196,7 @@ impl<'t> Cutter<'t> {
             let mut behind = self.next + AHEAD;
             let is_fed = self.next == 0 || !self.reader.tokens.is_hungry(self.next - 1);
             if token.is_some_and(|t| t.kind == TokenKind::Value && (t.is_first || is_fed)) {
-                // `%a, %b:2 = `: what it is stands behind all of them.
+                // `%a, %b:2 = `: its meaning depends on the token after all of them.
                 let goes_on = |kind| {
                     use TokenKind::*;
                     matches!(kind, Value | Comma | Colon | Number)
@@ -213,7 +214,7 @@ impl<'t> Cutter<'t> {
         }
     }
 
-    /// Reads one line more into tokens, or as many as the resources take that start on it.
+    /// Tokenises one more line, or to the end of resources that start on it.
     fn lex(&mut self) {
         let start = self.lexed;
         let mut end = self.line_end(start);
@@ -228,10 +229,10 @@ impl<'t> Cutter<'t> {
         self.lexed = end;
     }
 
-    /// The end of the line on which resources end that may start at `at`; where they do not end the text does.
+    /// The end of the line on which resources that may start at `at` end; the end of the text if they do not.
     fn resources_end(&self, at: usize, line_end: usize) -> usize {
         let mut from = at;
-        // What looks like the end may stand in a string.
+        // An apparent terminator may be in a string.
         for _ in 0..4 {
             let Some(found) = memmem::find(&self.text.as_bytes()[from..], b"#-}") else { break };
             from += found + 3;
@@ -244,11 +245,12 @@ impl<'t> Cutter<'t> {
         self.text.len()
     }
 
-    /// Cuts in front of the next token, the first of its line, where a piece may start and the last one is long enough.
+    /// Cuts before the next token, the first of its line, if a piece may start there and the current one is
+    /// long enough.
     fn cut_in_front(&mut self, end: usize) {
         let (at, tokens) = (self.next, &self.reader.tokens);
         let start = tokens.all[at].span.start as usize;
-        // The line starts where the one in front ends.
+        // A line starts where the previous one ends.
         let line = self.text[..start].rfind(['\n', '\r']).map_or(0, |n| n + 1);
         let len = line.saturating_sub(self.piece);
         let starts_line = line == 0 || self.text.as_bytes()[line - 1] == b'\n';
@@ -284,10 +286,10 @@ impl<'t> Cutter<'t> {
         }
     }
 
-    /// The state behind what is read, where a piece may start there.
+    /// The state at the end of the text read so far, if a piece may start there.
     pub(crate) fn end(&self) -> Option<PieceState> {
         let is_line = self.at == 0 || self.text.as_bytes()[self.at - 1] == b'\n';
-        // What ends resources may stand further below.
+        // The end of the resources may be further below.
         let opened = self.resources_stay_open && self.open_resources < self.at;
         let above = self.state.is_below_open_resources;
         self.reader.end(self.state, self.next).filter(|_| is_line && (above || !opened))
@@ -298,7 +300,8 @@ impl<'t> Cutter<'t> {
 mod tests {
     use super::*;
 
-    /// Pieces as their first lines with the number of modules they start in, and `f` where a function is open.
+    /// Checks the first lines of pieces, with the number of modules they start in, and `f` if a function is
+    /// open.
     fn check(text: &str, min_bytes: usize, expect: &[&str], end: Option<u8>) {
         let cuts = crate::split(text, 0, min_bytes);
         let shown: Vec<_> = cuts

@@ -1,29 +1,30 @@
-//! Lines that are one op whose brackets close on the line: most lines of most texts. Whatever is open in front of such a line is
-//! open behind it, so that what looks for the place of a cut need not read it token by token.
+//! Plain lines: one op whose brackets close on the same line, as most lines are. They leave the open brackets
+//! unchanged, so the search for cuts can skip their tokens.
 
 use memchr::{memchr3, memmem};
 
 use crate::lexer::is_split_line;
 use crate::words::{is_dotted, is_function_like, is_hungry_word, is_module_like};
 
-/// What a line is, as far as its letters tell it beyond doubt.
+/// The kind of a line, as far as its characters determine it beyond doubt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Line {
-    /// Blanks, or a comment that is none between parts.
+    /// Blanks, or a comment other than a split line.
     Empty,
     Plain {
-        /// `%a = …`: an op starts here whatever is in front. Another one starts only where the line above has ended.
+        /// `%a = …`: an op starts here whatever precedes it. Other ops start only where the line above has
+        /// ended.
         has_result: bool,
-        /// An op may start on the next line.
+        /// Whether an op may start on the next line.
         ends: bool,
     },
     Other,
 }
 
-/// Brackets inside of each other deeper than this are left to the reader of tokens.
+/// The deepest nesting of brackets that is handled; deeper lines are left to the parser.
 const MAX_DEPTH: usize = 32;
 
-/// The line without its end, or with it.
+/// Classifies a line, with or without its line end.
 pub(crate) fn classify(line: &str) -> Line {
     let bytes = line.as_bytes();
     let start = bytes.iter().take_while(|b| matches!(b, b' ' | b'\t')).count();
@@ -57,7 +58,7 @@ fn word_end(bytes: &[u8], start: usize) -> usize {
     start + bytes[start..].iter().take_while(is_letter).count()
 }
 
-/// Where the op starts behind `%name =` or `%name:2 =`, if the name of one stands there.
+/// The start of the op after `%name =` or `%name:2 =`, if an op name is there.
 fn behind_result(bytes: &[u8], start: usize) -> Option<usize> {
     let mut at = start + 1;
     let digits = |at: usize| bytes[at..].iter().take_while(|b| b.is_ascii_digit()).count();
@@ -114,10 +115,10 @@ const fn signs() -> [bool; 256] {
     signs
 }
 
-/// What tells more than that the line goes on.
+/// Characters that need more than skipping.
 static SIGNS: [bool; 256] = signs();
 
-/// Whether the brackets behind `from` close on the line.
+/// Whether the brackets after `from` close on the line.
 fn plain(line: &str, from: usize, has_result: bool) -> Line {
     let bytes = line.as_bytes();
     let mut open = [0u8; MAX_DEPTH];
@@ -186,7 +187,8 @@ fn plain(line: &str, from: usize, has_result: bool) -> Line {
     }
 }
 
-/// Whether nothing that ends like this goes on in the next line. May say no where it does not.
+/// Whether text with this end cannot continue on the next line. May return false for text that cannot
+/// continue.
 fn ends(line: &str) -> bool {
     match line.bytes().next_back() {
         Some(b')' | b']' | b'}' | b'"') => true,
@@ -201,7 +203,7 @@ fn ends(line: &str) -> bool {
     }
 }
 
-/// Whether resources may start in a text.
+/// Whether a text may contain resources.
 pub(crate) fn may_hold_resources(text: &str) -> bool {
     memmem::find(text.as_bytes(), b"{-#").is_some()
 }

@@ -1,5 +1,6 @@
-//! A large text is cut on all cores: in segments, of whose first lines it is guessed from the columns in which they start what is
-//! open there. What reads a segment at whose end something else is open reads on, until a guess was right.
+//! Cuts a large text on all cores, in segments. The start state of each segment is guessed from the columns
+//! of its first lines; if the state at the end of a segment differs from the next guess, its reader continues
+//! until a guess is right.
 
 use memchr::memchr;
 use rayon::prelude::*;
@@ -10,19 +11,19 @@ use crate::pieces::{Cutter, Lengths};
 use crate::plain_lines::{Line, classify, may_hold_resources};
 use crate::words::is_function_like;
 
-/// Fixed, so that a text is cut in the same way on every machine.
+/// Fixed, so that a text is cut the same way on every machine.
 const SEGMENT: usize = 512 << 10;
-/// So far behind its place a good start of a segment is looked for, in bytes of the text: a part of a segment.
+/// The divisor of the segment length that gives the window, in bytes, for a good start after the nominal one.
 const WINDOW: usize = 4;
-/// Columns by which the printer of MLIR moves a region to the right.
+/// The columns by which MLIR's printer indents a region.
 const INDENT: usize = 2;
 
-/// Where a text is cut, as [`text::Cuts`] says it.
+/// The cuts of a text, as [`text::Cuts`].
 pub fn split(text: &str, state: u8, min_bytes: usize) -> text::Cuts {
     split_in_segments(text, state, min_bytes, SEGMENT)
 }
 
-/// As [`split`], in segments of about so many bytes.
+/// [`split`] with segments of about this many bytes.
 pub fn split_in_segments(text: &str, state: u8, min_bytes: usize, segment: usize) -> text::Cuts {
     let segment = segment.max(1);
     let starts = (1..text.len() / segment).filter_map(|n| start_behind(text, n * segment, segment / WINDOW));
@@ -48,7 +49,7 @@ pub fn split_in_segments(text: &str, state: u8, min_bytes: usize, segment: usize
             n += 1;
             let Some(&(next, guess)) = segments.get(n) else { break };
             if start + cutter.at() == next && cutter.has_read() && cutter.end() == Some(guess) {
-                // Where one guess is right, so are most.
+                // If one guess is right, so are most.
                 ahead.get_or_insert_with(|| {
                     let all = (0..segments.len()).into_par_iter();
                     all.map(|behind| (behind >= n).then(|| read(behind))).collect()
@@ -67,8 +68,8 @@ pub fn split_in_segments(text: &str, state: u8, min_bytes: usize, segment: usize
     joined
 }
 
-/// The first line of a function that starts in the `window` bytes behind `from`; where none does, the first of the ops that start
-/// furthest to the left.
+/// The first line of a function that starts in the `window` bytes after `from`; if there is none, the first
+/// op in the leftmost column.
 fn start_behind(text: &str, from: usize, window: usize) -> Option<(usize, PieceState)> {
     let bytes = text.as_bytes();
     let end = (from + window).min(bytes.len());
@@ -94,13 +95,14 @@ fn column_of(line: &str) -> usize {
     line.bytes().take_while(|&b| b == b' ').count()
 }
 
-/// What is open in front of a line on which a function starts, were the text printed.
+/// The state before a line on which a function starts, assuming printed text.
 pub(crate) fn function_at(line: &str) -> Option<PieceState> {
     let column = column_of(line);
     starts_function(line, column).then(|| in_modules(column))
 }
 
-/// The column of an op that takes up its line, and what is open there, were the text printed and this in the body of a function.
+/// The column of an op that fills its line, and the state there, assuming printed text in the body of a
+/// function.
 pub(crate) fn op_at(line: &str) -> Option<(usize, PieceState)> {
     let column = column_of(line);
     let function = column.checked_sub(INDENT)?;
@@ -112,7 +114,7 @@ fn in_modules(column: usize) -> PieceState {
     PieceState { depth: u8::try_from(column / INDENT).unwrap_or(u8::MAX), ..PieceState::default() }
 }
 
-/// Whether a function starts here beyond doubt, and has more on its line than that.
+/// Whether a function starts here without doubt, with more text on its line.
 fn starts_function(line: &str, column: usize) -> bool {
     let word = &line[column..];
     let word = &word[..word
@@ -143,7 +145,7 @@ mod tests {
         format!("module {{\n{}}}\n", functions.collect::<String>())
     }
 
-    /// Guesses of both kinds are right in a text that is printed; what they are wrong about is read again, whatever was guessed.
+    /// Guesses of both kinds are right in printed text; after wrong ones the text is read again.
     #[test]
     fn what_is_open_at_a_segment_is_what_is_open_there_in_the_text() {
         let sound = module();

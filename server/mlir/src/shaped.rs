@@ -1,19 +1,19 @@
-//! Types of arrays: `tensor<4x?xf32, #encoding>`, `memref<…>`, `vector<…>`.
+//! Array types: `tensor<4x?xf32, #encoding>`, `memref<…>`, `vector<…>`.
 
-/// An array type, taken apart.
+/// The parts of an array type.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Shaped<'t> {
     /// `tensor`, `memref` or `vector`.
     pub kind: &'t str,
-    /// Nothing where the number of dimensions is unknown: `tensor<*xf32>`. A dimension is nothing where its extent is.
+    /// `None` if the rank is unknown: `tensor<*xf32>`. A dimension is `None` if its extent is dynamic.
     pub dimensions: Option<Vec<Option<u64>>>,
     /// `f32`, `complex<f32>`, `!quant.uniform<…>`.
     pub element: &'t str,
-    /// What is behind the first comma: an encoding, a layout.
+    /// The text after the first comma: an encoding, a layout.
     pub rest: &'t str,
 }
 
-/// Nothing where this is no array type.
+/// `None` if this is not an array type.
 pub fn shaped(ty: &str) -> Option<Shaped<'_>> {
     let (head, body) = ty.split_once('<')?;
     let kind = head.trim();
@@ -58,10 +58,11 @@ pub fn element_type(ty: &str) -> Option<&str> {
     shaped(ty).map(|s| s.element)
 }
 
-/// Bits of a scalar type, where its name tells: `f32`, `ui8`, `bf16`, `f8E4M3FN`, `complex<f32>`, `i1`.
+/// The bits of a scalar type with a width in its name: `f32`, `ui8`, `bf16`, `f8E4M3FN`, `complex<f32>`,
+/// `i1`.
 pub fn element_bits(element: &str) -> Option<u64> {
     if let Some(part) = element.strip_prefix("complex<").and_then(|rest| rest.strip_suffix('>')) {
-        // Of real numbers: there are no complex ones inside of others.
+        // The parts are real: complex types do not nest.
         return scalar_bits(part)?.checked_mul(2);
     }
     scalar_bits(element)
@@ -80,12 +81,12 @@ fn scalar_bits(element: &str) -> Option<u64> {
 }
 
 impl Shaped<'_> {
-    /// Nothing where an extent is unknown, or the number does not fit.
+    /// The number of elements; `None` if an extent is dynamic, or on overflow.
     pub fn elements(&self) -> Option<u64> {
         self.dimensions.as_ref()?.iter().try_fold(1u64, |n, d| n.checked_mul((*d)?))
     }
 
-    /// Elements take whole bytes, as in memory.
+    /// The size in bytes; elements take whole bytes, as in memory.
     pub fn bytes(&self) -> Option<u64> {
         self.elements()?.checked_mul(element_bits(self.element)?.div_ceil(8))
     }

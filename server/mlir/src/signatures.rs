@@ -1,18 +1,18 @@
-//! The types of functions as their text declares them: `func.func @f(%a: A, %b: B {x.y = 1}) -> (C, D)`.
+//! The declared types of functions: `func.func @f(%a: A, %b: B {x.y = 1}) -> (C, D)`.
 
 use text::Span;
 
 use crate::lexer::{Token, TokenKind, tokens};
 use crate::tree::*;
 
-/// What a function takes and answers, as places in the text.
+/// The argument and result types of a function, as spans of the text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FunctionType {
     pub arguments: Vec<Span>,
     pub results: Vec<Span>,
 }
 
-/// Of a function in the custom form; nothing of other ops, and where the text is not plain.
+/// The type of a function in the custom form; `None` for other ops, and for unusual text.
 pub fn function_type(parse: &Parse, text: &str, id: OpId) -> Option<FunctionType> {
     let op = parse.op(id);
     if op.form != Form::Custom
@@ -38,7 +38,7 @@ pub fn function_type(parse: &Parse, text: &str, id: OpId) -> Option<FunctionType
                 at = behind;
             }
         }
-        // The result is a function type: nobody writes such functions.
+        // The result is a function type, which does not occur in practice.
         if all.get(at).is_some_and(|t| t.kind == TokenKind::Arrow) {
             return None;
         }
@@ -46,7 +46,7 @@ pub fn function_type(parse: &Parse, text: &str, id: OpId) -> Option<FunctionType
     Some(FunctionType { arguments, results })
 }
 
-/// The types between brackets, of which the first is at `open`, and what is behind the last of them.
+/// The types between the brackets that open at `open`, and the token after them.
 fn types_between(all: &[Token], open: usize, text: &str) -> Option<(Vec<Span>, usize)> {
     let mut types = Vec::new();
     let mut at = open + 1;
@@ -90,7 +90,7 @@ fn deeper(depth: usize, kind: TokenKind) -> Option<usize> {
     }
 }
 
-/// Behind a type of one word and what is between its angle brackets.
+/// The token after a type of one word with optional angle brackets.
 fn type_end(all: &[Token], at: usize) -> Option<usize> {
     if !matches!(all.get(at)?.kind, TokenKind::Word | TokenKind::TypeName) {
         return None;

@@ -1,4 +1,4 @@
-//! An op of one text as an op of another.
+//! Copies an op from one text to another.
 
 use std::ops::Range;
 
@@ -8,10 +8,11 @@ use text::Span;
 use crate::tree::*;
 
 impl Parse {
-    /// Adds an op of another parse to the top, with all that is inside of it, or without `regions` the op alone. `place` answers
-    /// where a span of the other text is in this one. Answers the number that each value which came along has here.
+    /// Adds an op of another parse at the top level, with everything inside it, or without `regions` the op
+    /// alone. `place` maps a span of the other text to this one. Returns the new number of each copied value.
     ///
-    /// What the op uses and does not define has no value here; mentions of symbols, and blocks that it goes on to, stay behind.
+    /// Operands that the op does not define have no value here. Symbol mentions and successors are not
+    /// copied.
     pub fn copy(
         &mut self,
         from: &Parse,
@@ -51,7 +52,7 @@ impl Parse {
 struct Copy<'a> {
     from: &'a Parse,
     to: &'a mut Parse,
-    /// The ops that come along.
+    /// The copied ops.
     all: Range<OpId>,
     first_op: OpId,
     place: &'a dyn Fn(Span) -> Span,
@@ -145,7 +146,7 @@ impl Copy<'_> {
         }
     }
 
-    /// Their definitions and types follow.
+    /// Adds the values; their definitions and types follow.
     fn add_values(&mut self, range: Range<ValueId>) -> Range<ValueId> {
         let first = self.to.values.len() as ValueId;
         for value in range {
@@ -156,7 +157,7 @@ impl Copy<'_> {
         first..self.to.values.len() as ValueId
     }
 
-    /// Names that the ops bind, and what defines each value.
+    /// Adds the names that the ops bind, and sets the definition of each value.
     fn bind(&mut self, regions: bool) {
         let first = self.from.op(self.all.start);
         if regions && (first.first_region.is_some() || first.is_isolated) {
@@ -199,7 +200,7 @@ impl Copy<'_> {
         }
     }
 
-    /// `at`: where the name stands that has these types.
+    /// `at` is the offset of the name that has these types.
     fn add_types(&mut self, range: Range<u32>, at: u32) -> Range<u32> {
         let first = self.to.types.len() as u32;
         let place = self.place;
@@ -221,7 +222,8 @@ impl Copy<'_> {
         first..self.to.types.len() as u32
     }
 
-    /// Where a name behind `at` is bound to a value of the outside, which it has its type of: `%c = %0#1`.
+    /// The use after `at` that binds a name to an outside value, from which the name has its type:
+    /// `%c = %0#1`.
     fn bound_to(&self, value: ValueId, at: u32) -> Span {
         let uses = self.all.clone().flat_map(|id| self.from.uses_of(id));
         let mut bound = uses.filter(|used| used.value == Some(value) && used.span.start > at);
@@ -251,7 +253,7 @@ mod tests {
 
     const CONSTRUCTS: &str = include_str!("../tests/fixtures/constructs.mlir");
 
-    /// The type of a name that an op is bound to and that it does not define.
+    /// The type of a name that an op binds to a value defined outside of it.
     type Outside<'a> = dyn Fn(Span) -> Option<String> + 'a;
 
     fn type_of(parse: &Parse, ty: TypeRef, text: &str, outside: &Outside<'_>) -> Option<String> {
@@ -261,7 +263,7 @@ mod tests {
         }
     }
 
-    /// What an op of a text is, in words, without its place.
+    /// Describes an op, independent of its position.
     fn show(parse: &Parse, id: OpId, text: &str, start: u32, outside: &Outside<'_>) -> String {
         let op = parse.op(id);
         let at = |span: Span| (!span.is_empty()).then(|| (span.start - start, span.of(text).to_owned()));

@@ -1,4 +1,4 @@
-//! A text as flat arrays: what is written, and what its names stand for.
+//! A text as flat arrays: what is written, and what its names refer to.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -13,14 +13,14 @@ pub type RegionId = u32;
 pub type BlockId = u32;
 pub type ValueId = u32;
 
-/// How an op is written.
+/// The syntactic form of an op.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
     /// `stablehlo.add %a, %b : tensor<4xf32>`
     Custom,
     /// `"stablehlo.add"(%a, %b) : (…) -> …`
     Generic,
-    /// `#map = …`, `!array = …`: no op, but it stands where one does.
+    /// `#map = …`, `!array = …`: not an op, but in the place of one.
     Alias,
     /// `{-# … #-}`
     Resources,
@@ -30,86 +30,88 @@ pub enum Form {
 pub struct Op {
     /// From the first result, or the name, to the end of the location.
     pub span: Span,
-    /// With its quotes in the generic form. Empty where it is missing.
+    /// Includes the quotes in the generic form. Empty if it is missing.
     pub name: Span,
     pub form: Form,
-    /// The block that holds it; nothing at the top of a text.
+    /// The containing block; `None` at the top level.
     pub block: Option<BlockId>,
-    /// Behind the last op that is inside of this one.
+    /// The id after the last op inside this one.
     pub behind: OpId,
-    /// One value per result, or per pack of them.
+    /// One value per result, or per result pack.
     pub results: Range<ValueId>,
-    /// Of [`Parse::uses`], in the order of the text.
+    /// A range of [`Parse::uses`], in text order.
     pub uses: Range<u32>,
     pub first_region: Option<RegionId>,
-    /// Of [`Parse::attributes`].
+    /// A range of [`Parse::attributes`].
     pub attributes: Range<u32>,
-    /// Of [`Parse::types`].
+    /// A range of [`Parse::types`].
     pub operand_types: Range<u32>,
-    /// Of [`Parse::types`].
+    /// A range of [`Parse::types`].
     pub result_types: Range<u32>,
-    /// Up to the first region, or to the end: what a hover shows of an op with regions.
+    /// Up to the first region, or to the end: the part that a hover shows of an op with regions.
     pub head: Span,
     /// `loc(…)`, or empty.
     pub location: Span,
-    /// Values of the outside are not seen in its regions.
+    /// Whether its regions do not see outside values.
     pub is_isolated: bool,
 }
 
 #[derive(Debug, Clone)]
 pub struct Region {
     pub op: OpId,
-    /// With its braces. One that is not closed in this piece ends with the piece.
+    /// Includes the braces. A region that is not closed in this piece ends with the piece.
     pub span: Span,
     pub first_block: Option<BlockId>,
     /// The next region of the op.
     pub next: Option<RegionId>,
-    /// It is closed where it should be.
+    /// Whether it is closed where it should be.
     pub is_closed: bool,
 }
 
 #[derive(Debug, Clone)]
 pub struct Block {
     pub region: RegionId,
-    /// `^bb0`, or empty for the first of a region.
+    /// `^bb0`, or empty for the first block of a region.
     pub label: Span,
     pub arguments: Range<ValueId>,
-    /// The first op of it is the first from here whose block this is.
+    /// Its first op is the first from here whose block this is.
     pub first_op: OpId,
     pub next: Option<BlockId>,
 }
 
-/// What defines a value.
+/// The definition of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Definition {
     Result(OpId),
     BlockArgument(BlockId),
-    /// A name that the text of an op introduces for its regions: arguments of a function, of a loop.
+    /// A name that an op's text binds for its regions: arguments of a function, variables of a loop.
     Binder(OpId),
 }
 
 #[derive(Debug, Clone)]
 pub struct Value {
-    /// `%name`, without the count of a pack.
+    /// `%name`, without the count of a result pack.
     pub name: Span,
     pub definition: Definition,
-    /// How many results the name has: `%0:2`.
+    /// The number of results of the name: `%0:2`.
     pub count: u32,
-    /// Its types, of [`Parse::types`]: one per result, fewer where they are not written.
+    /// A range of [`Parse::types`]: one per result, fewer if some are not written.
     pub types: Range<u32>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Use {
-    /// With the `#1` of a result of a pack.
+    /// Includes the `#1` of a result pack.
     pub span: Span,
     pub op: OpId,
     pub value: Option<ValueId>,
-    /// It stands where operands do: in front of the types, at most in one pair of brackets.
+    /// Whether it is in operand position: before the types, in at most one pair of brackets.
     pub is_operand: bool,
-    /// Nothing here has this name, and the function around goes on in other pieces: there it may be defined.
+    /// Whether the name is not defined here and the enclosing function continues in other pieces, which may
+    /// define it.
     pub is_external: bool,
-    /// The use stands outside of functions, and behind one: a value of this name may be defined in front of that.
+    /// Whether the use is outside of functions and after one, so that a value of this name may be defined
+    /// before that function.
     pub may_be_above: bool,
 }
 
@@ -131,45 +133,45 @@ pub enum AttributePlace {
     Clause,
 }
 
-/// What ends a region that a piece above opens.
+/// The end of a region that a piece above opens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Closing {
-    /// The brace, or the empty place where it is missing.
+    /// The brace, or the empty span where it is missing.
     pub span: Span,
     pub is_closed: bool,
 }
 
-/// A type, as it is written or as it follows.
+/// A type, written or derived.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TypeRef {
     Written(Span),
-    /// The element type of a written one.
+    /// The element type of a written type.
     ElementOf(Span),
-    /// As written, of `i1`.
+    /// A written type with the element type `i1`.
     I1Like(Span),
-    /// `[0, 1] : vector<4x8xf32>, …`: as the first one written, as long as the list.
+    /// `[0, 1] : vector<4x8xf32>, …`: the first written type, with the length of the list.
     Listed(Span),
     Index,
     I1,
     I32,
-    /// The type of a result of another value: which one of its pack.
+    /// The type of a result of another value: the value, and the index in its pack.
     SameAs(ValueId, u32),
-    /// The type of a value of another piece, by its name with the `#1` of a result of a pack.
+    /// The type of a value in another piece, by its name with the `#1` of a result pack.
     Elsewhere(Span),
 }
 
-/// A name with `@`: where it is defined, or where it is used.
+/// A definition or use of a name with `@`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SymbolMention {
-    /// With its `@`, or the letters between quotes of a `sym_name`.
+    /// Includes the `@`, or is the text between the quotes of a `sym_name`.
     pub span: Span,
     pub op: OpId,
     pub is_definition: bool,
-    /// A part of `@a::@b` that is not the first.
+    /// Whether it is a part of `@a::@b` other than the first.
     pub is_nested: bool,
 }
 
-/// `#map` or `!array`: where it is defined, or where it is used.
+/// A definition or use of `#map` or `!array`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AliasMention {
     pub span: Span,
@@ -177,63 +179,63 @@ pub struct AliasMention {
     pub is_definition: bool,
 }
 
-/// A block that an op goes on to.
+/// A successor block of an op.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Successor {
     pub span: Span,
     pub op: OpId,
     pub block: Option<BlockId>,
-    /// As of a [`Use`].
+    /// As in [`Use`].
     pub is_external: bool,
 }
 
-/// All of a piece. Offsets are relative to it.
+/// The parse of a piece. Offsets are relative to the piece.
 ///
-/// Owner: the memo of its piece; replaced when the text of the piece changes. Size: some 250 bytes per op, so 250 MB
-/// for a million ops, of which a text has 100 MB or more.
+/// Owner: the memo of its piece; replaced when the text of the piece changes. Size: some 250 bytes per op, so
+/// 250 MB for a million ops, whose text has 100 MB or more.
 #[derive(Debug, Clone, Default)]
 pub struct Parse {
-    /// In the order of the text; those inside of an op stand behind it.
+    /// In text order; ops inside an op follow it.
     pub ops: Vec<Op>,
     pub regions: Vec<Region>,
     pub blocks: Vec<Block>,
     pub values: Vec<Value>,
-    /// By op, and in the order of the text for each.
+    /// By op, and in text order for each.
     pub uses: Vec<Use>,
     pub attributes: Vec<Attribute>,
     pub types: Vec<TypeRef>,
-    /// In the order of the text.
+    /// In text order.
     pub symbols: Vec<SymbolMention>,
-    /// In the order of the text.
+    /// In text order.
     pub aliases: Vec<AliasMention>,
-    /// In the order of the text.
+    /// In text order.
     pub successors: Vec<Successor>,
-    /// Values whose name their region has given to another one already: the second and the first.
+    /// Values whose name is already defined in their region: the second and the first.
     pub redefinitions: Vec<(ValueId, ValueId)>,
-    /// Where parts of the text start that know nothing of what is above: behind `// -----`.
+    /// The starts of independent parts of the text, after `// -----`.
     pub splits: Vec<u32>,
-    /// In the order of the text.
+    /// In text order.
     pub errors: Vec<SyntaxError>,
-    /// So many ops at the start stand for modules and a function that pieces above open, the outermost first. They have no
-    /// name and one region each, of the same number, which starts with the piece.
+    /// The number of leading placeholder ops for modules and a function that pieces above open, outermost
+    /// first. They have no name and one region each, of the same number, which starts with the piece.
     pub continued: u32,
-    /// The last of those, where it is a function.
+    /// The last placeholder, if it is a function.
     pub continued_function: Option<OpId>,
-    /// The body of the function that is open at the end of the piece: it may go on in the next one.
+    /// The body of the function that is open at the end of the piece and may continue in the next one.
     pub open_body: Option<RegionId>,
-    /// So many of those are open at the end of the piece.
+    /// The number of placeholders that are open at the end of the piece.
     pub open_above: u32,
-    /// What ends regions of the pieces above, in the order of the text: the innermost first.
+    /// The ends of regions of pieces above, in text order: innermost first.
     pub closed_above: Vec<Closing>,
-    /// Bodies of modules and of a function that start here and whose end is in a piece below, the outermost first.
+    /// Bodies of modules and of a function that start here and end in a piece below, outermost first.
     pub open_below: Vec<RegionId>,
-    /// Names that are read as new ones because nothing in the piece has them, and which are operands if a piece above defines
-    /// them: `ins(%a : T)` of an op with a region, in a function that is cut.
+    /// Names that count as definitions because nothing in the piece defines them, but are operands if a piece
+    /// above does: `ins(%a : T)` of an op with a region, in a cut function.
     pub maybe_operands: Vec<Span>,
 }
 
 impl Parse {
-    /// Gives back what was reserved in vain: a parse is kept as long as its text.
+    /// Frees unused capacity: a parse is kept as long as its text.
     pub(crate) fn shrink(&mut self) {
         self.ops.shrink_to_fit();
         self.regions.shrink_to_fit();
@@ -251,19 +253,19 @@ impl Parse {
         &self.ops[id as usize]
     }
 
-    /// Whether the op is a part of a function that goes on in other pieces.
+    /// Whether the op is a part of a cut function.
     pub fn is_cut_function(&self, id: OpId) -> bool {
         let open = self.open_body.map(|region| self.regions[region as usize].op);
         self.continued_function == Some(id) || open == Some(id)
     }
 
-    /// The bodies that go on in other pieces: above, and below.
+    /// The bodies that continue from the piece above, and in the piece below.
     pub fn cut_bodies(&self) -> [Option<RegionId>; 2] {
-        // What is continued has one region, of its own number.
+        // A placeholder has one region, of its own number.
         [self.continued_function, self.open_body]
     }
 
-    /// Whether the op stands for one of a piece above.
+    /// Whether the op is a placeholder for one of a piece above.
     pub fn is_continued(&self, id: OpId) -> bool {
         id < self.continued
     }
@@ -287,7 +289,7 @@ impl Parse {
         &self.attributes[range.start as usize..range.end as usize]
     }
 
-    /// The value of an attribute, wherever it is written. Properties stand in front of others.
+    /// The value of an attribute in any syntax. Properties take precedence.
     pub fn attribute<'t>(&self, id: OpId, name: &str, text: &'t str) -> Option<&'t str> {
         let found = self.attributes_of(id).iter().find(|a| unquoted(a.name.of(text)) == name)?;
         Some(found.value.of(text))
@@ -307,13 +309,13 @@ impl Parse {
         std::iter::successors(self.regions[region as usize].first_block, next)
     }
 
-    /// The ops of a block, without those inside of them.
+    /// The ops of a block, without nested ones.
     pub fn ops_of(&self, block: BlockId) -> impl Iterator<Item = OpId> + '_ {
         let first = self.blocks[block as usize].first_op;
         self.siblings(first, Some(block))
     }
 
-    /// The ops at the top of the piece.
+    /// The top-level ops of the piece.
     pub fn top_ops(&self) -> impl Iterator<Item = OpId> + '_ {
         self.siblings(0, None)
     }
@@ -325,13 +327,13 @@ impl Parse {
         })
     }
 
-    /// The op that holds an op.
+    /// The parent op.
     pub fn parent(&self, id: OpId) -> Option<OpId> {
         let block = self.op(id).block?;
         Some(self.regions[self.blocks[block as usize].region as usize].op)
     }
 
-    /// The innermost op at `offset`; its end counts as in it.
+    /// The innermost op at `offset`; the end of its span counts.
     pub fn op_at(&self, offset: usize) -> Option<OpId> {
         let behind = self.ops.partition_point(|op| op.span.start as usize <= offset);
         let mut id = behind.checked_sub(1)? as OpId;
@@ -348,16 +350,16 @@ impl Parse {
         path
     }
 
-    /// The type of the `index`-th result of a value, in words.
+    /// The type of the `index`-th result of a value, as text.
     pub fn type_of<'t>(&self, value: ValueId, index: usize, text: &'t str) -> Option<Cow<'t, str>> {
         let types = self.types(&self.values.get(value as usize)?.types);
         self.type_text(*types.get(index)?, text)
     }
 
-    /// The type that a value has because another one has it, as that one has it.
+    /// The type that a chain of [`TypeRef::SameAs`] ends in.
     pub fn followed(&self, ty: TypeRef) -> Option<TypeRef> {
         let mut ty = ty;
-        // A name that is bound to another one, which may be bound again; one in a circle has no type.
+        // Chains of bound names may be long; a name in a cycle has no type.
         for _ in 0..32 {
             let TypeRef::SameAs(value, index) = ty else { break };
             ty = *self.types(&self.values.get(value as usize)?.types).get(index as usize)?;
@@ -385,7 +387,7 @@ impl Parse {
         })
     }
 
-    /// The value whose definition is named at `offset`.
+    /// The value whose defining name is at `offset`.
     pub fn value_at(&self, offset: usize) -> Option<ValueId> {
         self.values.iter().position(|value| value.name.contains(offset)).map(|id| id as ValueId)
     }
@@ -397,7 +399,7 @@ impl Parse {
     }
 }
 
-/// `vector<2x8xf32>` of `[0, 1] : vector<4x8xf32>, vector<4x8xf32>`; a vector without dimensions is one of one element.
+/// `vector<2x8xf32>` for `[0, 1] : vector<4x8xf32>, vector<4x8xf32>`; a vector of rank 0 has one element.
 fn listed(text: &str) -> Option<String> {
     let (list, types) = text.strip_prefix('[')?.split_once(']')?;
     let count = list.split(',').filter(|element| !element.trim().is_empty()).count();

@@ -1,4 +1,4 @@
-//! Types of operands and results, from how ops of all dialects write them: `: (A, B) -> C`, `: A to B`, `: T`.
+//! Types of operands and results, from the common syntax of all dialects: `: (A, B) -> C`, `: A to B`, `: T`.
 
 use text::Span;
 
@@ -8,7 +8,7 @@ use crate::segmenter::Segmenter;
 use crate::tree::*;
 use crate::words::unquoted;
 
-/// What joins the types in front of it and those behind.
+/// The separator between operand and result types.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Joint {
     None,
@@ -19,7 +19,7 @@ enum Joint {
 }
 
 impl Segmenter<'_> {
-    /// Behind the one type that starts at `at`; `at` where none does.
+    /// The token after the type that starts at `at`; `at` if there is none.
     pub(crate) fn type_end(&self, at: usize, end: usize) -> usize {
         if at >= end {
             return at;
@@ -34,7 +34,7 @@ impl Segmenter<'_> {
             }
             TokenKind::OpenParen => {
                 let mut behind = self.behind(at).min(end);
-                // A function type; its result may be one again.
+                // A function type, whose result may also be one.
                 while behind < end && self.tokens.all[behind].kind == TokenKind::Arrow {
                     let result = behind + 1;
                     if result < end && self.tokens.all[result].kind == TokenKind::OpenParen {
@@ -56,7 +56,7 @@ impl Segmenter<'_> {
         }
     }
 
-    /// Types between brackets, each of which may have attributes or a location behind it.
+    /// The types between brackets, each with optional attributes or location.
     fn types_in(&mut self, open: usize, end: usize) {
         let close = (self.behind(open) - 1).min(end);
         let mut at = open + 1;
@@ -74,7 +74,7 @@ impl Segmenter<'_> {
         }
     }
 
-    /// `A, B`, or `(A, B)`; answers where they end, and pushes them.
+    /// `A, B`, or `(A, B)`; pushes them and returns their end.
     fn type_list(&mut self, at: usize, end: usize) -> usize {
         let mut at = at;
         loop {
@@ -207,7 +207,7 @@ impl Segmenter<'_> {
             return;
         }
         if name == "vector.deinterleave" && len == 1 && total == 2 {
-            // Both halves are of the one type behind the arrow.
+            // Both halves have the type after the arrow.
             let at = self.out.types.len() as u32;
             let half = self.out.types[written.start as usize];
             self.out.types.extend([half, half]);
@@ -238,7 +238,7 @@ impl Segmenter<'_> {
         }
     }
 
-    /// Result types that are not written.
+    /// Result types that are not written in the text.
     fn special_type(
         &mut self,
         name: &str,
@@ -304,7 +304,8 @@ impl Segmenter<'_> {
         }
     }
 
-    /// The types of several results that are not written one by one; empty where the result is of a type that is written nowhere.
+    /// The types of several results that are not written one by one; empty if the type of the result is not
+    /// written at all.
     fn own_types(
         &mut self,
         name: &str,
@@ -319,7 +320,7 @@ impl Segmenter<'_> {
         }
         let at = self.out.types.len() as u32;
         match name {
-            // Of vectors of m and n elements one of m x n.
+            // Vectors of m and n elements give one of m x n.
             "vector.outerproduct" => {}
             "gpu.shuffle" if total == 2 => {
                 let value = *self.out.types(written).last()?;
@@ -334,7 +335,7 @@ impl Segmenter<'_> {
         Some(at..self.out.types.len() as u32)
     }
 
-    /// Of `vector.shuffle %a, %b [0, 1] : T, T`: from its list to its types.
+    /// The type of `vector.shuffle %a, %b [0, 1] : T, T`: the span from its list to its types.
     fn listed_type(&self, first: usize, types: Span) -> Option<TypeRef> {
         let mut at = first;
         while at < self.tokens.all.len() && self.tokens.all[at].span.start < types.start {
@@ -347,14 +348,14 @@ impl Segmenter<'_> {
         None
     }
 
-    /// Of ops that write into what they are given: the type in `outs(%x : T)`, where it is one.
+    /// For ops with destination operands: the type in `outs(%x : T)`, if there is exactly one.
     fn outs_type(&mut self, first: usize, end: usize) -> Option<TypeRef> {
         let (colon, close) = self.outs(first, end)?;
         let behind = self.type_end(colon + 1, close);
         (behind > colon + 1 && behind == close).then(|| TypeRef::Written(self.span(colon + 1, behind)))
     }
 
-    /// The colon in `outs(%x, %y : A, B)`, and the bracket behind it.
+    /// The colon in `outs(%x, %y : A, B)`, and the bracket after it.
     fn outs(&self, first: usize, end: usize) -> Option<(usize, usize)> {
         let mut at = first;
         while at < end {

@@ -1,4 +1,4 @@
-//! What words tell of the structure, without any dialect being known.
+//! What words say about the structure, in any dialect.
 
 /// Op names without a dialect that may start a line.
 const SHORT_OPS: [&str; 9] = [
@@ -13,9 +13,9 @@ const SHORT_OPS: [&str; 9] = [
     "unrealized_conversion_cast",
 ];
 
-/// Words with a dot are names of ops, or of attributes.
+/// Whether a word contains a dot: the name of an op or an attribute.
 pub(crate) fn is_dotted(word: &str) -> bool {
-    // Shorter than what a search of a long text is worth.
+    // A word is too short for a search routine made for long texts.
     word.bytes().any(|b| b == b'.')
 }
 
@@ -28,7 +28,7 @@ pub fn last_segment(name: &str) -> &str {
     name.bytes().rposition(|b| b == b'.').map_or(name, |dot| &name[dot + 1..])
 }
 
-/// Whether the op ends a block: nothing else is written like it.
+/// Whether the op is a terminator; nothing else is spelled like it.
 pub(crate) fn is_terminator(name: &str) -> bool {
     matches!(
         last_segment(name),
@@ -44,7 +44,8 @@ pub(crate) fn is_terminator(name: &str) -> bool {
     )
 }
 
-/// Whether a word that ends in this letter may be a [terminator][is_terminator], or `return`: most are told apart by it.
+/// Whether a word with this last letter may be a [terminator][is_terminator] or `return`; it rules out most
+/// words.
 pub(crate) fn may_end_terminator(last: u8) -> bool {
     matches!(last, b'n' | b'd' | b'r' | b'e' | b'l')
 }
@@ -60,23 +61,23 @@ pub(crate) fn without_result(name: &str) -> &str {
     name.bytes().position(|b| b == b'#').map_or(name, |at| &name[..at])
 }
 
-/// Whether the op holds a body that sees no values of the outside.
+/// Whether the op has a body that does not see outside values.
 pub fn is_function_like(name: &str) -> bool {
-    // Most names are told apart by how they end.
+    // The last letters rule out most names.
     name.ends_with("unc") && matches!(last_segment(name), "func" | "entry_func" | "Func")
 }
 
-/// Whether the op holds functions.
+/// Whether the op contains functions.
 pub fn is_module_like(name: &str) -> bool {
     matches!(last_segment(name), "module" | "container")
 }
 
-/// Whether text that ends in this word goes on behind it, were a new line to begin.
+/// Whether text that ends in this word continues after it, even across a line break.
 pub(crate) fn is_hungry_word(word: &str) -> bool {
     matches!(word, "applies" | "attributes" | "to" | "into" | "step" | "from" | "in" | "at")
 }
 
-/// Ops that name a symbol and do not define it.
+/// Whether the op names a symbol without defining it.
 pub(crate) fn is_symbol_user(name: &str) -> bool {
     let last = last_segment(name);
     ["call", "launch", "invoke", "addressof", "get_", "Call"].iter().any(|part| last.contains(part))

@@ -1,4 +1,4 @@
-//! What holds for any bytes, and for a text of every construct with pieces of it missing.
+//! Invariants for any bytes, and for a text of every construct with parts deleted.
 
 use std::time::Instant;
 
@@ -11,7 +11,7 @@ fn read(text: &str) -> Parse {
     parse(text, PieceState::default())
 }
 
-/// Everything that must hold of the arrays, whatever the text is.
+/// Checks the invariants of the arrays for any text.
 fn check(text: &str, parse: &Parse) {
     let fits = |span: text::Span| {
         assert!(span.start <= span.end, "{span:?}");
@@ -90,7 +90,7 @@ fn every_construct_is_read() {
     assert_eq!(parse.splits.len(), 1);
 }
 
-/// The type of a value, by its name.
+/// The type of a value with this name.
 fn type_of(name: &str, index: usize) -> String {
     let parse = read(CONSTRUCTS);
     let id = parse.values.iter().position(|v| v.name.of(CONSTRUCTS) == name).expect("it is defined");
@@ -140,7 +140,7 @@ fn shuffles_are_as_long_as_their_lists() {
     }
 }
 
-/// The value of a constant may be an alias: the type is the one behind what the alias stands for.
+/// The value of a constant may be an alias: its type is the one in the alias definition.
 #[test]
 fn constants_by_alias_have_the_type_of_the_alias() {
     let text = "#big = dense<[[0, 1],\n  [2, 3]]>\n  : vector<2x2xi32>\n#list = array<i64: 1>\n%a = arith.constant #big\n%b = arith.constant #list\n%c = arith.constant #none\n%d = \"other.op\"() {x = #big} : () -> i32\n";
@@ -190,7 +190,7 @@ fn one_broken_op_costs_that_op() {
     }
 }
 
-/// What of the ops is still there, one bracket left out.
+/// Counts the ops that are still found after one bracket is deleted.
 #[test]
 fn a_missing_bracket_costs_one_op() {
     let whole = read(CONSTRUCTS);
@@ -219,7 +219,8 @@ fn a_missing_bracket_costs_one_op() {
     }
 }
 
-/// Time per byte does not grow with the length, for texts that make a naive reader look back or ahead too far.
+/// Time per byte does not grow with the length, even for texts that invite a naive parser to scan back or
+/// ahead too far.
 #[test]
 fn time_is_linear() {
     let texts: [(&str, &str, &str); 10] = [
@@ -289,7 +290,7 @@ proptest! {
         split(&text, depth, 1);
     }
 
-    /// Parts of the fixture replaced by others of it.
+    /// Parts of the fixture replaced by other parts of it.
     #[test]
     fn spoilt_text_is_read(edits in proptest::collection::vec((any::<prop::sample::Index>(), 0usize..40, any::<prop::sample::Index>(), 0usize..40), 1..8)) {
         let mut bytes = CONSTRUCTS.as_bytes().to_vec();

@@ -1,5 +1,5 @@
-//! The pieces of a text, each read on its own, are what the text is when it is read as a whole: the same ops, regions, names, types
-//! and findings, whatever the text is and wherever it is cut.
+//! The pieces of a text, each parsed separately, match a parse of the whole text: the same ops, regions,
+//! names, types and findings, for any text and any cuts.
 
 #![allow(clippy::print_stdout, reason = "how much was compared")]
 
@@ -21,16 +21,16 @@ struct Piece<'t> {
     state: PieceState,
     text: &'t str,
     parse: Parse,
-    /// As it is read before it is known which names are of other pieces: numbers of values are those of this.
+    /// The parse before names of other pieces are known; numbers of values refer to this one.
     alone: Parse,
     parts: Vec<FunctionPart>,
-    /// The function that each part is of.
+    /// The function of each part.
     functions: Vec<usize>,
 }
 
 #[derive(Default)]
 struct Function<'t> {
-    /// Names with their signs: piece, value or block, and the place.
+    /// Names with their sigils: piece, value or block, and the offset.
     names: FxHashMap<&'t str, (usize, u32, usize)>,
     has_errors: bool,
 }
@@ -66,7 +66,7 @@ impl<'t> Pieces<'t> {
         read
     }
 
-    /// Which parts are of one function, which braces are not closed, and what has each name.
+    /// Matches the parts of each function, the unclosed braces, and the definition of each name.
     fn join(&mut self) {
         let mut open: Vec<(usize, u32)> = Vec::new();
         let mut current: Option<usize> = None;
@@ -143,7 +143,7 @@ impl<'t> Pieces<'t> {
         }
         for (i, piece) in self.pieces.iter().enumerate() {
             for (part, &function) in piece.parts.iter().zip(&piece.functions) {
-                // Of two arguments of one name the last is meant.
+                // Of two arguments with one name the last counts.
                 for &value in part.arguments.iter().rev() {
                     let name = piece.parse.values[value as usize].name;
                     let place = at(piece, name).0;
@@ -153,7 +153,7 @@ impl<'t> Pieces<'t> {
         }
     }
 
-    /// Reads those pieces again of which names belong to others.
+    /// Parses the pieces with names of other pieces again.
     fn resolve(&mut self) {
         for i in 0..self.pieces.len() {
             let piece = &self.pieces[i];
@@ -179,7 +179,7 @@ impl<'t> Pieces<'t> {
         }
     }
 
-    /// What a name that an op uses stands for in other pieces.
+    /// Resolves a name used by an op in other pieces.
     fn find(&self, piece: usize, op: OpId, name: &str) -> Option<(usize, u32, usize)> {
         let read = &self.pieces[piece];
         let (part, _) = read.parse.in_cut_body(op)?;
@@ -187,7 +187,7 @@ impl<'t> Pieces<'t> {
         self.functions[read.functions[nth]].names.get(name.split('#').next()?).copied()
     }
 
-    /// Numbers of blocks of a function, from its start.
+    /// The number of a block in its function, from the start of the function.
     fn block_number(&self, piece: usize, part: usize, block: u32) -> Option<usize> {
         let read = &self.pieces[piece];
         let nth = read.parts[part].blocks.iter().position(|&b| b == block)?;
@@ -222,7 +222,7 @@ impl<'t> Pieces<'t> {
     }
 }
 
-/// All that is read of a text, in words.
+/// The whole parse of a text, as strings.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Read {
     ops: BTreeSet<String>,
@@ -239,8 +239,8 @@ fn show_type(parse: &Parse, text: &str, ty: TypeRef, elsewhere: &dyn Fn(Span) ->
     }
 }
 
-/// Whether a place is in the text of a function itself, in front of its body or, by a brace too many, behind it: there a piece
-/// does not know the arguments.
+/// Whether a span is in the text of a function itself, before its body or, because of an extra brace, after
+/// it: there a piece does not know the arguments.
 fn is_of_function(parse: &Parse, text: &str, span: Span) -> bool {
     let op = parse.op_at(span.start as usize);
     op.is_some_and(|op| {
@@ -343,7 +343,7 @@ fn show<F: Fn(Span) -> Option<String>>(
         let is_function =
             is_function_like(parse.name(id, text)) || mlir::is_module_like(parse.name(id, text));
         let shown = match is_open(id) || is_function {
-            // The end of it may stand in another piece.
+            // Its end may be in another piece.
             true => format!("{:?} {:?}", place(op.span).0, op.form),
             false => {
                 let types = |range| {
@@ -407,16 +407,16 @@ fn without_ends(regions: &BTreeSet<String>, starts: &BTreeSet<String>) -> BTreeS
     regions.iter().map(|r| if cut.contains(start(r).as_str()) { start(r) } else { r.clone() }).collect()
 }
 
-/// How a text is cut.
+/// A way of cutting a text.
 #[derive(Debug, Clone, Copy)]
 enum Way {
-    /// What is open is guessed after so many bytes.
+    /// State is guessed every so many bytes.
     Segments(usize),
-    /// It is guessed for each piece, which is read at once.
+    /// State is guessed for each piece, which is parsed at once.
     Ahead,
 }
 
-/// Guesses nowhere, in texts that are long, and everywhere.
+/// Guesses nowhere, in long texts, and everywhere.
 const WAYS: [Way; 4] = [Way::Segments(usize::MAX), Way::Segments(60), Way::Segments(400), Way::Ahead];
 
 impl Way {
@@ -428,7 +428,7 @@ impl Way {
     }
 }
 
-/// Answers the number of pieces.
+/// Returns the number of pieces.
 fn check_text(text: &str, min_bytes: usize) -> usize {
     WAYS.map(|way| check_in_pieces(text, min_bytes, way))[0]
 }
@@ -459,10 +459,10 @@ fn check_in_pieces(text: &str, min_bytes: usize, way: Way) -> usize {
     assert_eq!(differ(&whole.ops, &pieces.ops), none, "ops\n{}", shown());
     assert_eq!(differ(&whole.regions, &pieces.regions), none, "regions\n{}", shown());
     assert_eq!(whole.errors, pieces.errors, "errors\n{}", shown());
-    // Arguments are not followed into a second region that a brace too many makes of a function.
+    // Arguments are not followed into a second region that an extra brace makes of a function.
     if !has_functions_of_two_regions(text) {
         assert_eq!(differ(&whole.uses, &pieces.uses), none, "uses\n{}", shown());
-        // Functions with errors are left alone; what counts as theirs behind a brace too many is not the same everywhere.
+        // Functions with errors are skipped; after an extra brace their extent may differ.
         if whole.errors.is_empty() {
             assert_eq!(differ(&whole.findings, &pieces.findings), none, "findings\n{}", shown());
         }
@@ -484,7 +484,7 @@ fn every_construct_is_the_same_in_pieces() {
     }
 }
 
-/// What a brace too many leaves outside of functions.
+/// Names that an extra brace leaves outside of functions.
 #[test]
 fn names_outside_of_functions_end_at_the_next_function() {
     let text = "\
@@ -520,7 +520,7 @@ func.func @g() {
     assert!(check_text(text, 1) > 1);
 }
 
-/// Names that are defined in one piece and used in others, in all ways there are.
+/// Names defined in one piece and used in others, in every way.
 const GIANT: &str = "\
 module {
   func.func @f(%a: tensor<4xf32>, %b: i1) -> f32 {
@@ -591,7 +591,7 @@ fn files_of_upstream_are_the_same_in_pieces() {
     println!("{count} files in {pieces} pieces");
 }
 
-/// Parts of a text replaced by others of it, and by signs.
+/// Parts of a text replaced by other parts of it, and by punctuation.
 fn spoilt(text: &str, next: &mut impl FnMut(usize) -> usize) -> String {
     const SIGNS: [&str; 14] = [
         "",
