@@ -45,7 +45,7 @@ fn shown(hover: &str) -> Option<Shown> {
     })
 }
 
-/// How the requests of an array are counted, which determines the bounds of its figure.
+/// The way in which the requests of an array are counted, which determines the bounds of its figure.
 enum Counted {
     /// Each instruction is a separate request: the figure is their sum.
     OneByOne,

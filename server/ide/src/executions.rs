@@ -48,7 +48,7 @@ fn trip_count(context: &FileContext<'_>, call: &db::CallSite) -> Option<u64> {
 mod tests {
     use crate::fixture::open;
 
-    /// How often a fusion in the body of a loop with this configuration runs.
+    /// Checks the number of runs of a fusion in the body of a loop with this configuration.
     #[track_caller]
     fn check(config: &str, runs: u64, unknown_loops: usize) {
         let module = format!(

@@ -45,7 +45,7 @@ mod tests {
 
     const CONSTRUCTS: &str = include_str!("../../mlir/tests/fixtures/constructs.mlir");
 
-    /// A function with a second region, caused by a surplus brace. Its arguments are not visible there.
+    /// Whether a surplus brace gives some function a second region, in which its arguments are not known.
     fn has_functions_of_two_regions(text: &str) -> bool {
         let parse = mlir::parse(text, mlir::PieceState::default());
         let mut functions =

@@ -24,7 +24,7 @@ pub(super) struct Unresolved {
 }
 
 impl View {
-    /// Which edits to compute now. Only clients without resolve support get all of them at once.
+    /// The edits to compute now. Only clients without resolve support get all of them at once.
     pub(super) fn wanted(&self) -> Wanted<'static> {
         if self.session.client.resolve_code_actions { Wanted::Titles } else { Wanted::Changes }
     }

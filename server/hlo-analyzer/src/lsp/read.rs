@@ -13,7 +13,7 @@ use super::mailbox::{Event, Mailbox};
 use super::read_queue::Permit;
 use super::snapshot::{Snapshot, View};
 
-/// How a request is handled. The table is in `handlers.rs`.
+/// The handling of a request. The table is in `handlers.rs`.
 pub(super) struct Route {
     pub(super) method: &'static str,
     pub(super) when_edited: WhenEdited,

@@ -205,7 +205,7 @@ fn encode(text: &Rope, encoding: PositionEncoding, tokens: &[ide::SemanticToken]
     encoded
 }
 
-/// The line being encoded. Most lines are ASCII and hold no line break inside a token.
+/// The line being encoded. Most lines are ASCII, where columns need no counting.
 struct Line {
     number: usize,
     start: usize,
