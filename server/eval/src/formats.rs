@@ -218,7 +218,7 @@ impl Format {
             largest + 1
         } else {
             let units = (size * power_of_two(-quantum)).round_ties_even() as u64;
-            // The hidden bit raises the exponent field from 0 to 1; a carry raises it again.
+            // The hidden bit, if present, raises the exponent field from 0 to 1; a carry raises it again.
             (((exponent - 1 + self.bias) as u64) << self.mantissa) + units
         };
         if code <= largest {
@@ -262,7 +262,7 @@ pub(crate) fn f32_to_bf16(value: f32) -> u32 {
     if value.is_nan() {
         return 0x7FFF;
     }
-    // Rounding up from the largest number yields infinity's code.
+    // A carry past the largest number yields infinity's code.
     (bits.wrapping_add(0x7FFF + (bits >> 16 & 1))) >> 16
 }
 

@@ -1,4 +1,5 @@
-//! Ops of the linalg dialect: `linalg.generic`, the named ops, `map`, `reduce`, `transpose`, `broadcast`, `softmax`.
+//! Ops of the linalg dialect: `linalg.generic`, the named ops, `map`, `reduce`, `transpose`, `broadcast`,
+//! `softmax`.
 //!
 //! Source: mlir.llvm.org/docs/Dialects/Linalg.
 

@@ -1,4 +1,5 @@
-//! Windows into arrays: `tensor.extract_slice`, `tensor.insert_slice`, `memref.subview`, tiles of `xtile` and `triton_xla`.
+//! Windows into arrays: `tensor.extract_slice`, `tensor.insert_slice`, `memref.subview`, tiles of `xtile` and
+//! `triton_xla`.
 //!
 //! Source: mlir.llvm.org/docs/Dialects/TensorOps, `xla/codegen/xtile/ir/xtile_ops.td`.
 

@@ -1,7 +1,7 @@
 //! Masks: lanes of a vector that an op leaves out. `vector.mask`, and ops that take a mask of their own.
 //!
-//! Source: mlir.llvm.org/docs/Dialects/Vector; the shape of a mask: `MaskableOpInterface::getExpectedMaskType`, of a transfer
-//! `inferTransferOpMaskType`.
+//! Source: mlir.llvm.org/docs/Dialects/Vector; the shape of a mask:
+//! `MaskableOpInterface::getExpectedMaskType`, for a transfer `inferTransferOpMaskType`.
 
 use indexing_map::{Expr, Interval};
 use mlir::OpId;

@@ -150,7 +150,7 @@ impl SliceOp {
         };
         let mut dropped = Vec::new();
         for size in &self.lists.sizes {
-            // Any of several extents of 1 may be dropped; the choice makes no difference.
+            // It makes no difference which of several extents of 1 are dropped: those that cannot stay.
             let fits = shape.next_if(|&&e| e == extent(size)).is_some();
             if !fits && extent(size) != Some(1) {
                 return None;

@@ -1,5 +1,5 @@
-//! Surveys how well the files below a folder parse: `cargo run --release -p mlir --example survey -- DIR
-//! [--deleted N]`.
+//! Surveys how well the files below a folder parse:
+//! `cargo run --release -p mlir --example survey -- DIR [--deleted N]`.
 //!
 //! With `--deleted N` one bracket is deleted from a text, N times for each kind, and the other ops that are
 //! still found at their places are counted.

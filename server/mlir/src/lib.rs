@@ -3,8 +3,8 @@
 //! Brackets, line starts and a few words suffice for ops, regions, blocks, names and most types; see
 //! [`parse`]. The semantics of ops are up to other crates.
 //!
-//! Architecture Invariant: no dialect is needed. An unknown construct is never an error. Architecture
-//! Invariant: no recursion over the text; each byte is read a bounded number of times.
+//! Architecture Invariant: no dialect is needed. An unknown construct is never an error.
+//! Architecture Invariant: no recursion over the text; each byte is read a bounded number of times.
 
 mod ahead;
 mod attribute_values;

@@ -1,7 +1,7 @@
 //! Assigns the types after the colon to operands, for ops with a known custom form.
 //!
-//! Sources:
-//! `mlir/include/mlir/Dialect/{Arith,Math,Func,SCF,Tensor,MemRef}/IR/*Ops.td`, `stablehlo/dialect/StablehloOps.td`.
+//! Sources: `mlir/include/mlir/Dialect/{Arith,Math,Func,SCF,Tensor,MemRef}/IR/*Ops.td`,
+//! `stablehlo/dialect/StablehloOps.td`.
 
 use crate::words::last_segment;
 

@@ -271,7 +271,7 @@ pub(crate) struct Constant {
     pub(crate) bytes: Vec<u8>,
 }
 
-/// A kernel, ready to run. Takes some 100 bytes per instruction.
+/// A kernel, ready to run. Owned by the caller that runs it; some 100 bytes per instruction.
 pub struct Program {
     pub(crate) steps: Vec<Step>,
     pub(crate) places: Vec<Place>,

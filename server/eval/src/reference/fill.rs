@@ -10,9 +10,9 @@ use super::types::Kind;
 pub enum Fill {
     /// For `f8e8m0fnu`, which holds only powers of two, the smallest one.
     Zeros,
-    /// The same for the same seed, parameter and position. Floats have three decimal digits and lie in [-1,
-    /// 1], integers have one digit, `pred` is true for half of the elements on average. `f8e8m0fnu`: 2^-3 to
-    /// 2^3.
+    /// The same for the same seed, parameter and position. Floats have three decimal digits and lie in
+    /// [-1, 1], integers have one digit, `pred` is true for half of the elements on average. `f8e8m0fnu`:
+    /// 2^-3 to 2^3.
     Random { seed: u64 },
     /// The row-major position. Restarts at 0 when the type cannot hold the next integer exactly. `f8e8m0fnu`:
     /// 2^0 to 2^7.
