@@ -157,7 +157,7 @@ fn names(reader: &mut Reader<'_>, close: &str) -> Result<Vec<String>, String> {
         if found.len() == MAX_LIST {
             return Err("the map has too many variables".to_owned());
         }
-        // The map of a vector transfer may write a dimension as `d = 0`.
+        // The map of a vector may fix a dimension to 0: `d0 = 0`.
         if reader.eat("=") {
             _ = reader.number();
         }
