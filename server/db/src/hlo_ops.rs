@@ -1,4 +1,4 @@
-//! What is known of the ops of HLO that ops of MLIR are: their maps, and what HLO's verifier says.
+//! Maps and verifier findings of MLIR ops by way of their ops of HLO.
 
 use indexing::{MapBeside, OpIndexing, Rules};
 use mlir::OpId;
@@ -10,7 +10,7 @@ use crate::mlir_giants::mlir_link_findings;
 use crate::mlir_imports::mlir_imported;
 use crate::mlir_queries::mlir_piece;
 
-/// What the aliases of a source stand for: made once for the maps of several ops.
+/// The values of the aliases of a source. Build it once for the maps of several ops.
 pub fn alias_environment(source: &Source<'_>) -> Environment {
     Environment::of_aliases(source.parse, source.text)
 }
@@ -22,7 +22,7 @@ pub fn hlo_op_maps(op: &HloOp, output: usize, rules: Rules) -> OpIndexing {
     maps
 }
 
-/// Of a dot and an iota.
+/// Maps between operands of a dot, and of an iota.
 pub fn hlo_maps_beside(op: &HloOp) -> Vec<MapBeside> {
     let callees = |name: &str| op.callees.get(name).cloned();
     indexing::maps_beside(&op.graph, op.graph.root, &op.operands, &callees)

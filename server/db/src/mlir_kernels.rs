@@ -161,7 +161,7 @@ pub fn mlir_function(db: &dyn salsa::Database, piece: Piece, nth: u32) -> Option
     Some(Arc::new(MlirFunction { op, name: (&*own.name).into(), computations, callees, fusion, ops }))
 }
 
-/// Adds the functions that one calls, each behind those that it calls itself: of the same part of the file, and where they are
+/// Adds the functions that one calls, callees first: of the same part of the file, and where they are
 /// cut as [`cut_function`] reads them for `cut`.
 fn callees(
     db: &dyn salsa::Database,

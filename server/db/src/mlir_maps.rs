@@ -1,4 +1,4 @@
-//! The maps of an op of MLIR: by its own rules, or those of the op of HLO that it is.
+//! The maps of an op of MLIR: by the rules of its dialect, or those of its op of HLO.
 
 use std::sync::Arc;
 
@@ -216,7 +216,7 @@ pub fn mlir_producers(
     Producers::default()
 }
 
-/// The maps of an op of HLO, as those of the op that it is.
+/// The maps of an op of HLO as accesses of the op of MLIR.
 fn hlo_accesses(source: &Source<'_>, id: OpId, op: &HloOp, result: usize) -> Vec<Access> {
     let OpIndexing { operands, .. } = hlo_op_maps(op, result, Rules::Exact);
     let values: Vec<Option<(ValueId, u32)>> =

@@ -113,7 +113,7 @@ impl Lowering<'_> {
     }
 }
 
-/// What is wrong with an op by itself, whose operands have the shapes that they declare.
+/// The first check of XLA's parser that an op fails.
 pub(crate) fn op_fault(op: &Op) -> Option<String> {
     let Op { opcode, shape, .. } = op;
     let operands: Vec<Option<&Shape>> = op.operand_shapes.iter().map(Some).collect();
@@ -151,7 +151,7 @@ pub(crate) fn too_many_elements(array: &ArrayShape) -> Option<String> {
     is_too_large.then(|| format!("{array} has more elements than 64 bits count"))
 }
 
-/// What is wrong with the shape that is written, and the operands, of ops whose shape XLA's parser holds against them.
+/// Checks the written shape against the operands, for the opcodes where XLA's parser does.
 fn shape_rule(
     opcode: Opcode,
     operands: &[Option<&Shape>],

@@ -1,4 +1,4 @@
-//! The lists of numbers of products, gathers and scatters: their names in MLIR, where they are one attribute, and their keys in HLO.
+//! The dimension lists of dots, gathers and scatters: field names of one attribute in MLIR, attributes of their own in HLO.
 
 use ir::AttributeKey as K;
 

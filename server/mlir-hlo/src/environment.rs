@@ -90,7 +90,7 @@ pub struct Environment {
 const MAX_ALIASES: usize = 16;
 
 impl Environment {
-    /// The aliases that a piece defines, but for locations, and nothing else: for single ops.
+    /// The aliases that a piece defines, except locations: enough for single ops.
     pub fn of_aliases(parse: &Parse, text: &str) -> Environment {
         let mut environment = Environment::default();
         let values = aliases(Slice::whole(parse, text)).filter(|(_, value)| !value.starts_with("loc("));

@@ -1,4 +1,4 @@
-//! One op as instructions of HLO, called as in the computation of its function.
+//! One op as instructions of HLO, with the names that they have in the computation of its function.
 
 use ir::Attributes;
 use mlir::OpId;
@@ -17,7 +17,7 @@ pub struct HloInstructions {
     pub callees: Vec<HloComputation>,
 }
 
-/// Ops with more operands than this are not converted by themselves.
+/// Ops with more operands than this are not converted alone.
 const MAX_OPERANDS: usize = 4096;
 
 /// The op, or the reason why HLO does not have it.

@@ -1,5 +1,5 @@
-//! The op of HLO that an op of MLIR is, in a graph of its own whose parameters are the operands. What is known of the one is then
-//! known of the other.
+//! One op of MLIR as an op of HLO, in a graph of its own whose parameters are the operands. Its maps and findings hold for the op
+//! of MLIR.
 
 use std::collections::hash_map::Entry;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::other_dialects::{op_of_recipe, other_op};
 use crate::to_hlo::{Writer, pack_index};
 use crate::types::static_hlo_shape;
 
-/// An op of HLO, and what in its graph stands for what.
+/// An op of HLO in a graph of its own.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HloOp {
     /// The root is the op. A parameter is the operand of its number, and has its name without `%`.
@@ -32,7 +32,7 @@ pub struct HloOp {
 /// Ops with more operands than this have no graph.
 const MAX_OPERANDS: usize = 1024;
 
-/// Nothing where HLO has no op that reads as this one does, else the op or the reason why there is none.
+/// Returns the op of HLO that reads its operands as this op does, or why there is none. `None` for ops that have no counterpart.
 pub fn hlo_op(slice: Slice<'_>, environment: &Environment, id: OpId) -> Option<Result<HloOp, NotInHlo>> {
     let name = slice.parse.name(id, slice.text);
     if let Some(mnemonic) = mnemonic(name) {
@@ -129,7 +129,7 @@ fn of_row(slice: Slice<'_>, environment: &Environment, id: OpId, row: &OpRow) ->
     let results: usize = op.results.clone().map(|v| parse.values[v as usize].count as usize).sum();
     let last = writer.body().last().ok_or("it has no instruction")?;
     let mut written = std::mem::take(writer.body()).finish("op", &last).into_graph();
-    // The elements of the tuple that several results are say nothing of the op.
+    // Several results are a tuple: its `get-tuple-element`s are not part of the op.
     if results != 1 {
         drop_elements(&mut written);
     }
@@ -163,7 +163,7 @@ impl HloOp {
         Some(self.graph.ops.get(op as usize)?.parameter? as usize)
     }
 
-    /// Nothing but the operands. They are the first ops of the graph.
+    /// A graph of the operands alone, as its first ops.
     pub(crate) fn of_operands(operands: Vec<String>, shapes: &[Shape]) -> HloOp {
         let mut graph = Graph { is_complete: true, ..Graph::default() };
         for ((number, shape), name) in (0..).zip(shapes).zip(&operands) {
@@ -172,7 +172,7 @@ impl HloOp {
         HloOp { graph, callees: FxHashMap::default(), operands, results: 1 }
     }
 
-    /// Of instructions that start with a parameter for each of `given`. More than one behind these are fused into one.
+    /// The op of a graph that starts with a parameter for each of `given`. Several instructions behind these become one fusion.
     fn of_instructions(
         mut written: Graph,
         given: &[Given<'_>],
@@ -199,7 +199,7 @@ impl HloOp {
                 Entry::Vacant(free) => {
                     let shape = written.ops[at].shape.clone();
                     let op = match given[at].literal.clone().filter(|_| is_one) {
-                        // What is known of an index makes the map exact.
+                        // A known index makes the map exact.
                         Some(literal) => Op::constant(literal, shape),
                         None => Op::parameter(place as u32, shape),
                     };
@@ -264,7 +264,7 @@ fn value_name(name: &str) -> String {
     name.trim_start_matches('%').to_owned()
 }
 
-/// The number of a constant without dimensions.
+/// The value of a scalar constant.
 fn scalar_constant(slice: Slice<'_>, environment: &Environment, value: mlir::ValueId) -> Option<String> {
     let Definition::Result(op) = slice.parse.values[value as usize].definition else { return None };
     if mnemonic(slice.parse.name(op, slice.text))? != "constant" {

@@ -3,16 +3,16 @@
 use std::borrow::Cow;
 use std::fmt;
 
-/// What a user reads is its `Display`.
+/// Its `Display` is what users read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NotInHlo {
     /// HLO has no instruction that does the same.
     NoInstruction(Cow<'static, str>),
-    /// The attribute of this name is not there, or not in a form that is read.
+    /// The attribute of this name is missing or has an unknown form.
     Attribute(Cow<'static, str>),
     /// A type or an extent is not known, or HLO does not have it.
     Type(Cow<'static, str>),
-    /// Operands, results, regions and attributes do not go together.
+    /// Operands, results, regions and attributes contradict each other.
     Malformed(Cow<'static, str>),
 }
 

@@ -17,7 +17,7 @@ use crate::types::{element, extents, has_dimensions_of, number, static_hlo_shape
 /// What an op takes from its attributes and text, beside its operands and its result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Recipe {
-    /// Nothing: the opcode and the shapes say all.
+    /// Nothing.
     Plain(Opcode),
     /// `permutation = [1, 0]`
     Permutation,
@@ -101,7 +101,7 @@ pub(crate) fn op_of_recipe(
     found.graph.root = match recipe {
         Recipe::ExtractSlice => extract_slice(op, &mut found, result)?,
         Recipe::TensorPad => {
-            // The value that is padded with is the body's: any one does.
+            // The region computes the padding value: any value reads the same elements.
             let attributes = Attributes::default().with(K::Padding, tensor_padding(op)?);
             let zero = zero(&mut found.graph, element(&result));
             add(&mut found, Opcode::Pad, result, &[0, zero], attributes)?
@@ -121,7 +121,11 @@ pub(crate) fn op_of_recipe(
     Ok(found)
 }
 
-/// Adds an op; its operands may be fewer than were given.
+/// Adds an op.
+///
+/// # Errors
+///
+/// Where an operand is missing.
 fn add(
     found: &mut HloOp,
     opcode: Opcode,
@@ -145,7 +149,7 @@ pub(crate) struct Exact {
     pub before: Option<Vec<i64>>,
 }
 
-/// Nothing where there is no such instruction. `given` counts the operands.
+/// Returns `None` where there is no such instruction. `given` is the number of operands.
 pub(crate) fn exact(op: OpText<'_>, given: usize, result: &Shape) -> Option<Result<Exact, NotInHlo>> {
     let (recipe, operands) = other_op(op.parse.name(op.id, op.text))?;
     let operands = operands.min(given);

@@ -5,7 +5,7 @@ use mlir::{OpId, Parse, shaped};
 
 use crate::op_table::mnemonic;
 
-/// Whether the op makes use of it: then what HLO's verifier says of the op of HLO need not be true of it.
+/// Whether the op makes use of it: then findings of HLO's verifier may be wrong for it.
 pub fn allows_more_than_hlo(parse: &Parse, text: &str, id: OpId) -> bool {
     match mnemonic(parse.name(id, text)) {
         // A result may be accumulated in a wider type than the operand has, and initial values may have dimensions.

@@ -198,7 +198,7 @@ pub(crate) fn extents(shape: &Shape) -> Result<&[i64], NotInHlo> {
     }
 }
 
-/// Whether two arrays have the same dimensions: extents, and bounds of those that are not known.
+/// Whether two arrays have the same extents, and the same bounds of dynamic ones.
 pub(crate) fn has_dimensions_of(one: &Shape, other: &Shape) -> bool {
     one.dims() == other.dims() && is_dynamic_as(one, other)
 }
@@ -208,7 +208,7 @@ fn is_dynamic_as(one: &Shape, other: &Shape) -> bool {
     flags(one) == flags(other)
 }
 
-/// Whether dimension `d` has an extent that is not known.
+/// Whether dimension `d` is dynamic.
 pub(crate) fn is_dynamic(shape: &Shape, d: usize) -> bool {
     shape.as_array().is_some_and(|array| array.is_dynamic(d))
 }
@@ -237,7 +237,7 @@ pub(crate) fn with_dimensions(shape: &Shape, kept: &[usize]) -> Shape {
     Shape::Array(ArrayShape { element: array.element, dims, dynamic, layout: None }.into())
 }
 
-/// The array in this order of dimensions in memory, the fastest first; another shape as it is.
+/// The array with this layout; other shapes unchanged.
 pub(crate) fn with_layout(shape: &Shape, minor_to_major: &[i64]) -> Shape {
     match shape {
         Shape::Array(array) if array.rank() == minor_to_major.len() && array.rank() > 0 => {
@@ -248,7 +248,7 @@ pub(crate) fn with_layout(shape: &Shape, minor_to_major: &[i64]) -> Shape {
     }
 }
 
-/// The shape that is stated, where it is `shape` with layouts.
+/// The stated shape, if it differs from `shape` only in layouts.
 pub(crate) fn stated_layout(stated: &str, shape: &Shape) -> Option<Shape> {
     Shape::from_text(stated).filter(|stated| is_same_but_layout(stated, shape))
 }

@@ -66,7 +66,7 @@ impl Lowering<'_> {
     }
 }
 
-/// A broadcast of what is no scalar says where its dimensions go.
+/// A broadcast of a non-scalar needs `dimensions`.
 pub(super) fn missing_dimensions(
     opcode: Opcode,
     operand: &Shape,

@@ -36,7 +36,7 @@ fn write_attributes(out: &mut String, attributes: &Attributes) {
         _ = write!(out, ", {key}=");
         let behind_name = out.len();
         match value {
-            // XLA's form of numbers in text has six digits: a text that was made is written as it is.
+            // Canonical form keeps six digits of a number: text is written as it is.
             AttributeValue::Text(text) => out.push_str(text),
             value => write_value(out, Some(key), &value.borrow(), true),
         }

@@ -1,4 +1,4 @@
-//! What XLA's parser and verifier refuse of one op by itself, where nothing is known of the module around it.
+//! The checks of XLA's parser and verifier on one op, without the module around it.
 
 use std::sync::Arc;
 
@@ -11,13 +11,13 @@ use crate::graph::{Graph, Op};
 use crate::infer::{Called, Given, result_shape};
 use crate::shape::Shape;
 
-/// Says what is wrong with an op whose operands have the shapes that they declare; nothing where nothing is. `graph_of` answers
-/// the computations that the op calls: what depends on one that is not known is not checked.
+/// Returns what is wrong with an op, if anything. `graph_of` returns the computations that it calls; checks that need an unknown
+/// one are skipped.
 pub fn op_fault(op: &Op, graph_of: &dyn Fn(&str) -> Option<Arc<Graph>>) -> Option<String> {
     let Op { opcode, attributes, .. } = op;
     let opcode = *opcode;
     let operands: Vec<&Shape> = op.operand_shapes.iter().collect();
-    // What is called was read before.
+    // The parser reads called computations first.
     let names = attributes.iter().flat_map(|(key, _)| attributes.computations(key));
     let called: Vec<Arc<Graph>> = names.filter_map(|name| graph_of(name)).collect();
     let inside = || called.iter().flat_map(|graph| &graph.ops).find_map(checks::op_fault);
@@ -48,7 +48,7 @@ pub fn op_fault(op: &Op, graph_of: &dyn Fn(&str) -> Option<Arc<Graph>>) -> Optio
 }
 
 impl Called {
-    /// Nothing where a parameter is missing.
+    /// Returns `None` where a parameter is missing.
     fn of_graph(graph: &Graph) -> Option<Called> {
         let shape = |id| graph.ops[id as usize].shape.clone();
         let parameters = graph.parameters().into_iter().map(|id| id.map(shape)).collect::<Option<_>>()?;

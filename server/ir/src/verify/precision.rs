@@ -39,7 +39,7 @@ impl Verifier<'_> {
 /// XLA's compilers refuse it: they do not tell the verifier to let mixed precision pass.
 const MIXED: &str = "mixed-precision";
 
-/// The operand whose floating type is another one than that of the operands before, of an op that does not convert.
+/// The operand whose floating-point type differs from the others', of an op that requires equal types.
 pub(super) fn mixed_operands(
     opcode: Opcode,
     operands: &[&Shape],
@@ -57,7 +57,7 @@ pub(super) fn mixed_operands(
     Some((part, format!("operands of {opcode} mix {other} and {element}")))
 }
 
-/// The operand that has not the type of the reducer's parameter.
+/// The first operand whose type differs from that of its reducer parameter.
 pub(super) fn mixed_reducer(operands: &[&Shape], called: &Called) -> Option<(Part, String)> {
     let mut pairs = operands.iter().zip(&called.parameters).enumerate();
     let (i, (operand, parameter)) = pairs.find(|(_, (o, parameter))| o.element() != parameter.element())?;

@@ -54,7 +54,7 @@ impl Verifier<'_> {
     }
 }
 
-/// The inferred shape as it would be written where another one is; nothing where that is compatible.
+/// The shape to write instead of the declared one; `None` where they are compatible.
 pub(super) fn expected(declared: &Shape, inferred: &Shape) -> Option<Shape> {
     (!declared.is_compatible(inferred)).then(|| in_layout(inferred, declared))
 }

@@ -14,7 +14,7 @@ use crate::sharding_messages::sharding_of_message;
 use crate::shardy::{hlo_sharding, unknown_meshes};
 use crate::strings::hlo_string;
 
-/// The inside of `metadata={…}`; nothing where the text says none.
+/// The inside of `metadata={…}`, if there is any.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Location(pub Option<Rc<str>>);
 

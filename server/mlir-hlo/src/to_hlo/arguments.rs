@@ -56,7 +56,7 @@ impl Writer<'_> {
     }
 }
 
-/// The shape with the layout that is written for it; as it is where that is none.
+/// The shape with a layout in HLO's text form; unchanged where that is none.
 pub(super) fn with_layout_text(shape: Shape, layout: &str) -> Shape {
     match layout.starts_with('{') {
         true => Shape::from_text(&format!("{shape}{layout}")).unwrap_or(shape),

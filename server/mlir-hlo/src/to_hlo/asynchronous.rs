@@ -10,7 +10,7 @@ use crate::op_row::OpRow;
 use crate::op_table::mnemonic;
 use crate::op_text::missing;
 
-/// Of an exchange that HLO starts by an instruction of its own the opcode, the one that starts it, and the one that ends it.
+/// The opcodes of a collective with start and done instructions of its own: the collective, its start, its done.
 fn own_instruction(mnemonic: &str) -> Option<[Opcode; 3]> {
     use Opcode::*;
     Some(match mnemonic {

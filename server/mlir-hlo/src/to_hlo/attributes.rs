@@ -199,14 +199,14 @@ fn index_numbers(op: OpText<'_>, names: &[&str], lists: IndexLists, out: &mut At
     out.push(K::IndexVectorDim, op.number_in(names, "index_vector_dim"));
 }
 
-/// Nothing is written of a window without dimensions.
+/// Adds a window unless it has no dimensions.
 pub(super) fn push_window(out: &mut Attributes, window: Vec<ir::WindowDim>) {
     if !window.is_empty() {
         out.push(K::Window, window);
     }
 }
 
-/// Nothing is written of the padding of a scalar.
+/// Adds a padding unless it has no dimensions.
 pub(super) fn push_padding(out: &mut Attributes, low: &[i64], high: &[i64], interior: &[i64]) {
     let padding = triples(low, high, interior);
     if !padding.is_empty() {
@@ -214,7 +214,7 @@ pub(super) fn push_padding(out: &mut Attributes, low: &[i64], high: &[i64], inte
     }
 }
 
-/// Batch dimensions only where there are some, contracted ones always.
+/// Adds contracting dimensions, and batch dimensions where there are any.
 pub(crate) fn push_dot_lists(out: &mut Attributes, lists: [Vec<i64>; 4]) {
     for ((_, key), list) in DOT_LISTS.into_iter().zip(lists) {
         if !list.is_empty() || matches!(key, K::LhsContractingDims | K::RhsContractingDims) {

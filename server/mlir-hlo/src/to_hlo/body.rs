@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 
 use crate::names::UniqueNames;
 
-/// A value as HLO has it: an instruction of the computation that is written, and its shape.
+/// A value: an instruction of the computation that is being written, and its shape.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Operand {
     pub id: ir::OpId,
@@ -43,7 +43,7 @@ pub struct HloComputation {
     pub graph: Arc<Graph>,
     /// Per instruction.
     pub ops: Vec<OpId>,
-    /// What is said behind an instruction, as text.
+    /// Comments behind instructions.
     pub(crate) comments: Vec<(ir::OpId, String)>,
 }
 
@@ -51,7 +51,7 @@ pub struct HloComputation {
 #[derive(Debug, Default)]
 pub(crate) struct Body {
     graph: Graph,
-    /// Per instruction, the op of MLIR that it is of; nothing where it was taken back.
+    /// The op of MLIR of each instruction; `None` for an instruction that was removed.
     ops: Vec<Option<OpId>>,
     pub comments: Vec<(ir::OpId, String)>,
     names: UniqueNames,
@@ -61,7 +61,7 @@ pub(crate) struct Body {
 }
 
 impl Body {
-    /// Adds an instruction of the op `source`, and answers it as an operand of others.
+    /// Adds an instruction of the op `source` and returns it as an operand of others.
     pub fn push(&mut self, wanted: &str, draft: Draft, source: OpId) -> Operand {
         cancel::check();
         let Draft { opcode, shape, operands, attributes, parameter, literal } = draft;
@@ -86,7 +86,7 @@ impl Body {
         self.push(wanted, Draft { parameter: Some(number), ..draft }, source)
     }
 
-    /// How many instructions there are, and were.
+    /// Returns how many instructions were added.
     pub fn len(&self) -> usize {
         self.ops.len()
     }
@@ -109,14 +109,14 @@ impl Body {
         Some(Operand { id: id as ir::OpId, shape: self.graph.ops[id].shape.clone() })
     }
 
-    /// Takes back the instructions of an op from number `from` on. Nothing may read them.
+    /// Removes the instructions of an op from number `from` on. No other instruction may read them.
     pub fn take_back(&mut self, source: OpId, from: usize) {
         for op in self.ops.iter_mut().skip(from).filter(|op| **op == Some(source)) {
             *op = None;
         }
     }
 
-    /// Takes back the last instruction, which nothing reads yet.
+    /// Removes and returns the last instruction, which no other reads.
     pub fn take_last(&mut self) -> Option<(Op, Vec<Operand>)> {
         let at = self.ops.iter().rposition(Option::is_some)?;
         self.ops[at] = None;
@@ -127,7 +127,7 @@ impl Body {
         Some((op, operands))
     }
 
-    /// The computation, whose root is `root`, without what was taken back.
+    /// Returns the computation without removed instructions.
     pub fn finish(self, name: &str, root: &Operand) -> HloComputation {
         let Body { mut graph, ops, mut comments, .. } = self;
         let mut root = root.id;
@@ -167,7 +167,7 @@ impl HloComputation {
         Arc::unwrap_or_clone(self.graph)
     }
 
-    /// Writes the computation as text, and says where each instruction starts in it.
+    /// Writes the computation as text. `at` is called with the offset of each instruction.
     pub(crate) fn write(&self, out: &mut String, mut at: impl FnMut(usize, OpId)) {
         out.push_str(&self.name);
         out.push_str(" {\n");

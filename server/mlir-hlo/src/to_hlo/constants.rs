@@ -57,14 +57,14 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// A constant without dimensions.
+    /// Adds a scalar constant.
     pub(super) fn scalar(&mut self, id: OpId, element: ElementType, literal: String) -> Operand {
         let draft = Draft::constant(Shape::array(element, &[]), literal, Attributes::default());
         self.body().push("constant", draft, id)
     }
 }
 
-/// The array of known extents that a constant has.
+/// The static array of a constant.
 fn array_shape(shape: &Shape) -> Result<&ArrayShape, NotInHlo> {
     shape
         .as_array()

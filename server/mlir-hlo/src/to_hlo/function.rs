@@ -119,7 +119,7 @@ pub(crate) struct Writer<'a> {
     regions: usize,
     /// A shape has an extent that nobody knows.
     is_unbounded: bool,
-    /// Instructions have no annotations and no places in the source.
+    /// Instructions get no annotations and no source locations.
     pub(super) is_bare: bool,
     /// An op whose annotations another one's instruction says, and what they are.
     pub(super) held: Option<(OpId, Annotations)>,
@@ -160,7 +160,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// The same, of which only shapes, operands and attributes of their own are asked.
+    /// A writer of single ops without annotations and source locations.
     pub fn bare(slice: Slice<'a>, environment: &'a Environment) -> Writer<'a> {
         Writer { is_bare: true, ..Writer::alone(slice, environment) }
     }
@@ -284,7 +284,7 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// Whether an extent is not known, and no bound of it.
+/// Whether a dimension is dynamic without a bound.
 fn is_unbounded(shape: &Shape) -> bool {
     match shape.tuple_elements() {
         Some(elements) => elements.iter().any(is_unbounded),

@@ -116,7 +116,7 @@ impl Writer<'_> {
     }
 }
 
-/// What a transfer that has started is: the data, a context, a token.
+/// The shape of a started transfer: the data, a context, a token.
 fn in_flight(data: Shape) -> Shape {
     Shape::tuple([data, Shape::array(ir::ElementType::U32, &[]), Shape::Token])
 }

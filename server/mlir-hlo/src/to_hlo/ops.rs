@@ -186,7 +186,7 @@ impl<'a> Writer<'a> {
         self.define_draft(id, opcode.name(), shapes, Draft::new(opcode, shape, operands, attributes));
     }
 
-    /// The same of any instruction of the one shape of all results. `stem` names it where its value has no name.
+    /// Adds any instruction as the value of an op. `stem` names it where the value has no name.
     pub(super) fn define_draft(&mut self, id: OpId, stem: &str, shapes: Vec<Shape>, draft: Draft) -> Operand {
         let results = self.parse().op(id).results.clone();
         let wanted = match results.is_empty() {
@@ -201,7 +201,7 @@ impl<'a> Writer<'a> {
         value
     }
 
-    /// Adds an instruction that is called as its opcode is.
+    /// Adds an instruction that is named after its opcode.
     pub(super) fn instruction(
         &mut self,
         id: OpId,

@@ -77,7 +77,7 @@ pub fn op_maps(
     Some(Ok(maps))
 }
 
-/// Holds an op against the one that its text reads back as.
+/// Checks that the text of an op reads back as the same op.
 pub fn check_text(parse: &Parse, text: &str, id: mlir::OpId) {
     let environment = Environment::of_aliases(parse, text);
     let Some(Ok(op)) = hlo_op(Slice::whole(parse, text), &environment, id) else { return };

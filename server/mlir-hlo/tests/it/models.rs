@@ -63,7 +63,7 @@ fn compare(text: &str, hlo: &str) -> Counts {
     let (ours, theirs) = (Program::of(&module.text), Program::of(hlo));
     let pairs = Pairs::of(&ours, &theirs);
     assert_eq!(pairs.differing, [] as [&str; 0]);
-    // What the op of HLO alone says is what its instruction in the module says.
+    // The maps of the single op are those of its instruction in the module.
     let parse = mlir::parse(text, PieceState::default());
     let block = crate::lowered(&module.text);
     let mut told: HashMap<(String, String), mlir::OpId> = HashMap::new();

@@ -1,4 +1,4 @@
-//! Ops of HLO that single ops of MLIR are.
+//! Single ops of MLIR as ops of HLO.
 
 use mlir::PieceState;
 use mlir_hlo::{Environment, HloOp, Slice, hlo_op};
