@@ -1,4 +1,4 @@
-//! Batch normalisation: sums over everything but the feature dimension.
+//! Batch normalisation: sums over all dimensions but the feature dimension.
 
 use indexing_map::{Expr, IndexingMap};
 use ir::{AttributeKey, Op, Opcode};
@@ -18,9 +18,10 @@ enum Reads {
     Nothing,
 }
 
-/// Operands x, then vectors with an entry per feature; of the gradient the last one is as large as x. Outputs: x's sizes;
-/// of training also mean and variance, of the gradient also those of scale and offset. The rules are the sums in XLA's
-/// operation semantics of BatchNormTraining, BatchNormInference and BatchNormGrad.
+/// Operands: x, then vectors with an entry per feature; the last operand of the gradient has the sizes of x.
+/// Outputs: the sizes of x; training also returns mean and variance, the gradient also those of scale and
+/// offset. The rules are the sums in XLA's operation semantics of BatchNormTraining, BatchNormInference and
+/// BatchNormGrad.
 pub(crate) fn batch_norm(op: &Op, output_id: usize) -> Checked<OpIndexing> {
     use Reads::{Entry, Feature, Nothing, Same};
     let reads: &[Reads] = match (op.opcode, output_id) {

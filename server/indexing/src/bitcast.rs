@@ -8,19 +8,20 @@ use crate::layouts::{logical_to_physical, physical_sizes, physical_to_logical};
 use crate::operand_indexing::{OpIndexing, OperandIndexing};
 use crate::reshape::reshape;
 
-/// From the elements of `from` to those of `to` that lie at the same place in memory.
+/// Maps the elements of `from` to the elements of `to` at the same place in memory.
 ///
-/// Logical to physical, a reshape between the physical sizes, physical to logical. XLA looks for a transpose or a reshape
-/// that does the same first, which changes how the map reads, not what it says. Needs equal element widths.
-/// Source: `GetBitcastMap`, `ShapeUtil::DecomposeBitcast`.
+/// The map goes from logical to physical, through a reshape between the physical sizes, and from physical to
+/// logical. XLA first looks for an equivalent transpose or reshape, which changes the form of the map but not
+/// its meaning. Needs equal element widths. Source: `GetBitcastMap`, `ShapeUtil::DecomposeBitcast`.
 pub(crate) fn bitcast(from: &Shape, to: &Shape) -> Checked<OperandIndexing> {
     let (a, b) = (checks::array(from, "the output")?, checks::array(to, "the operand")?);
     ensure(a.element.bits() == b.element.bits(), "a bitcast between element widths")?;
     between(from, to, 1, 1)
 }
 
-/// As [`bitcast`], for any element widths of which one divides the other: the wider elements have one more dimension, the
-/// most minor, of as many parts. An output element that is wider reads all of them, one that is narrower a part.
+/// As [`bitcast`], for element widths of which one divides the other. The wider elements get one more, most
+/// minor dimension, which counts their parts. A wider output element reads all parts, a narrower one reads
+/// one.
 pub(crate) fn bitcast_any_width(from: &Shape, to: &Shape) -> Checked<OperandIndexing> {
     let width = |shape, what| stored_bits(checks::array(shape, what)?);
     let (a, b) = (width(from, "the output")?, width(to, "the operand")?);
@@ -33,7 +34,7 @@ pub(crate) fn bitcast_op(op: &Op) -> Checked<OpIndexing> {
     Ok(OpIndexing::of([bitcast_any_width(&op.shape, &op.operand_shapes[0])?]))
 }
 
-/// Bits of an element in memory: as the layout states, else whole bytes.
+/// Bits of an element in memory: as the layout states, else rounded up to whole bytes.
 fn stored_bits(array: &ArrayShape) -> Checked<i64> {
     let stated = array.layout.as_ref().map_or(0, |layout| layout.element_bits);
     let bits = match stated {
@@ -43,7 +44,7 @@ fn stored_bits(array: &ArrayShape) -> Checked<i64> {
     bits.ok_or_else(|| Reason::from("elements without a width"))
 }
 
-/// `from_parts` and `to_parts`: how many units of the narrower width an element has; one of the two is 1.
+/// `from_parts` and `to_parts`: the number of units of the narrower width per element; one of the two is 1.
 fn between(from: &Shape, to: &Shape, from_parts: i64, to_parts: i64) -> Checked<OperandIndexing> {
     let (a, b) = (checks::array(from, "the output")?, checks::array(to, "the operand")?);
     let units = |array: &ArrayShape, parts: i64| {

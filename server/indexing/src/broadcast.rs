@@ -6,7 +6,7 @@ use ir::{AttributeKey, Op};
 use crate::checks::{self, Checked, ensure};
 use crate::operand_indexing::OpIndexing;
 
-/// Per operand dimension, the output dimension that holds it.
+/// Per operand dimension, the corresponding output dimension.
 fn broadcast_dims(op: &Op) -> Checked<(&[i64], &[i64], Vec<usize>)> {
     let (output, operand) = (checks::output(op, 0)?, checks::operand(op, 0)?);
     let dims = op.attributes.ints(AttributeKey::Dimensions);
@@ -83,15 +83,15 @@ pub(crate) fn reverse(op: &Op) -> Checked<OpIndexing> {
     Ok(OpIndexing::of([IndexingMap::from_sizes(output, &[], results).into()]))
 }
 
-/// Which way a rotated dimension is followed.
+/// The direction in which a rotated dimension is mapped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Rotation {
     OutputToInput,
     InputToOutput,
 }
 
-/// `(d + shift) mod size` in the listed dimensions, which rotate to the left. Source: `xla/shuffle.h`, `ShuffleExpander`; XLA's
-/// indexing has no map of a shuffle.
+/// `(d + shift) mod size` in the listed dimensions, which rotate to the left. Source: `xla/shuffle.h`,
+/// `ShuffleExpander`. XLA's indexing has no map for shuffle.
 pub(crate) fn shuffle(op: &Op, way: Rotation) -> Checked<OpIndexing> {
     let mode = op.attributes.text(AttributeKey::Mode).unwrap_or_default();
     ensure(mode == "rotate", format!("the mode {mode} of a shuffle is not known"))?;

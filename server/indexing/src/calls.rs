@@ -1,4 +1,4 @@
-//! Ops that are what a called computation is: calls, conditionals, async starts.
+//! Ops defined by a called computation: calls, conditionals, async starts.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::inlined::Callees;
 use crate::operand_indexing::{OpIndexing, OperandIndexing};
 use crate::while_loop::while_loop;
 
-/// The computation that an op is, with its operands as parameters and its root as result.
+/// The computation that defines an op, with its operands as parameters and its root as result.
 pub(crate) fn transparent(op: &Op) -> Option<&str> {
     match op.opcode {
         Opcode::Fusion => op.attributes.computation(AttributeKey::Calls),
@@ -20,7 +20,7 @@ pub(crate) fn transparent(op: &Op) -> Option<&str> {
     }
 }
 
-/// The computations of a conditional, in the order of the operands behind the first.
+/// The computations of a conditional, in the order of the operands after the first.
 pub(crate) fn branches(op: &Op) -> Vec<&str> {
     let listed = op.attributes.computations(AttributeKey::BranchComputations);
     if !listed.is_empty() {
@@ -30,7 +30,8 @@ pub(crate) fn branches(op: &Op) -> Vec<&str> {
     of(AttributeKey::TrueComputation).into_iter().chain(of(AttributeKey::FalseComputation)).collect()
 }
 
-/// By [`Rules::Exact`], through the called computations. Nothing for other ops, and where a computation is not at hand.
+/// The maps by [`Rules::Exact`], through the called computations. `None` for other ops, and if a computation
+/// is not available.
 pub(crate) fn called(op: &Op, output_id: usize, callees: &Callees<'_>) -> Option<OpIndexing> {
     let count = op.operand_shapes.len();
     match op.opcode {
@@ -49,7 +50,7 @@ pub(crate) fn called(op: &Op, output_id: usize, callees: &Callees<'_>) -> Option
     }
 }
 
-/// Of each branch's operand what that branch reads, and of the first operand its only element.
+/// The accesses of each branch to its operand, and the access to the only element of the first operand.
 fn conditional(op: &Op, output_id: usize, callees: &Callees<'_>) -> Option<OpIndexing> {
     let names = branches(op);
     if names.is_empty() || op.operand_shapes.len() != names.len() + 1 {

@@ -1,19 +1,19 @@
-//! What must hold of shapes and attributes before a map can be made of them; else the reason why there is none.
+//! Preconditions of maps on shapes and attributes; a violation is the reason why there is no map.
 
 use std::borrow::Cow;
 
 use indexing_map::{IndexingMap, Variable};
 use ir::{ArrayShape, Op, Shape};
 
-/// Why there is no map, in words that follow "no map: ".
+/// The reason why there is no map: text that follows "no map: ".
 pub type Reason = Cow<'static, str>;
 
 pub(crate) type Checked<T> = Result<T, Reason>;
 
-/// Ranks beyond this are no tensors of any program; maps of them would only cost.
+/// The maximum rank. No program has larger tensors, and their maps would only cost time.
 const MAX_RANK: usize = 256;
 
-/// The array that `shape` is, with all sizes known. `what` names it in the reason.
+/// The array of `shape`, if all its sizes are known. `what` names it in the reason.
 pub(crate) fn array<'a>(shape: &'a Shape, what: &str) -> Checked<&'a ArrayShape> {
     let Some(array) = shape.as_array() else {
         let kind = match shape {
@@ -38,7 +38,7 @@ pub(crate) fn operand(op: &Op, i: usize) -> Checked<&[i64]> {
     Ok(&array(shape, &format!("operand {i}"))?.dims)
 }
 
-/// Dimension sizes of an output: of a leaf of the result where that is a tuple.
+/// Dimension sizes of an output: of a leaf of the result if that is a tuple.
 pub(crate) fn output(op: &Op, id: usize) -> Checked<&[i64]> {
     Ok(&array(output_shape(op, id)?, "the output")?.dims)
 }
@@ -47,12 +47,13 @@ pub(crate) fn output_shape(op: &Op, id: usize) -> Checked<&Shape> {
     leaf(&op.shape, id).ok_or_else(|| format!("there is no output {id}").into())
 }
 
-/// Number of outputs: of the result's leaves, one where it is no tuple.
+/// The number of outputs: the leaves of a tuple, or one.
 pub(crate) fn output_count(op: &Op) -> usize {
     leaf_count(&op.shape)
 }
 
-/// What is no tuple is its own only leaf; those of a tuple are its elements' in order, however deep.
+/// Leaf number `id` of a shape. A shape that is not a tuple is its only leaf; the leaves of a tuple are those
+/// of its elements in order, at any depth.
 pub(crate) fn leaf(shape: &Shape, id: usize) -> Option<&Shape> {
     fn find<'a>(shape: &'a Shape, left: &mut usize) -> Option<&'a Shape> {
         match shape.tuple_elements() {
@@ -71,7 +72,7 @@ pub(crate) fn leaf_count(shape: &Shape) -> usize {
     shape.tuple_elements().map_or(1, |elements| elements.iter().map(leaf_count).sum())
 }
 
-/// The number of the first leaf of element `index` of a tuple, and that element.
+/// Element `index` of a tuple, with the number of its first leaf.
 pub(crate) fn element(tuple: &Shape, index: usize) -> Option<(usize, &Shape)> {
     let elements = tuple.tuple_elements()?;
     Some((elements.get(..index)?.iter().map(leaf_count).sum(), elements.get(index)?))
@@ -81,7 +82,7 @@ pub(crate) fn ensure(holds: bool, reason: impl Into<Reason>) -> Checked<()> {
     if holds { Ok(()) } else { Err(reason.into()) }
 }
 
-/// `numbers` as dimension numbers of an array of rank `rank`: each below it, none twice.
+/// Checks that `numbers` are distinct dimension numbers of an array of rank `rank`.
 pub(crate) fn dimensions(numbers: &[i64], rank: usize, what: &str) -> Checked<Vec<usize>> {
     let mut seen = vec![false; rank];
     numbers
@@ -106,7 +107,7 @@ pub(crate) fn variables(sizes: &[i64]) -> Vec<Variable> {
     sizes.iter().map(|&size| Variable::from_size(size)).collect()
 }
 
-/// `(d0, …) -> ()`: the one element of a scalar operand.
+/// `(d0, …) -> ()`: reads the only element of a scalar operand.
 pub(crate) fn scalar(dims: &[i64]) -> IndexingMap {
     IndexingMap::from_sizes(dims, &[], Vec::new())
 }

@@ -1,5 +1,6 @@
-//! Ops across replicas. By [`crate::Rules::Exact`] a map's elements are those of the replica that its replica id map names
-//! (by its place in the group); where only the executing replica's own place says which, that is a runtime variable.
+//! Collectives. By [`crate::Rules::Exact`] a map's elements are those of the replica that its replica id map
+//! gives, by position in the group. If that depends on the executing replica's own position, the position is
+//! a runtime variable.
 
 use std::sync::Arc;
 
@@ -11,8 +12,9 @@ use crate::operand_indexing::{OpIndexing, OperandIndexing, RuntimeSource, Runtim
 use crate::permute;
 use crate::whole_operand::whole;
 
-/// In the gathered dimension `d mod n` of replica `d floordiv n` of the group, with n the operand's size. One operand
-/// and an array as output; XLA does not handle the tuple form. Source: `ComputeOutputToInputAllGatherOpIndexing`.
+/// In the gathered dimension, `d mod n` of replica `d floordiv n` of the group, where n is the operand's
+/// size. One operand and an array as output; XLA does not handle the tuple form. Source:
+/// `ComputeOutputToInputAllGatherOpIndexing`.
 pub(crate) fn all_gather(op: &Op) -> Checked<OpIndexing> {
     ensure(op.operand_shapes.len() == 1, "an all-gather of several operands")?;
     ensure(op.shape.tuple_elements().is_none(), "the output is a tuple")?;
@@ -34,7 +36,7 @@ fn gathered(op: &Op, i: usize, output: &[i64]) -> Checked<OperandIndexing> {
     Ok(of_replica(IndexingMap::from_sizes(output, &[], results), replica))
 }
 
-/// How many arrays of `part`'s size make `whole`, which is larger in dimension `dim` only.
+/// The number of arrays of `part`'s size that make `whole`, which is larger only in dimension `dim`.
 fn shards(part: &[i64], whole: &[i64], dim: usize) -> Checked<i64> {
     ensure(part.len() == whole.len(), "output and operand differ in rank")?;
     let fits = (0..whole.len()).all(|i| match i == dim {
@@ -49,7 +51,7 @@ pub(crate) fn of_replica(map: IndexingMap, replica: IndexingMap) -> OperandIndex
     OperandIndexing { replica_id_map: Some(replica), ..OperandIndexing::from(map) }
 }
 
-/// `(d…)[s0] -> (s0)`: the same element of every replica. Without a known number of them no map.
+/// `(d…)[s0] -> (s0)`: the same element of every replica. Undefined without a known number of replicas.
 fn every_replica(map: IndexingMap, dims: &[i64], replicas: Option<i64>) -> OperandIndexing {
     let note = "of every replica of the group";
     match replicas {
@@ -77,10 +79,10 @@ pub(crate) fn is_collective(opcode: Opcode) -> bool {
     )
 }
 
-/// What [`RuntimeSource::Op`] holds where the value is no op's but the executing replica's place in its group.
+/// The op id of [`RuntimeSource::Op`] for a value that is the executing replica's position in its group.
 pub const OWN_REPLICA: OpId = OpId::MAX;
 
-/// The executing replica's place in its group of `replicas`.
+/// The executing replica's position in its group of `replicas`.
 fn own_place(dims: &[i64], replicas: i64) -> RuntimeVariable {
     RuntimeVariable {
         source: RuntimeSource::Op { op: OWN_REPLICA, name: Arc::from("replica-id") },
@@ -89,11 +91,11 @@ fn own_place(dims: &[i64], replicas: i64) -> RuntimeVariable {
     }
 }
 
-/// The exact answer for output `output_id` of any collective.
+/// The exact maps for output `output_id` of any collective.
 pub(crate) fn collective(op: &Op, output_id: usize) -> Checked<OpIndexing> {
     let output = checks::output(op, output_id)?;
     let count = op.operand_shapes.len();
-    // A start's result holds its operands, then what the done will give, then the runtime's.
+    // The result of a start holds its operands, then the results of the done, then state of the runtime.
     let is_pair = matches!(op.opcode, Opcode::AllGatherStart | Opcode::CollectivePermuteStart);
     let (feeding, is_alias) = match is_pair {
         true if output_id >= 2 * count => return Ok(unread_but(op, None, output)),
@@ -151,7 +153,7 @@ pub(crate) fn collective(op: &Op, output_id: usize) -> Checked<OpIndexing> {
     }
 }
 
-/// `access` for one operand, nothing read of the others.
+/// `access` for one operand, and no reads of the others.
 fn unread_but(op: &Op, access: Option<(usize, OperandIndexing)>, output: &[i64]) -> OpIndexing {
     let (number, mut access) = match access {
         Some((number, access)) => (Some(number), Some(access)),
@@ -163,7 +165,7 @@ fn unread_but(op: &Op, access: Option<(usize, OperandIndexing)>, output: &[i64])
     }))
 }
 
-/// Of every replica the block at the executing one's place.
+/// Reads, of every replica, the block at the executing replica's position.
 fn scattered(op: &Op, i: usize, output: &[i64]) -> Checked<OperandIndexing> {
     let operand = checks::operand(op, i)?;
     let dim = checks::dimension(op.attributes.ints(AttributeKey::Dimensions), output.len(), "dimensions")?;
@@ -182,7 +184,8 @@ fn has_dynamic_root(op: &Op) -> bool {
     op.attributes.bool(AttributeKey::HasDynamicRoot) == Some(true)
 }
 
-/// Of every replica the same element, where the executing one is the root: the group's first, or whoever a runtime value says.
+/// Reads the same element of every replica if the executing one is the root: the first of its group, or given
+/// by a runtime value.
 fn reduced_at_root(op: &Op, i: usize, output: &[i64], replicas: Option<i64>) -> Checked<OperandIndexing> {
     ensure(checks::operand(op, i)? == output, "the output's sizes are not the operand's")?;
     let everywhere = || every_replica(IndexingMap::identity(output), output, replicas);
@@ -219,7 +222,8 @@ fn exchanged_blocks(op: &Op, output: &[i64], replicas: Option<i64>) -> Checked<O
     Ok(OperandIndexing { runtime_variables: vec![own_place(output, replicas)], ..access })
 }
 
-/// Output j is replica j's operand at the executing replica's place: of operand i something is read where that is i.
+/// Output j is replica j's operand at the executing replica's position: operand i is read only if the
+/// position is i.
 fn exchanged_operands(op: &Op, output_id: usize, output: &[i64]) -> Checked<OpIndexing> {
     let replicas = op.operand_shapes.len() as i64;
     let accesses = (0..replicas).map(|i| -> Checked<OperandIndexing> {
@@ -234,7 +238,7 @@ fn exchanged_operands(op: &Op, output_id: usize, output: &[i64]) -> Checked<OpIn
     Ok(OpIndexing::of(accesses.collect::<Checked<Vec<_>>>()?))
 }
 
-/// Rows of every replica's input land among those of the output operand; offsets and sizes are runtime values.
+/// Rows of every replica's input are written into the output operand; offsets and sizes are runtime values.
 fn ragged_exchange(op: &Op, output: &[i64]) -> Checked<OpIndexing> {
     let input = checks::operand(op, 0)?;
     ensure(op.operand_shapes.len() == 6, "ragged-all-to-all takes six operands")?;
@@ -249,7 +253,8 @@ fn ragged_exchange(op: &Op, output: &[i64]) -> Checked<OpIndexing> {
     Ok(OpIndexing { operands: [vec![rows], vec![kept]].into_iter().chain(others).collect() })
 }
 
-/// From operand `input_id` of the executing replica to output `output_id`, of the replicas that the replica id map names.
+/// Maps operand `input_id` of the executing replica to output `output_id` of the replicas that the replica id
+/// map gives.
 pub(crate) fn collective_input_to_output(
     op: &Op,
     input_id: usize,
@@ -269,7 +274,7 @@ pub(crate) fn collective_input_to_output(
     Ok(vec![single_input_to_output(op, input_id, output_id)?])
 }
 
-/// [`collective_input_to_output`] where one access says it all.
+/// [`collective_input_to_output`] for ops with a single access.
 fn single_input_to_output(op: &Op, input_id: usize, output_id: usize) -> Checked<OperandIndexing> {
     let (operand, output) = (checks::operand(op, input_id)?, checks::output(op, output_id)?);
     let count = op.operand_shapes.len();

@@ -8,13 +8,14 @@ use crate::checks::{self, Checked, Reason, ensure, variables};
 use crate::operand_indexing::{OpIndexing, OperandIndexing};
 use crate::window::under_window;
 
-/// Range variables: one per spatial dimension, the input feature, and by XLA's rule the batch group; one that neither
-/// operand needs is dropped in both, one that a single operand needs stays in both (except the batch group, which the
-/// kernel's map never has). The spatial part of the input is a window with padding and dilations; of the kernel it is the
-/// range variable, counted from the end where the window is reversed.
+/// Range variables: one per spatial dimension, the input feature, and by XLA's rule the batch group. A
+/// variable that neither operand needs is dropped in both; one that a single operand needs stays in both
+/// (except the batch group, which the kernel's map never has). The spatial part of the input is a window with
+/// padding and dilations. That of the kernel is the range variable, counted from the end if the window is
+/// reversed.
 ///
-/// With batch groups XLA's map of the input reads the batch of every group. Output feature `f` belongs to one group,
-/// which is what [`Rules::Exact`] says. Source: `ComputeOutputToInputConvolutionOpIndexing`.
+/// With batch groups, XLA's map of the input reads the batch of every group. Output feature `f` belongs to
+/// one group, and [`Rules::Exact`] reads only that one. Source: `ComputeOutputToInputConvolutionOpIndexing`.
 pub(crate) fn convolution(op: &Op, rules: Rules) -> Checked<OpIndexing> {
     let (output, input, kernel) = (checks::output(op, 0)?, checks::operand(op, 0)?, checks::operand(op, 1)?);
     let labels = op.attributes.convolution_dims().ok_or("dim_labels is missing or broken")?;
@@ -97,7 +98,7 @@ fn check_ranks(labels: &ConvolutionDims, ranks: [usize; 3], window: usize) -> Ch
     ensure(fits, "dim_labels and window do not fit the ranks")
 }
 
-/// `shared` range variables mean the same in both maps.
+/// Drops range variables unused in both maps; the first `shared` ones are common to both.
 fn drop_unused_in_both(input: &mut IndexingMap, kernel: &mut IndexingMap, shared: usize) {
     input.simplify(SimplifyMode::Replace);
     kernel.simplify(SimplifyMode::Replace);

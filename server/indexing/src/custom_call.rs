@@ -1,4 +1,4 @@
-//! Custom calls: what they read is theirs to know, except for the few that are only marks.
+//! Custom calls: their reads are unknown, except for a few targets.
 
 use indexing_map::IndexingMap;
 use ir::{AttributeKey, Op};
@@ -8,10 +8,11 @@ use crate::operand_indexing::{OpIndexing, OperandIndexing};
 use crate::sort;
 use crate::whole_operand::{self, whole};
 
-/// Targets that hand operand 0 on, element for element, where the shapes are equal. Sources, in the order of the lines:
-/// `service/spmd/shardy/constants.h`; `service/host_memory_offload_annotations.h`;
-/// `service/spmd/shard_barrier_partitioner.h`; `service/layout_assignment.cc`; `hlo/transforms/despecializer.cc`, which
-/// makes it a copy; `backends/gpu` `thunk_emitter.cc`, which emits nothing for them.
+/// Targets that return operand 0 element for element if the shapes are equal. Sources, in the order of the
+/// lines: `service/spmd/shardy/constants.h`; `service/host_memory_offload_annotations.h`;
+/// `service/spmd/shard_barrier_partitioner.h`; `service/layout_assignment.cc`;
+/// `hlo/transforms/despecializer.cc`, which makes it a copy; `backends/gpu` `thunk_emitter.cc`, which emits
+/// nothing for them.
 const MARKS: &[&str] = &[
     "Sharding",
     "xla.sdy.FuncResultSharding",
@@ -28,7 +29,8 @@ const MARKS: &[&str] = &[
     "Unpin",
 ];
 
-/// Element for element. Source: `stablehlo_ext/transforms/chlo_preserve_high_level_ops.cpp`, and its tests for the tangent.
+/// Elementwise targets. Source: `stablehlo_ext/transforms/chlo_preserve_high_level_ops.cpp`, and its tests
+/// for the tangent.
 const ELEMENTWISE: &[&str] = &[
     "mhlo.acos",
     "mhlo.acosh",
@@ -41,7 +43,8 @@ const ELEMENTWISE: &[&str] = &[
     "mhlo.tan",
 ];
 
-/// Rows to their k largest elements and these elements' places. Sources: `service/topk_rewriter.cc`, the file above,
+/// Targets that return the k largest elements of each row and their indices. Sources:
+/// `service/topk_rewriter.cc`, the file above,
 /// `service/gpu/cublas_cudnn.h`.
 const TOPK: &[&str] = &["TopK", "mhlo.topk", "__gpu$TopK"];
 

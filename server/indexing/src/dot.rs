@@ -6,12 +6,12 @@ use ir::{AttributeKey, Op};
 use crate::checks::{self, Checked, Reason, ensure};
 use crate::operand_indexing::{OpIndexing, OperandIndexing};
 
-/// What a dimension of one side is.
+/// The role of a dimension of one side.
 #[derive(Clone, Copy)]
 enum Role {
-    /// The output's dimension of this number.
+    /// Corresponds to the output dimension of this number.
     Output(usize),
-    /// Range variable of this number: of the contracting pairs, then of the groups of rhs.
+    /// Corresponds to the range variable of this number: contracting pairs first, then the groups of rhs.
     Contracting(usize),
 }
 
@@ -21,8 +21,8 @@ pub(crate) struct Dot<'a> {
     contracted: Vec<i64>,
 }
 
-/// Output dimensions: batch, free ones of lhs, free ones of rhs. Of a ragged dot `leading` comes first, and the `groups`
-/// of rhs are summed over. Source: `ComputeOutputToInputDotOpIndexing`.
+/// Output dimensions: batch, free ones of lhs, free ones of rhs. For a ragged dot, `leading` precedes these,
+/// and the `groups` of rhs are summed over. Source: `ComputeOutputToInputDotOpIndexing`.
 pub(crate) fn parts<'a>(op: &'a Op, leading: Option<i64>, groups: &[usize]) -> Checked<Dot<'a>> {
     let (output, lhs, rhs) = (checks::output(op, 0)?, checks::operand(op, 0)?, checks::operand(op, 1)?);
     let dims =
@@ -88,8 +88,9 @@ pub(crate) fn dot(op: &Op) -> Checked<OpIndexing> {
     Ok(OpIndexing::of([dot.map(dot.results(0)), dot.map(dot.results(1))]))
 }
 
-/// Operands lhs, rhs, scale of lhs, scale of rhs. A scale has one element per block of its operand's elements: its index
-/// is the operand's, divided by the block size where the sizes differ. Source: `ComputeOutputToInputScaledDotOpIndexing`.
+/// Operands: lhs, rhs, scale of lhs, scale of rhs. A scale has one element per block of its operand's
+/// elements: its index is the operand's, divided by the block size if the sizes differ. Source:
+/// `ComputeOutputToInputScaledDotOpIndexing`.
 pub(crate) fn scaled_dot(op: &Op) -> Checked<OpIndexing> {
     let dot = parts(op, None, &[])?;
     ensure(op.operand_shapes.len() == 4, "scaled-dot takes four operands")?;
@@ -109,8 +110,8 @@ pub(crate) fn scaled_dot(op: &Op) -> Checked<OpIndexing> {
     Ok(OpIndexing::of([dot.map(dot.results(0)), dot.map(dot.results(1)), scale(0)?, scale(1)?]))
 }
 
-/// An element of one side feeds every combination with the other side's free dimensions, which are range variables.
-/// XLA has no such map; the founding document has.
+/// An element of one side feeds every combination with the other side's free dimensions, which are range
+/// variables. XLA has no such map; the founding document does.
 pub(crate) fn dot_input_to_output(op: &Op, input_id: usize) -> Checked<OpIndexing> {
     let dot = parts(op, None, &[])?;
     let (operand, roles) = dot.sides.get(input_id).ok_or("only lhs and rhs have a map to the output")?;

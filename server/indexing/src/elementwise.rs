@@ -1,4 +1,4 @@
-//! Ops whose output element i reads element i: elementwise ops, map, all-reduce, and what only passes values on.
+//! Ops whose output element i reads element i: elementwise ops, map, all-reduce, and ops that pass values on.
 
 use indexing_map::{Expr, IndexingMap};
 use ir::{AttributeKey, ElementTypeExt, Op, Opcode};
@@ -6,8 +6,9 @@ use ir::{AttributeKey, ElementTypeExt, Op, Opcode};
 use crate::checks::{self, Checked, scalar};
 use crate::operand_indexing::{OpIndexing, OperandIndexing};
 
-/// Identity for every operand, nothing for a scalar beside an array. Shapes: the operands' sizes are the output's.
-/// Source: `ComputeOutputToInputCwiseOpIndexing`. Where XLA's identity has the wrong rank for an operand, there is none.
+/// Identity for every operand, and the scalar map for a scalar among arrays. Shapes: the operands' sizes are
+/// the output's. Source: `ComputeOutputToInputCwiseOpIndexing`. Undefined where XLA's identity has the wrong
+/// rank for an operand.
 pub(crate) fn output_to_input(op: &Op, output_id: usize) -> Checked<OpIndexing> {
     let output = checks::output(op, output_id)?;
     Ok(OpIndexing::of(
@@ -33,7 +34,8 @@ fn same_rank(operand: &[i64], output: &[i64], i: usize) -> Checked<()> {
     checks::ensure(a == b, format!("operand {i} has {a} dimensions, the output {b}"))
 }
 
-/// A bitcast-convert between widths splits an element into the last dimension, or joins that dimension into one.
+/// A bitcast-convert between widths splits each element into a new last dimension, or joins the last
+/// dimension into one element.
 /// Source: `ShapeInference::InferBitcastConvertShape`.
 fn width_change(op: &Op, operand: &[i64], output: &[i64]) -> Checked<OperandIndexing> {
     let bits = |shape: &ir::Shape| shape.element().and_then(ElementTypeExt::bits);
@@ -73,7 +75,7 @@ pub(crate) fn only_operand(op: &Op, output_id: usize) -> Checked<OpIndexing> {
     })))
 }
 
-/// The element of a tuple at its own index.
+/// Reads the element of a tuple at its own index.
 pub(crate) fn get_tuple_element(op: &Op) -> Checked<OpIndexing> {
     let index = op.attributes.int(AttributeKey::Index);
     let output = checks::output(op, 0)?;
@@ -85,7 +87,7 @@ pub(crate) fn get_tuple_element(op: &Op) -> Checked<OpIndexing> {
     Ok(OpIndexing::of([IndexingMap::identity(output).into()]))
 }
 
-/// Output element i reads input element i, and every output does. Source: D.4's first row:
+/// Output element i reads input element i, for every output. Source: D.4's first row:
 /// `ComputeInputToOutputCwiseOpIndexing`.
 pub(crate) fn input_to_output(op: &Op, input_id: usize) -> Checked<OpIndexing> {
     let operand = checks::operand(op, input_id)?;

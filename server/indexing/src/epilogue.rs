@@ -1,4 +1,4 @@
-//! From a hero to the root of its fusion.
+//! Maps from a hero to the root of its fusion.
 
 use indexing_map::IndexingMap;
 use ir::{Graph, OpId};
@@ -8,10 +8,10 @@ use crate::checks;
 use crate::inlined::{Callees, Inlined};
 use crate::operand_indexing::OperandIndexing;
 
-/// From an index of `hero` to the index of `root` that it feeds, along the use chain between them: input to output maps,
-/// composed and simplified. Identity where the hero is the root. Where there are several chains the first use that leads
-/// to the root is followed, at each step. Undefined where there is none, or where an op on it has no such map.
-/// Source: `HloFindUseChain`, `ComputeEpilogueInputToOutputIndexing`.
+/// Maps an index of `hero` to the index of `root` that it feeds, along the use chain between them:
+/// input-to-output maps, composed and simplified. Identity if the hero is the root. With several chains, each
+/// step follows the first use that leads to the root. Undefined if there is no chain, or if an op on it has
+/// no such map. Source: `HloFindUseChain`, `ComputeEpilogueInputToOutputIndexing`.
 pub fn epilogue(
     graph: &Graph,
     hero: OpId,

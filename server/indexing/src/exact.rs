@@ -1,4 +1,4 @@
-//! By [`crate::Rules::Exact`]: answers for what XLA calls unknown.
+//! Maps by [`crate::Rules::Exact`] for ops that are unknown to XLA.
 
 use ir::{Op, Opcode};
 
@@ -10,8 +10,8 @@ use crate::{
     scatter, select_and_scatter, sort, whole_operand,
 };
 
-/// From an output to the operands; nothing for an op whose rule is the same for XLA. Where even this rule cannot be exact,
-/// the access says so: [`crate::OperandIndexing::is_upper_bound`].
+/// Maps an output to the operands; `None` for an op whose rule is the same as XLA's. If even this rule is not
+/// exact, the access is marked: [`crate::OperandIndexing::is_upper_bound`].
 pub(crate) fn output_to_input(op: &Op, output_id: usize) -> Option<Checked<OpIndexing>> {
     Some(match op.opcode {
         Opcode::Sort => sort::sort(op, output_id),
@@ -51,7 +51,7 @@ pub(crate) fn output_to_input(op: &Op, output_id: usize) -> Option<Checked<OpInd
         },
         Opcode::CustomCall => custom_call::custom_call(op, output_id),
         Opcode::Rng | Opcode::RngBitGenerator => whole_operand::random(op, output_id),
-        // Better answers need the called computations: `in_graph` has them.
+        // `in_graph` has better maps, because they need the called computations.
         Opcode::Call | Opcode::Conditional | Opcode::Fusion | Opcode::While => {
             whole_operand::everything(op, output_id)
         }

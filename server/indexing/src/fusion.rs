@@ -1,4 +1,4 @@
-//! Many ops as one: maps from a target to everything that it is computed from.
+//! Maps from a target to all the ops from which it is computed, as if they were one op.
 
 use indexing_map::IndexingMap;
 use ir::{Graph, OpId};
@@ -8,8 +8,8 @@ use crate::checks;
 use crate::inlined::{Callees, Inlined, NodeId, Place};
 use crate::operand_indexing::{OpIndexing, OperandIndexing, insert};
 
-/// Accesses of one op beyond this are answered by one undefined map. XLA has no limit; a chain of diamonds doubles them at
-/// each step.
+/// The maximum number of accesses of one op; beyond it, they are replaced by one undefined map. XLA has no
+/// limit; a chain of diamonds doubles the accesses at each step.
 pub const MAX_MAPS_PER_OP: usize = 64;
 
 /// The accesses of one op from the target.
@@ -17,34 +17,36 @@ pub const MAX_MAPS_PER_OP: usize = 64;
 pub struct GroupedOp {
     pub place: Place,
     pub name: String,
-    /// Which output of it.
+    /// The number of the op's output.
     pub output: usize,
-    /// An operand of the set, not part of it.
+    /// Whether it is an operand of the set and not in the set.
     pub is_outside: bool,
-    /// From the target's index to this op's, each once.
+    /// Maps the target's index to this op's, each map once.
     pub indexing: Vec<OperandIndexing>,
 }
 
-/// The answer of [`grouped`]: ops that the target needs, operands before their users.
+/// The result of [`grouped`]: ops that the target needs, operands before their users.
 #[derive(Debug, Clone, Default)]
 pub struct Grouped {
     pub ops: Vec<GroupedOp>,
 }
 
 impl Grouped {
-    /// The accesses of an op of the graph that was asked about.
+    /// The accesses of an op of the outermost graph.
     pub fn of(&self, op: OpId) -> Option<&[OperandIndexing]> {
         let found = self.ops.iter().find(|o| o.place.computation.is_none() && o.place.op == op);
         found.map(|o| o.indexing.as_slice())
     }
 }
 
-/// From output `output_id` of `target` to every op of `set` that it needs and to the operands of the set. A fusion in the
-/// set is looked through: the ops inside are in the answer, the fusion is not. A set of one op, of a producer and its
-/// consumer that are not fused, or of a whole computation are all fine; a target outside the set is its own answer.
+/// Maps output `output_id` of `target` to every op of `set` that it needs and to the operands of the set.
+/// Fusions in the set are inlined: the result contains their ops but not the fusions. The set may be one op,
+/// a producer and its consumer that are not fused, or a whole computation; for a target outside the set, the
+/// result is the target itself.
 ///
-/// Maps are composed along every path, simplified, and kept once per op; undefined ones are handed on with their reason.
-/// Each output of a multi-output op is followed by its own maps. Source: `ComputeGroupedOutputToInputIndexing`.
+/// Maps are composed along every path, simplified, and kept once per op; undefined ones are propagated with
+/// their reason. Each output of a multi-output op is followed by its own maps. Source:
+/// `ComputeGroupedOutputToInputIndexing`.
 pub fn grouped(
     graph: &Graph,
     target: OpId,
@@ -70,8 +72,9 @@ pub fn grouped(
     Grouped { ops: ops.collect() }
 }
 
-/// The accesses of a fusion to its operands: from the root of its called computation (of a tuple: element `output_id`) to
-/// each parameter. A parameter that is not needed has an empty list. `operand_count` is the fusion's.
+/// The accesses of a fusion to its operands: from the root of its called computation (for a tuple, element
+/// `output_id`) to each parameter. The list of a parameter that is not needed is empty. `operand_count` is
+/// the fusion's.
 /// Source: `ComputeOutputToInputFusionOpIndexing`.
 pub fn fusion(
     callee: &Graph,
@@ -103,7 +106,7 @@ pub fn fusion(
     OpIndexing { operands }
 }
 
-/// Per node, its accesses from the target; none for a node that the target does not need.
+/// Per node, its accesses from the target; empty for a node that the target does not need.
 fn from_target(inlined: &Inlined<'_>, target: NodeId, rules: Rules) -> Vec<Vec<OperandIndexing>> {
     let mut maps: Vec<Vec<OperandIndexing>> = vec![Vec::new(); inlined.nodes.len()];
     let node = &inlined.nodes[target];
@@ -112,7 +115,7 @@ fn from_target(inlined: &Inlined<'_>, target: NodeId, rules: Rules) -> Vec<Vec<O
         Err(reason) => OperandIndexing::undefined(reason),
     });
     let mut is_full = vec![false; inlined.nodes.len()];
-    // Users come after their operands, so that a node's accesses are complete when its turn comes.
+    // Users come after their operands, so a node's accesses are complete before the node is visited.
     for id in (0..=target).rev() {
         let node = &inlined.nodes[id];
         if maps[id].is_empty() || node.is_outside || node.operands.is_empty() {

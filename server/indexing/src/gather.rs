@@ -1,4 +1,4 @@
-//! Gather: slices of the operand at places that the indices name.
+//! Gather: slices of the operand at positions given by the indices.
 
 use indexing_map::{Expr, IndexingMap, Interval, Variable};
 use ir::{AttributeKey, Op};
@@ -6,12 +6,12 @@ use ir::{AttributeKey, Op};
 use crate::checks::{self, Checked, Reason, dimensions, ensure, variables};
 use crate::operand_indexing::{OpIndexing, OperandIndexing, RuntimeSource, RuntimeVariable};
 
-/// Operand dimension i is the offset inside the slice (an output dimension of `offset_dims`, nothing where the dimension
-/// is collapsed), plus a runtime variable where `start_index_map` names i. Runtime variables are numbered in the order of
-/// operand dimensions and bounded so that the slice stays inside, as XLA clamps it. The indices are read along the whole
-/// index vector. XLA handles its simplified form only and dies on others; this is the general one (batching dimensions
-/// too), which gives the same map for the simplified. Sources: `ComputeOutputToInputGatherOpIndexing`, XLA operation
-/// semantics of gather.
+/// Operand dimension i is the offset inside the slice (an output dimension of `offset_dims`, or 0 if the
+/// dimension is collapsed), plus a runtime variable if `start_index_map` contains i. Runtime variables are
+/// numbered in the order of operand dimensions and bounded so that the slice stays inside, as XLA clamps it.
+/// The indices are read along the whole index vector. XLA handles only its simplified form and crashes on
+/// others. This is the general form, with batching dimensions, which gives the same map for the simplified
+/// one. Sources: `ComputeOutputToInputGatherOpIndexing`, XLA operation semantics of gather.
 pub(crate) fn gather(op: &Op) -> Checked<OpIndexing> {
     let (output, operand, indices) =
         (checks::output(op, 0)?, checks::operand(op, 0)?, checks::operand(op, 1)?);
@@ -41,7 +41,7 @@ pub(crate) fn gather(op: &Op) -> Checked<OpIndexing> {
     ensure(batching.len() == indices_batching.len(), "batching dimensions do not come in pairs")?;
     ensure(!indices_batching.contains(&vector_dim), "the index vector cannot be a batching dimension")?;
 
-    // The output dimensions that are not offsets walk through the indices.
+    // The output dimensions that are not offsets iterate over the indices.
     let batch_dims: Vec<usize> = (0..output.len()).filter(|dim| !offset_dims.contains(dim)).collect();
     let index_dims: Vec<usize> = (0..indices.len()).filter(|&dim| dim != vector_dim).collect();
     let walks = batch_dims.iter().map(|&dim| output[dim]).eq(index_dims.iter().map(|&dim| indices[dim]));

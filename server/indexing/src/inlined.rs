@@ -1,4 +1,4 @@
-//! A set of ops with the fusions in it looked through: the nodes that grouped analysis walks.
+//! A set of ops with its fusions inlined: the nodes of grouped analysis.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -18,21 +18,22 @@ use crate::{calls, while_loop};
 /// Finds a called computation by name.
 pub type Callees<'a> = dyn Fn(&str) -> Option<Arc<Graph>> + 'a;
 
-/// For graphs whose called computations are not at hand: fusions in them have no maps.
+/// For graphs whose called computations are not available: fusions in them have no maps.
 pub fn no_callees(_: &str) -> Option<Arc<Graph>> {
     None
 }
 
-/// Ops of called computations that one analysis looks into. Fusions beyond are opaque.
+/// The maximum number of ops of called computations that one analysis inlines. Further fusions are opaque.
 pub const MAX_INLINED_OPS: usize = 1 << 16;
 
-/// Those of computations that such computations call, at most: where each calls the next one twice, every level doubles them.
+/// The maximum number of ops of nested calls: if each computation calls the next one twice, every level
+/// doubles them.
 const MAX_NESTED_OPS: usize = 1 << 12;
 
-/// Fusions in fusions beyond this depth are opaque.
+/// Nested fusions beyond this depth are opaque.
 const MAX_DEPTH: usize = 32;
 
-/// Where an op is: in the graph that was asked about, or in a called computation.
+/// The location of an op: in the outermost graph, or in a called computation.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Place {
     pub computation: Option<Arc<str>>,
@@ -47,14 +48,15 @@ pub(crate) struct Node {
     graph: usize,
     pub(crate) op: OpId,
     pub(crate) output: usize,
-    /// An operand of the set that is not in it.
+    /// Whether it is an operand of the set and not in the set.
     pub(crate) is_outside: bool,
-    /// Of a conditional whose branches were looked into: the value of one of its operands, the first decides which.
+    /// Whether it is a conditional with analysed branches: the value of one of its operands, as the first one
+    /// selects.
     pub(crate) is_choice: bool,
     pub(crate) operands: Arc<[Use]>,
 }
 
-/// A node as an operand. One that is a tuple has a use per leaf where these are known.
+/// A node as an operand. A tuple with known leaves has a use per leaf.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Use {
     /// The operand's number.
@@ -64,16 +66,16 @@ pub(crate) struct Use {
 }
 
 impl Use {
-    /// Is this what an access to the operand reads?
+    /// Whether an access to the operand reads this leaf.
     pub(crate) fn is_read_by(&self, access: &OperandIndexing) -> bool {
         self.leaf.is_none() || access.element.is_none() || self.leaf == access.element
     }
 }
 
-/// Leaves of one operand beyond this are not told apart.
+/// The maximum number of leaves of one operand that are distinguished.
 const MAX_LEAVES: usize = 1 << 12;
 
-/// What an op stands for: a node, or a tuple whose elements are known.
+/// The value of an op: a node, or a tuple with known elements.
 #[derive(Debug, Clone)]
 enum Value {
     Node(NodeId),
@@ -96,12 +98,12 @@ impl Deref for Held<'_> {
     }
 }
 
-/// Nodes in an order in which operands come before their users. Parameters of inlined fusions are their operands, tuples
-/// are taken apart where their elements are known. Lives for one analysis.
+/// Nodes, operands before their users. Parameters of inlined fusions are replaced by the fusions' operands,
+/// and tuples with known elements by these. Lives for one analysis.
 pub(crate) struct Inlined<'a> {
     graphs: Vec<(Option<Arc<str>>, Held<'a>)>,
     pub(crate) nodes: Vec<Node>,
-    /// Of the graph that was asked about.
+    /// Values of the outermost graph.
     values: FxHashMap<OpId, Value>,
     inlined_ops: usize,
     nested_ops: usize,
@@ -110,7 +112,7 @@ pub(crate) struct Inlined<'a> {
 }
 
 impl<'a> Inlined<'a> {
-    /// The ops of `set`, in any order; ids that the graph does not have are left out.
+    /// Inlines the ops of `set`, in any order; ids that the graph does not have are ignored.
     pub(crate) fn new(graph: &'a Graph, set: &[OpId], rules: Rules, callees: &'a Callees<'a>) -> Inlined<'a> {
         let mut inlined = Inlined {
             graphs: vec![(None, Held::Borrowed(graph))],
@@ -144,7 +146,7 @@ impl<'a> Inlined<'a> {
         Place { computation: self.graphs[node.graph].0.clone(), op: node.op }
     }
 
-    /// The node of an output of an op of the graph that was asked about, even if it is not in the set.
+    /// The node of an output of an op of the outermost graph, even if it is not in the set.
     pub(crate) fn target(&mut self, op: OpId, output: usize) -> Option<NodeId> {
         let shape = self.graphs[0].1.ops.get(op as usize)?.shape.clone();
         let mut values = std::mem::take(&mut self.values);
@@ -153,7 +155,7 @@ impl<'a> Inlined<'a> {
         self.leaf_node(&value, &shape, &mut { output })
     }
 
-    /// Leaf number `left` of a value; counts it down by the leaves passed.
+    /// Leaf number `left` of a value; decrements `left` by the leaves passed.
     fn leaf_node(&mut self, value: &Value, shape: &Shape, left: &mut usize) -> Option<NodeId> {
         match (value, shape.tuple_elements()) {
             (Value::Tuple(values), Some(shapes)) => {
@@ -217,7 +219,7 @@ impl<'a> Inlined<'a> {
         };
         let operand_shapes = held.ops[op as usize].operand_shapes.clone();
         let shape = held.ops[op as usize].shape.clone();
-        // Only what is defined above counts, so that a graph that is no such thing cannot make a cycle.
+        // Only operands defined above count, so that an invalid graph cannot make a cycle.
         let operands = held.operands.get(op as usize).cloned().unwrap_or_default();
         let operands: Vec<Option<Value>> = operands
             .into_iter()
@@ -233,7 +235,7 @@ impl<'a> Inlined<'a> {
         {
             let given: Vec<Value> = operands.iter().flatten().cloned().collect();
             if let Some(value) = self.inline(&name, &given, open) {
-                // Operands and results; what else the runtime keeps there nobody reads.
+                // Operands and results; other state of the runtime is not read.
                 return match opcode {
                     Opcode::AsyncStart => Value::Tuple(vec![Value::Tuple(given), value]),
                     _ => value,
@@ -292,7 +294,7 @@ impl<'a> Inlined<'a> {
         Value::Node(self.of_output(node, *next - 1))
     }
 
-    /// A conditional as the value of one of its branches. Nothing where a branch is not at hand.
+    /// A conditional as the value of one of its branches. `None` if a branch is not available.
     fn choice(
         &mut self,
         graph: usize,
@@ -351,7 +353,7 @@ impl<'a> Inlined<'a> {
         value
     }
 
-    /// Adds a use per leaf of an operand's value. By XLA's rules a tuple of which nothing is known is one.
+    /// Adds a use per leaf of an operand's value. By XLA's rules a tuple with unknown elements is one use.
     fn leaves(
         &mut self,
         value: &Value,
@@ -381,7 +383,7 @@ impl<'a> Inlined<'a> {
         }
     }
 
-    /// From one of a node's operands to the node.
+    /// Maps one of a node's operands to the node.
     pub(crate) fn step(&self, node: &Node, used: &Use, rules: Rules) -> Vec<OperandIndexing> {
         let op = self.op(node);
         if node.is_choice {
@@ -402,7 +404,7 @@ impl<'a> Inlined<'a> {
         list.into_iter().filter(|access| used.is_read_by(access)).collect()
     }
 
-    /// From a node to its operands, as [`crate::in_graph`] answers.
+    /// Maps a node to its operands, as [`crate::in_graph`] does.
     pub(crate) fn accesses(&self, node: &Node, rules: Rules) -> OpIndexing {
         let op = self.op(node);
         if node.is_choice {
@@ -427,7 +429,7 @@ impl<'a> Inlined<'a> {
         Value::Node(self.nodes.len() - 1)
     }
 
-    /// The value of an op; one that was not expanded is outside the set.
+    /// The value of an op; an op that was not expanded is outside the set.
     fn value(&mut self, graph: usize, op: OpId, values: &mut FxHashMap<OpId, Value>) -> Value {
         if let Some(value) = values.get(&op) {
             return value.clone();
@@ -448,8 +450,8 @@ impl<'a> Inlined<'a> {
         self.nodes.len() - 1
     }
 
-    /// The root of the called computation, over the operands. Nothing where that is not found, calls itself, or is too
-    /// large.
+    /// The root of the called computation, over the operands. `None` if the computation is not found, calls
+    /// itself, or is too large.
     fn inline(&mut self, name: &Arc<str>, operands: &[Value], open: &mut Vec<Arc<str>>) -> Option<Value> {
         if open.len() >= MAX_DEPTH || open.contains(name) {
             return None;

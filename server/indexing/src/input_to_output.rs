@@ -1,4 +1,4 @@
-//! One op, from an operand to its outputs.
+//! Maps of one op from an operand to its outputs.
 
 use indexing_map::{Expr, IndexingMap};
 use ir::{Graph, Op, OpId, Opcode, is_elementwise};
@@ -15,16 +15,16 @@ use crate::{
     bitcast, broadcast, calls, collectives, dot, elementwise, reduce, reshape, slices, whole_operand,
 };
 
-/// The outputs' elements that each element of operand `input_id` feeds, a list per output. As XLA builds them; XLA has
-/// fewer of these than of the other direction.
+/// The outputs' elements that each element of operand `input_id` feeds, one list per output, as XLA builds
+/// them. XLA has fewer of these maps than of the other direction.
 pub fn input_to_output(op: &Op, input_id: usize) -> OpIndexing {
     input_to_output_by(op, input_id, Rules::Xla)
 }
 
-/// [`input_to_output`] by the given rules: by [`Rules::Exact`] every op has an answer that is as exact as its maps from
-/// output to input, a list of accesses per output.
+/// [`input_to_output`] by the given rules. By [`Rules::Exact`] every op has a list of accesses per output, as
+/// exact as its maps from output to input.
 pub fn input_to_output_by(op: &Op, input_id: usize, rules: Rules) -> OpIndexing {
-    // What an op makes of nothing, it makes everywhere.
+    // An op without operands produces all of its output.
     if rules == Rules::Exact && op.opcode == Opcode::Iota && input_id == 0 {
         let everywhere = |sizes: &[i64]| {
             let results = (0..sizes.len()).map(Expr::var).collect();
@@ -43,8 +43,9 @@ pub fn input_to_output_by(op: &Op, input_id: usize, rules: Rules) -> OpIndexing 
     }
 }
 
-/// [`input_to_output_by`] for an op in its graph: runtime variables that are known are folded, the sources of others are
-/// named. The called computation of a fusion is not at hand: see [`in_graph_input_to_output_with`].
+/// [`input_to_output_by`] for an op in its graph: known runtime variables are folded, and the sources of
+/// others are named. The called computation of a fusion is not available here: see
+/// [`in_graph_input_to_output_with`].
 pub fn in_graph_input_to_output(graph: &Graph, id: OpId, input_id: usize, rules: Rules) -> OpIndexing {
     in_graph_input_to_output_with(graph, id, input_id, rules, &no_callees)
 }
@@ -72,8 +73,9 @@ pub fn in_graph_input_to_output_with(
     answer
 }
 
-/// From parameter `input_id` of a called computation to the leaves of its root. Every chain of uses between them is an
-/// access of its own; one op without a map on it makes that undefined. A parameter that is a tuple has accesses per leaf.
+/// Maps parameter `input_id` of a called computation to the leaves of its root. Every use chain between them
+/// is an access of its own; an op without a map on it makes that access undefined. A parameter that is a
+/// tuple has accesses per leaf.
 pub fn fusion_input_to_output(
     callee: &Graph,
     input_id: usize,
@@ -131,7 +133,7 @@ fn from_parameter(inlined: &Inlined<'_>, number: usize, rules: Rules) -> Vec<Vec
     maps
 }
 
-/// The inverse of the accesses from each output, for ops that have no map of their own in this direction.
+/// The inverse of the accesses from each output, for ops without their own map in this direction.
 fn exact(op: &Op, input_id: usize) -> OpIndexing {
     let outputs = (0..checks::output_count(op)).map(|output_id| {
         if collectives::is_collective(op.opcode)
@@ -196,7 +198,7 @@ fn dispatch(op: &Op, input_id: usize, rules: Rules) -> Checked<OpIndexing> {
     }
 }
 
-/// Ops that have a map in the other direction.
+/// Whether the op has a map in the other direction.
 fn has_output_to_input(opcode: Opcode) -> bool {
     matches!(
         opcode,

@@ -1,4 +1,4 @@
-//! The other direction of an access: from what is read to what reads it.
+//! The inverse of an access: from the elements that are read to those that read them.
 
 use indexing_map::{BinaryOp, Expr, IndexingMap, Interval, RangeContext, Simplifier, SimplifyMode, Variable};
 
@@ -7,15 +7,17 @@ use crate::checks::scalar;
 use crate::operand_indexing::{OperandIndexing, RuntimeVariable};
 use crate::runtime_maps;
 
-/// Equations solved before the rest become constraints; a solution may pose a new one.
+/// The maximum number of equations that are solved; the rest become constraints. A solution may add a new
+/// equation.
 const MAX_STEPS: usize = 1024;
 
-/// From an element of the operand, whose sizes are `operand`, to the elements that `access` reads it for.
+/// Maps an element of the operand, whose sizes are `operand`, to the elements for which `access` reads it.
 ///
-/// As relations the two are the same: result i of the access equals dimension i of the answer. These equations are solved
-/// for the variables of the access, one after the other; a variable that none of them determines is a range variable of
-/// the answer, an equation that determines none a constraint. Always exact; how simple the answer is depends on how many
-/// are solved. Runtime variables stay, their maps are rewritten to the answer's dimensions and range variables.
+/// Both maps are the same relation: result i of the access equals dimension i of the answer. These equations
+/// are solved for the variables of the access, one after the other. A variable that no equation determines is
+/// a range variable of the answer, and an equation that determines no variable is a constraint. The answer is
+/// always exact; it is simpler the more equations are solved. Runtime variables stay; their maps are
+/// rewritten to the answer's dimensions and range variables.
 pub(crate) fn inverse(access: &OperandIndexing, operand: &[i64]) -> OperandIndexing {
     let map = &access.map;
     let remarks = |map: IndexingMap| OperandIndexing {
@@ -36,9 +38,9 @@ pub(crate) fn inverse(access: &OperandIndexing, operand: &[i64]) -> OperandIndex
     let Some(joint) = system.answer(map, operand, &access.runtime_variables) else {
         return OperandIndexing::undefined("the map grows too large");
     };
-    // One map for all results, so that range variables keep their numbers in the runtime variables' maps.
+    // One map for all results, so that range variables have the same numbers in the runtime variables' maps.
     let mut all = OperandIndexing { runtime_variables: access.runtime_variables.clone(), ..remarks(joint) };
-    // Their old maps are no longer over the variables of this one; a number in their place tells them apart.
+    // Their old maps are over other variables than this one; a number replaces each map and identifies it.
     for (i, variable) in all.runtime_variables.iter_mut().enumerate() {
         variable.map = scalar(operand).with_results(vec![Expr::Const(i as i64)]);
     }
@@ -61,22 +63,23 @@ pub(crate) fn inverse(access: &OperandIndexing, operand: &[i64]) -> OperandIndex
     all
 }
 
-/// Equations between expressions over: the access's variables, the answer's dimensions, and variables made on the way.
+/// Equations between expressions over the access's variables, the answer's dimensions, and variables
+/// introduced on the way.
 struct System {
     variables: Vec<Variable>,
-    /// Whether a variable may be solved for; what remains of these are range variables.
+    /// Whether a variable may be solved for; the remaining ones become range variables.
     is_open: Vec<bool>,
     solutions: Vec<Option<Expr>>,
-    /// Left side with open variables, right side without.
+    /// Pairs of a left side with open variables and a right side without.
     equations: Vec<(Expr, Expr)>,
     constraints: Vec<(Expr, Interval)>,
     first_dim: usize,
 }
 
 enum Step {
-    /// The variable, its value.
+    /// The variable and its value.
     Solved(u32, Expr),
-    /// In place of the equation.
+    /// Equations that replace the solved one.
     Equations(Vec<(Expr, Expr)>),
     Stuck,
 }
@@ -102,7 +105,7 @@ impl System {
     fn solve(&mut self) {
         for _ in 0..MAX_STEPS {
             self.simplify();
-            // The easiest first: what it determines may make others easy.
+            // The easiest equation first: its solution may make others easy.
             let easiest = (0..self.equations.len()).min_by_key(|&i| self.difficulty(&self.equations[i].0));
             let Some(i) = easiest else { return };
             let (left, right) = self.equations.swap_remove(i);
@@ -171,8 +174,8 @@ impl System {
         }
     }
 
-    /// Is there another equation that may determine what `inner` depends on? Then a variable for its quotient is one too
-    /// many.
+    /// Whether another equation may determine the variables of `inner`. A new variable for its quotient would
+    /// then be superfluous.
     fn has_other_use(&self, inner: &Expr) -> bool {
         let mut found = false;
         inner.for_each_var(&mut |id| {
@@ -188,7 +191,7 @@ impl System {
         Expr::var(self.variables.len() - 1)
     }
 
-    /// `inner mod c`: the value that a constraint gives it, else a new variable.
+    /// `inner mod c`: the value fixed by a constraint, else a new variable.
     fn remainder(&mut self, inner: &Expr, c: i64) -> Expr {
         let known = self.constraints.iter().find_map(|(expr, interval)| {
             let (of, modulus) = expr.as_op_const(BinaryOp::Mod)?;
@@ -220,7 +223,7 @@ impl System {
             let id = self.is_open_var(&terms[i].0)?;
             terms.iter().enumerate().all(|(j, (term, _))| j == i || !term.uses_var(id)).then_some(id)
         };
-        // Digits: the other summands are less than one step of this one.
+        // A digit: the other summands together are less than one step of this one.
         let context = RangeContext::new(&self.variables, &[]);
         for (i, &(_, factor)) in terms.iter().enumerate() {
             let (Some(id), true) = (solvable(i), factor > 1 && terms.len() > 1) else { continue };
@@ -232,7 +235,8 @@ impl System {
                 return Step::Equations(vec![digit, (Expr::Var(id), right.floor_div(factor))]);
             }
         }
-        // The variable with most values, so that few are left to try; of two, the one that needs no division.
+        // The variable with most values, so that few remain to enumerate; of two, the one that needs no
+        // division.
         let candidates = (0..terms.len()).filter_map(|i| Some((i, solvable(i)?)));
         let best = candidates.max_by_key(|&(i, id)| {
             (self.variables[id as usize].bounds.size(), terms[i].1.unsigned_abs() == 1, std::cmp::Reverse(i))
@@ -268,8 +272,8 @@ impl System {
         self.is_open[id as usize] = false;
     }
 
-    /// The answer with, behind the results, those of the runtime variables' maps and then the runtime variables
-    /// themselves, so that simplification keeps them.
+    /// The answer, whose results are followed by those of the runtime variables' maps and by the runtime
+    /// variables themselves, so that simplification keeps them.
     fn answer(&self, map: &IndexingMap, operand: &[i64], runtime: &[RuntimeVariable]) -> Option<IndexingMap> {
         let open: Vec<usize> = (0..self.variables.len()).filter(|&id| self.is_open[id]).collect();
         let symbols = operand.len() + open.len();
@@ -292,7 +296,8 @@ impl System {
         };
         let mut results: Vec<Expr> = (0..map.num_dims()).map(|i| value(&Expr::var(i))).collect();
         for variable in runtime {
-            // A map over dimensions and range variables as the access has them, else it cannot be rewritten.
+            // The map is over dimensions and range variables as the access has them, else it cannot be
+            // rewritten.
             let fits = variable.map.num_ranges() == 0 || variable.map.num_ranges() == map.num_ranges();
             let fits = fits && variable.map.num_runtime() == 0 && variable.map.num_dims() == map.num_dims();
             if !fits {
@@ -311,7 +316,7 @@ impl System {
     }
 }
 
-/// Calls `f` for each summand with its constant factor; no factor where 64 bits do not hold it.
+/// Calls `f` for each summand with its constant factor, or with `None` if the factor overflows 64 bits.
 pub(crate) fn summands(e: &Expr, factor: i64, f: &mut impl FnMut(&Expr, Option<i64>)) {
     match e.as_binary() {
         Some((BinaryOp::Add, a, b)) => {
@@ -334,7 +339,8 @@ mod tests {
 
     use super::*;
 
-    /// Both are the same relation, and the answer tries at most so many values per element.
+    /// Checks that both are the same relation, and that the answer enumerates at most `tries` values per
+    /// element.
     #[track_caller]
     fn check(map: &str, operand: &[i64], tries: u64) {
         let map = parse_map(map).unwrap();
@@ -345,7 +351,7 @@ mod tests {
             points.map(|(point, results)| (point[..map.num_dims()].to_vec(), results)).collect()
         };
         let mut forth = pairs(&map);
-        // Only of what the operand has.
+        // Keeps only elements of the operand.
         forth.retain(|(_, at)| at.iter().zip(operand).all(|(i, size)| (0..*size).contains(i)));
         let mut back: Vec<_> = pairs(&access.map).into_iter().map(|(from, to)| (to, from)).collect();
         for list in [&mut forth, &mut back] {

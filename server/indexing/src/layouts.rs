@@ -1,4 +1,4 @@
-//! Indices as elements lie in memory.
+//! Indices in memory order.
 
 use indexing_map::{Expr, IndexingMap, SimplifyMode};
 use ir::{ArrayShape, Op, Shape};
@@ -7,14 +7,14 @@ use crate::checks;
 use crate::operand_indexing::{OpIndexing, OperandIndexing};
 use crate::reshape::reshape;
 
-/// Sizes in memory, the slowest dimension first.
+/// Sizes in memory order, slowest dimension first.
 pub(crate) fn physical_sizes(array: &ArrayShape) -> (Vec<i64>, Vec<usize>) {
     let order: Vec<usize> = array.minor_to_major().into_iter().rev().collect();
     (order.iter().map(|&dim| array.dims[dim]).collect(), order)
 }
 
-/// From the logical index to the one in memory order, the slowest dimension first. Tiles are not looked at. Undefined for
-/// what is no array. Source: `GetIndexingMapFromLogicalToPhysicalLayout`.
+/// Maps the logical index to the index in memory order, slowest dimension first. Ignores tiles. Undefined for
+/// shapes that are not arrays. Source: `GetIndexingMapFromLogicalToPhysicalLayout`.
 pub fn logical_to_physical(shape: &Shape) -> IndexingMap {
     let Ok(array) = checks::array(shape, "the shape") else { return IndexingMap::undefined() };
     let (_, order) = physical_sizes(array);
@@ -32,7 +32,7 @@ pub fn physical_to_logical(shape: &Shape) -> IndexingMap {
     IndexingMap::from_sizes(&sizes, &[], results)
 }
 
-/// From the logical index to the element's position in memory, in elements. Undefined where the count overflows.
+/// Maps the logical index to the element's position in memory, in elements. Undefined if the count overflows.
 pub fn logical_to_linear(shape: &Shape) -> IndexingMap {
     let physical = logical_to_physical(shape);
     let Ok(array) = checks::array(shape, "the shape") else { return IndexingMap::undefined() };
@@ -44,7 +44,7 @@ pub fn logical_to_linear(shape: &Shape) -> IndexingMap {
     }
 }
 
-/// From the physical index of an output to the physical ones of the operands: `indexing`, an answer of
+/// Maps the physical index of an output to the physical indices of the operands: `indexing`, a result of
 /// [`crate::output_to_input()`] for `op`, between layouts. Simplified.
 #[must_use]
 pub fn physical(op: &Op, output_id: usize, indexing: &OpIndexing) -> OpIndexing {
@@ -52,7 +52,7 @@ pub fn physical(op: &Op, output_id: usize, indexing: &OpIndexing) -> OpIndexing 
     between(indexing, |_| from.clone().ok(), |i| op.operand_shapes.get(i))
 }
 
-/// As [`physical`], for an answer of [`crate::input_to_output()`].
+/// As [`physical`], for a result of [`crate::input_to_output()`].
 #[must_use]
 pub fn physical_input_to_output(op: &Op, input_id: usize, indexing: &OpIndexing) -> OpIndexing {
     between(indexing, |_| op.operand_shapes.get(input_id), |k| checks::output_shape(op, k).ok())

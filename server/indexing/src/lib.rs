@@ -2,21 +2,25 @@
 //! access, for single ops and through whole fusions.
 //!
 //! * [`output_to_input()`], [`input_to_output()`]: one op, from its [`Op`] alone.
-//! * [`in_graph`], [`in_graph_input_to_output`]: one op in its [`Graph`]: runtime variables that a constant or an iota
-//!   defines are folded, and a fusion is looked into.
-//! * [`grouped`]: a set of ops seen as one fusion: from a target to every op in it and to the operands outside.
+//! * [`in_graph`], [`in_graph_input_to_output`]: one op in its [`Graph`]: runtime variables that a constant
+//! or an iota defines are folded, and fusions are inlined.
+//! * [`grouped`]: a set of ops treated as one fusion: from a target to every op in it and to the operands
+//! outside.
 //! * [`fusion()`]: a fusion's called computation: from one of its outputs to each of the fusion's operands.
 //! * [`epilogue()`]: from a hero's index to the root's.
-//! * [`variable_names`]: what the variables of an op's maps are, as `batch`, `m`, `n`, `k` of a dot.
-//! * [`physical`], [`logical_to_physical`], [`logical_to_linear`]: the same between elements as they lie in memory.
+//! * [`variable_names`]: names for the variables of an op's maps by their role, such as `batch`, `m`, `n`,
+//! `k` of a dot.
+//! * [`physical`], [`logical_to_physical`], [`logical_to_linear`]: maps between positions in memory.
 //!
-//! Maps are over *logical* indices: dimension `i` is `d<i>` in `[0, size - 1]`, with the bound for the size where it is
-//! dynamic. Rules: XLA `hlo/analysis/indexing_analysis.cc`. [`Rules::Xla`] answers as XLA does; [`Rules::Exact`] is
-//! exact where XLA is coarse or silent. Each file names the facts it follows.
+//! Maps are over *logical* indices: dimension `i` is `d<i>` in `[0, size - 1]`; a dynamic dimension uses its
+//! bound as size. Rules: XLA `hlo/analysis/indexing_analysis.cc`. [`Rules::Xla`] gives XLA's maps;
+//! [`Rules::Exact`] is exact where XLA's are coarse or missing. Each file names the XLA sources that it
+//! follows.
 //!
-//! Architecture Invariant: no op panics, whatever its operands and attributes. What has no map gets an undefined map
-//! with the reason in words. Sizes are computed with checks; work is bounded ([`MAX_MAPS_PER_OP`], [`MAX_INLINED_OPS`]).
-//! Architecture Invariant: this crate knows neither text nor editors; it reads [`ir`] and makes maps.
+//! Architecture Invariant: no op panics, whatever its operands and attributes. An op without a map gets an
+//! undefined map with the reason as text. Arithmetic on sizes is checked; work is bounded
+//! ([`MAX_MAPS_PER_OP`], [`MAX_INLINED_OPS`]). Architecture Invariant: this crate knows neither text nor
+//! editors; it reads [`ir`] and makes maps.
 
 mod batch_norm;
 mod bitcast;
@@ -85,13 +89,14 @@ pub use indexing_map::IndexingMap;
 #[doc(no_inline)]
 pub use ir::{Graph, Op, OpId};
 
-/// Whose answer is wanted where XLA's is coarse, or missing.
+/// Which maps to use where XLA's are coarse or missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Rules {
-    /// XLA's own answer.
+    /// XLA's own maps.
     #[default]
     Xla,
-    /// The exact set of elements: the updated region of a dynamic-update-slice, the prefix that a scan reads, the batch
-    /// group of a convolution, runtime variables that only decide whether something is read; and maps for what XLA calls unknown (tuple, sort, dot from input to output, …).
+    /// The exact set of elements: the updated region of a dynamic-update-slice, the prefix that a scan reads,
+    /// the batch group of a convolution, and runtime variables that only decide whether an element is read.
+    /// Also maps for ops that are unknown to XLA (tuple, sort, dot from input to output, …).
     Exact,
 }

@@ -17,7 +17,7 @@ pub(crate) fn fft(op: &Op) -> Checked<OpIndexing> {
     Ok(OpIndexing::of([IndexingMap::from_sizes(output, &operand[kept..], results).into()]))
 }
 
-/// A square matrix per batch index, in the last two dimensions.
+/// The sizes of an operand with a square matrix per batch index in its last two dimensions.
 fn matrix(op: &Op, i: usize) -> Checked<(&[i64], i64)> {
     let sizes = checks::operand(op, i)?;
     match sizes {
@@ -26,13 +26,14 @@ fn matrix(op: &Op, i: usize) -> Checked<(&[i64], i64)> {
     }
 }
 
-/// With batch dimensions first: `(batch…, row, column)`.
+/// The index `(batch…, row, column)`.
 fn in_batch(rank: usize, row: Expr, column: Expr) -> Vec<Expr> {
     (0..rank - 2).map(Expr::var).chain([row, column]).collect()
 }
 
-/// Element (i, j) of the lower factor, `j <= i`, is computed from row i up to j and from the triangle above it: (p, q) with
-/// `q <= p <= j`. Of the other triangle nothing is read and nothing is said; of an upper factor everything is transposed.
+/// Element (i, j) of the lower factor, `j <= i`, is computed from row i up to j and from the triangle above
+/// it: (p, q) with `q <= p <= j`. The other triangle is neither read nor mapped. For an upper factor all
+/// indices are transposed.
 /// Source: XLA operation semantics of Cholesky and the recurrence of the factorisation.
 pub(crate) fn cholesky(op: &Op) -> Checked<OpIndexing> {
     let (sizes, n) = matrix(op, 0)?;
@@ -56,9 +57,10 @@ pub(crate) fn cholesky(op: &Op) -> Checked<OpIndexing> {
     Ok(OpIndexing { operands: vec![accesses.to_vec()] })
 }
 
-/// Solves `op(a) x = b`, or `x op(a) = b` from the right. With t the solved dimension and M what acts on it (transposed
-/// where the text says so, and once more from the right): if M is lower, `x[t]` is computed from `b[p]` with `p <= t` and
-/// `M[p, q]` with `q <= p <= t`, else with `>=`. A unit diagonal is not read. Source: XLA operation semantics of
+/// Solves `op(a) x = b`, or `x op(a) = b` from the right. With t the solved dimension and M the effective
+/// matrix (transposed if the attribute says so, and once more from the right): if M is lower, `x[t]` is
+/// computed from `b[p]` with `p <= t` and `M[p, q]` with `q <= p <= t`, else with `>=`. A unit diagonal is
+/// not read. Source: XLA operation semantics of
 /// TriangularSolve.
 pub(crate) fn triangular_solve(op: &Op) -> Checked<OpIndexing> {
     ensure(op.operand_shapes.len() == 2, "triangular-solve takes two operands")?;
@@ -75,7 +77,7 @@ pub(crate) fn triangular_solve(op: &Op) -> Checked<OpIndexing> {
     let is_lower = flag(AttributeKey::Lower) != swaps;
 
     let size = Interval::from_size(n);
-    // Ascending where M is lower.
+    // Ascending if M is lower.
     let before = |first: &Expr, then: &Expr| match is_lower {
         true => then.clone() - first.clone(),
         false => first.clone() - then.clone(),

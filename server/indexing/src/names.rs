@@ -1,18 +1,18 @@
-//! Names for the variables of an op's maps that say what they are: `batch`, `m`, `n`, `k` of a dot.
+//! Names for the variables of an op's maps by their role: `batch`, `m`, `n`, `k` of a dot.
 
 use ir::{AttributeKey, Op, Opcode};
 
 use crate::operand_indexing::{OperandIndexing, RuntimeSource};
 
-/// Longest name of an op that a runtime variable gets.
+/// The maximum length of an op's name that a runtime variable takes.
 const MAX_NAME: usize = 24;
 
-/// Range variables as a rule makes them, before simplification drops those with one value.
+/// Range variables before simplification drops those with one value.
 type Ranges = Vec<(String, i64)>;
 
-/// By flat id, names for the variables of an access from an output of `op`; empty where none says more than the default
-/// one. Dimensions and range variables of dots, convolutions, reductions, windows and gathers have roles; a runtime
-/// variable is called as the op that holds its value.
+/// Names for the variables of an access from an output of `op`, by variable id; empty where the default name
+/// is as good. Dimensions and range variables of dots, convolutions, reductions, windows and gathers have
+/// roles; a runtime variable is named after the op that holds its value.
 pub fn variable_names(op: &Op, access: &OperandIndexing) -> Vec<String> {
     let map = &access.map;
     let mut names = vec![String::new(); map.variables().len()];
@@ -106,7 +106,7 @@ fn roles(op: &Op) -> Option<(Vec<String>, Ranges)> {
     })
 }
 
-/// As an identifier, `v5` of `%5`; nothing where the op has no name or a long one.
+/// The op's name as an identifier, `v5` for `%5`; empty if the op has no name or a long one.
 fn source_name(source: &RuntimeSource) -> String {
     let RuntimeSource::Op { name, .. } = source else { return String::new() };
     let name = name.trim_start_matches('%');
@@ -129,7 +129,7 @@ mod tests {
     use super::*;
     use crate::{Rules, in_graph, no_callees};
 
-    /// The map into operand 0, before and after simplification.
+    /// Checks the names of the map into operand 0, before and after simplification.
     #[track_caller]
     fn check(body: &str, raw: &str, simplified: &str) {
         let text: Arc<str> = format!("HloModule m\nENTRY e {{\n{body}\n}}").into();

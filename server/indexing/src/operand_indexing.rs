@@ -1,4 +1,4 @@
-//! What an answer is made of: maps with the runtime variables and replica ids that belong to them.
+//! The result types: maps with their runtime variables and replica ids.
 
 use std::sync::Arc;
 
@@ -9,15 +9,16 @@ use crate::Rules;
 use crate::checks::Reason;
 use crate::runtime_maps;
 
-/// Boxes looked at to prove that constraints can be met before they are dropped.
+/// The maximum number of boxes examined to prove that constraints can be met before they are dropped.
 const EMPTINESS_BUDGET: usize = 4096;
 
-/// Where the value of a runtime variable comes from.
+/// The source of the value of a runtime variable.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum RuntimeSource {
-    /// An operand of the op, by number: the answer of an op asked without its graph.
+    /// An operand of the op, by number, if the op was analysed without its graph.
     Operand(usize),
-    /// An op of the graph. `name` is for printing; in an inlined fusion `op` counts in the called computation.
+    /// An op of the graph. `name` is for printing; in an inlined fusion, `op` is an id of the called
+    /// computation.
     Op { op: OpId, name: Arc<str> },
 }
 
@@ -25,32 +26,35 @@ pub enum RuntimeSource {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct RuntimeVariable {
     pub source: RuntimeSource,
-    /// From the output's iteration space to `source`'s index space. As XLA has it, its range and runtime variables are
-    /// those of the consumers' maps that it was composed through; they are not removed with those of the access. By
-    /// [`Rules::Exact`] it has no range variables or those of the access, and so with runtime variables.
+    /// Maps the output's iteration space to `source`'s index space. By XLA's rules, its range and runtime
+    /// variables are those of the consumers' maps through which it was composed, and they are not removed
+    /// with those of the access. By [`Rules::Exact`] its range variables are none or those of the access; the
+    /// same holds for its runtime variables.
     pub map: IndexingMap,
-    /// What the op clamps the value to. The variable's bounds in an access may be tighter: other values read nothing.
+    /// The interval to which the op clamps the value. The variable's bounds in an access may be tighter:
+    /// other values read nothing.
     pub feasible: Interval,
 }
 
 /// One access to one operand.
 #[derive(Debug, Clone)]
 pub struct OperandIndexing {
-    /// Undefined where nothing is known; then `note` says why.
+    /// The map; undefined if nothing is known, and `note` then has the reason.
     pub map: IndexingMap,
     /// One per runtime variable of `map`, in order.
     pub runtime_variables: Vec<RuntimeVariable>,
-    /// Of a collective: which replica of the group holds the element.
+    /// For a collective, the replica of the group that holds the element.
     pub replica_id_map: Option<IndexingMap>,
-    /// Of an operand that is a tuple: which of its leaves is read (elements in order, however deep). XLA does not say.
+    /// For an operand that is a tuple, the leaf that is read (elements in order, at any depth). XLA's maps
+    /// lack this.
     pub element: Option<usize>,
-    /// No exact map exists: at most these elements are read, and `note` says why not all of them must be.
+    /// Whether the map is only an upper bound because no exact one exists; `note` has the reason.
     pub is_upper_bound: bool,
-    /// The reason of an undefined map, or a remark on what a map is ("reads at most the whole operand: …").
+    /// The reason of an undefined map, or a remark on a map ("reads at most the whole operand: …").
     pub note: Option<Reason>,
 }
 
-/// Notes are words about a map, not part of it.
+/// Notes are text about a map and do not count for equality.
 impl PartialEq for OperandIndexing {
     fn eq(&self, other: &OperandIndexing) -> bool {
         self.map == other.map
@@ -86,13 +90,13 @@ impl OperandIndexing {
         self
     }
 
-    /// As the only thing that is known: no more than this. The note starts with "reads at most", for readers.
+    /// Marks the map as an upper bound. The note starts with "reads at most", for readers.
     #[must_use]
     pub(crate) fn at_most(self, what: &str, reason: impl std::fmt::Display) -> OperandIndexing {
         OperandIndexing { is_upper_bound: true, ..self }.with_note(format!("reads at most {what}: {reason}"))
     }
 
-    /// Nothing is read: an empty map between arrays of these ranks.
+    /// No reads: an empty map between arrays of these ranks.
     pub(crate) fn unread(from: usize, to: usize, note: impl Into<Reason>) -> OperandIndexing {
         OperandIndexing::from(IndexingMap::known_empty(from, 0, to)).with_note(note)
     }
@@ -102,14 +106,15 @@ impl OperandIndexing {
         OperandIndexing { element, ..self }
     }
 
-    /// Output element i reads element i, no other, and nothing but that.
+    /// Whether output element i reads exactly element i.
     pub fn is_identity(&self) -> bool {
         self.map.is_identity() && self.replica_id_map.is_none()
     }
 
-    /// The access of `operand`'s elements for the consumer of an op, where `self` is the consumer's access to the op.
-    /// The runtime variables of `operand` come first, as its symbols do. Rule: XLA `ComposeIndexingMaps` and
-    /// `ComputeGroupedOutputToInputIndexing`: the map is simplified, maps of runtime variables are only composed.
+    /// Composes `self`, a consumer's access to an op, with `operand`, an access of that op. The runtime
+    /// variables of `operand` come first, as its symbols do. Rule: XLA `ComposeIndexingMaps` and
+    /// `ComputeGroupedOutputToInputIndexing`: the map is simplified, maps of runtime variables are only
+    /// composed.
     #[must_use]
     pub fn compose(&self, operand: &OperandIndexing) -> OperandIndexing {
         self.compose_by(operand, Rules::Xla)
@@ -163,9 +168,10 @@ impl OperandIndexing {
         self.simplify_by(Rules::Xla);
     }
 
-    /// A range variable that the results do not use can go, and its constraints with it, if some value of it meets them.
-    /// A runtime variable has one value: where the domain depends on it, dropping it makes the map read too much. XLA
-    /// drops both without looking; by [`Rules::Exact`] the first is proved and the second stays.
+    /// A range variable that the results do not use can be dropped, with its constraints, if some value of it
+    /// meets them. A runtime variable has one value: if the domain depends on it, the map without it reads
+    /// too much. XLA drops both without a check; by [`Rules::Exact`] the first is proved, and the second
+    /// stays.
     pub fn simplify_by(&mut self, rules: Rules) {
         self.map.simplify(SimplifyMode::Replace);
         self.drop_unused_symbols(rules);
@@ -213,7 +219,8 @@ impl OperandIndexing {
         }
     }
 
-    /// The runtime variables that the domain depends on: by a constraint, or by bounds inside the feasible interval.
+    /// The runtime variables on which the domain depends: by a constraint, or by bounds inside the feasible
+    /// interval.
     fn deciding_runtime_variables(&self) -> impl Iterator<Item = Expr> + '_ {
         let map = &self.map;
         self.runtime_variables.iter().zip(map.runtime()).enumerate().filter_map(
@@ -235,8 +242,8 @@ fn simplified(map: IndexingMap) -> IndexingMap {
     map
 }
 
-/// The accesses of one op, a list per operand (or per output, from input to output); no list holds an access twice.
-/// An empty list means that the operand is not read.
+/// The accesses of one op, a list per operand (or per output, from input to output), without duplicates. The
+/// list of an operand that is not read is empty.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct OpIndexing {
     pub operands: Vec<Vec<OperandIndexing>>,
@@ -276,13 +283,13 @@ impl OpIndexing {
         self
     }
 
-    /// True when every operand is read at the output's own index.
+    /// Whether every operand is read at the output's own index.
     pub fn is_identity(&self) -> bool {
         self.operands.iter().flatten().all(OperandIndexing::is_identity)
     }
 }
 
-/// Adds an access unless the list has it; answers whether it was added.
+/// Adds an access unless the list has it; returns whether it was added.
 pub(crate) fn insert(list: &mut Vec<OperandIndexing>, access: OperandIndexing) -> bool {
     let Some(known) = list.iter_mut().find(|known| **known == access) else {
         list.push(access);

@@ -1,4 +1,4 @@
-//! One op, from an output to its operands.
+//! Maps of one op from an output to its operands.
 
 use std::sync::Arc;
 
@@ -14,8 +14,9 @@ use crate::{
     reshape, slices, whole_operand, window,
 };
 
-/// The accesses of `op` to its operands, a list per operand, for each element of output `output_id` (0 unless the result
-/// is a tuple). As XLA builds them: not simplified except where XLA does. Ops without operands have no lists.
+/// The accesses of `op` to its operands, a list per operand, for each element of output `output_id` (0 unless
+/// the result is a tuple). As XLA builds them: simplified only where XLA does. Ops without operands have no
+/// lists.
 pub fn output_to_input(op: &Op, output_id: usize) -> OpIndexing {
     output_to_input_by(op, output_id, Rules::Xla)
 }
@@ -28,8 +29,9 @@ pub fn output_to_input_by(op: &Op, output_id: usize, rules: Rules) -> OpIndexing
     }
 }
 
-/// [`output_to_input_by`] for an op in its graph. Runtime variables whose source is a constant or an iota are folded, the
-/// sources of the others are named, and a fusion is the composition of its called computation, which `callees` finds.
+/// [`output_to_input_by`] for an op in its graph. Runtime variables whose source is a constant or an iota are
+/// folded, the sources of the others are named, and the maps of a fusion are composed through its called
+/// computation, which `callees` finds.
 pub fn in_graph(
     graph: &Graph,
     id: OpId,
@@ -59,7 +61,7 @@ pub fn in_graph(
     indexing
 }
 
-/// The computation that op `id` calls with its operands, by [`with_known_parameters`].
+/// The computation that op `id` calls, with its known operands, by [`with_known_parameters`].
 pub(crate) fn known_operands(graph: &Graph, id: OpId, callee: &Graph, rules: Rules) -> Option<Graph> {
     if rules == Rules::Xla {
         return None;
@@ -68,7 +70,7 @@ pub(crate) fn known_operands(graph: &Graph, id: OpId, callee: &Graph, rules: Rul
     with_known_parameters(callee, |number| graph.ops.get(*operands.get(number as usize)? as usize))
 }
 
-/// Folds the runtime variables of an op's answer that are known, and names the sources of the others.
+/// Folds the known runtime variables of an op's accesses, and names the sources of the others.
 pub(crate) fn resolve(indexing: &mut OpIndexing, graph: &Graph, id: OpId, rules: Rules) {
     let operands = graph.operands.get(id as usize).map_or(&[][..], Vec::as_slice);
     for access in indexing.operands.iter_mut().flatten() {
@@ -134,7 +136,8 @@ fn dispatch(op: &Op, output_id: usize, rules: Rules) -> Checked<OpIndexing> {
     }
 }
 
-/// A map must have a result per dimension of its operand; no rule above breaks that for valid ops.
+/// Makes maps undefined whose number of results differs from the operand's rank; this never happens for valid
+/// ops.
 fn fitting(op: &Op, mut indexing: OpIndexing) -> OpIndexing {
     // A get-tuple-element reads an element, not the tuple; a scalar output of a scan gets XLA's scalar maps as they are.
     if matches!(op.opcode, Opcode::GetTupleElement | Opcode::Scan) {

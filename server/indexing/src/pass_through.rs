@@ -1,4 +1,4 @@
-//! Ops that hand values on as they are: barriers, tuples, copies, the two halves of what runs asynchronously.
+//! Ops that return values unchanged: barriers, tuples, copies, the two halves of asynchronous ops.
 
 use indexing_map::IndexingMap;
 use ir::{AttributeKey, Op, Opcode};
@@ -6,7 +6,7 @@ use ir::{AttributeKey, Op, Opcode};
 use crate::checks::{self, Checked, ensure, leaf, leaf_count, scalar};
 use crate::operand_indexing::{OpIndexing, OperandIndexing};
 
-/// The exact answer for output `output_id`: the leaf of the operand that it is.
+/// The exact maps for output `output_id`: the corresponding leaf of the operand.
 pub(crate) fn pass_through(op: &Op, output_id: usize) -> Checked<OpIndexing> {
     let output = checks::output(op, output_id)?;
     let operand = op.operand_shapes.first().ok_or("operand 0 is missing")?;
@@ -17,7 +17,7 @@ pub(crate) fn pass_through(op: &Op, output_id: usize) -> Checked<OpIndexing> {
     let source = match op.opcode {
         Opcode::GetTupleElement => {
             let index = op.attributes.int(AttributeKey::Index).and_then(|i| usize::try_from(i).ok());
-            // An op that was made for an operand's suffix does not say which element it takes.
+            // An op that was synthesised for an operand's suffix has no element index.
             let Some(index) = index else {
                 return Ok(OpIndexing::of([IndexingMap::identity(output).into()]));
             };
@@ -52,7 +52,7 @@ fn unread(op: &Op, output: &[i64]) -> Checked<OpIndexing> {
     Ok(OpIndexing::of(op.operand_shapes.iter().map(nothing)))
 }
 
-/// The size of a dimension is known without any element.
+/// The size of a dimension is known without reading elements.
 pub(crate) fn dimension_size(op: &Op) -> Checked<OpIndexing> {
     let output = checks::output(op, 0)?;
     let operand = checks::operand(op, 0)?;
@@ -76,8 +76,8 @@ pub(crate) fn tuple(op: &Op, output_id: usize) -> Checked<OpIndexing> {
     })))
 }
 
-/// Element i of the state holds the operands, then the results, of what an async-start begins; this is its part that is
-/// no result.
+/// Element i of the state holds the operands, then the results, of the ops that an async-start begins; this
+/// maps the parts that are not results.
 pub(crate) fn async_operand(op: &Op, output_id: usize) -> Option<Checked<OpIndexing>> {
     let (first, result) = checks::element(&op.shape, 1)?;
     let results = first..first + leaf_count(result);
@@ -88,7 +88,7 @@ pub(crate) fn async_operand(op: &Op, output_id: usize) -> Option<Checked<OpIndex
         if output_id >= results.end {
             return unread(op, output);
         }
-        // As a tuple of the operands.
+        // Maps like a tuple of the operands.
         tuple(op, output_id)
     }))
 }

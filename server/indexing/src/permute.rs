@@ -1,4 +1,5 @@
-//! Collective permutes: who receives what from whom, as `source_target_pairs` says. Here the executing device is its id.
+//! Collective permutes: `source_target_pairs` gives senders and receivers. Here the executing device is
+//! represented by its id.
 
 use std::sync::Arc;
 
@@ -10,14 +11,14 @@ use crate::collectives::{OWN_REPLICA, of_replica};
 use crate::operand_indexing::{OpIndexing, OperandIndexing, RuntimeSource, RuntimeVariable};
 use crate::whole_operand::whole;
 
-/// Regular sets of devices that one permute is split into; more irregular ones are answered by a bound.
+/// The maximum number of runs into which one permute is split; more irregular ones get a bound.
 const MAX_RUNS: usize = 16;
 
-/// Device ids have 32 bits.
+/// The range of device ids, which have 32 bits.
 const DEVICES: Interval = Interval { lower: 0, upper: u32::MAX as i64 };
 
-/// Devices `first, first + stride, …, last`, each of which has the one `shift` places on as its partner; modulo the
-/// number of devices where they are a ring.
+/// Devices `first, first + stride, …, last`, the partner of each of which is `shift` higher, modulo the
+/// number of devices if they form a ring.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Run {
     first: i64,
@@ -31,13 +32,15 @@ pub(crate) fn is_permute(opcode: Opcode) -> bool {
     matches!(opcode, Opcode::CollectivePermute | Opcode::CollectivePermuteStart)
 }
 
-/// Four operands are either four permuted arrays or input, output and the offsets in both.
+/// Whether a permute writes in place. Four operands are either four permuted arrays or input, output and the
+/// offsets in both.
 pub(crate) fn is_in_place(op: &Op) -> bool {
     let is_array_per_operand = op.shape.tuple_elements().is_some_and(|elements| elements.len() >= 4);
     op.operand_shapes.len() == 4 && !is_array_per_operand
 }
 
-/// Which of the permuted arrays output `output_id` is: a start's result holds the operands before them.
+/// The number of the permuted array for output `output_id`: the result of a start holds the operands before
+/// them.
 pub(crate) fn result_number(op: &Op, output_id: usize) -> Option<usize> {
     let count = op.operand_shapes.len();
     match op.opcode {
@@ -47,7 +50,7 @@ pub(crate) fn result_number(op: &Op, output_id: usize) -> Option<usize> {
     }
 }
 
-/// Slices of the input of another device are written into the output operand.
+/// Slices of another device's input are written into the output operand.
 pub(crate) fn in_place(op: &Op, output: &[i64]) -> Checked<OpIndexing> {
     let why = "the offsets are runtime values";
     let input = whole(op, 0, output, why);
@@ -56,8 +59,8 @@ pub(crate) fn in_place(op: &Op, output: &[i64]) -> Checked<OpIndexing> {
     Ok(OpIndexing { operands: [input, vec![kept]].into_iter().chain(offsets).collect() })
 }
 
-/// From the output of the executing device to the operand of the one that sends to it. A device that receives nothing reads
-/// nothing: its output is zeros.
+/// Maps the output of the executing device to the operand of the device that sends to it. A device that
+/// receives nothing reads nothing, and its output is zeros.
 pub(crate) fn received(op: &Op, dims: &[i64]) -> Vec<OperandIndexing> {
     accesses(
         op,
@@ -67,7 +70,7 @@ pub(crate) fn received(op: &Op, dims: &[i64]) -> Vec<OperandIndexing> {
     )
 }
 
-/// From the operand of the executing device to the output of the one that it sends to.
+/// Maps the operand of the executing device to the output of the device to which it sends.
 pub(crate) fn sent(op: &Op, dims: &[i64]) -> Vec<OperandIndexing> {
     accesses(op, dims, |pair| pair, "to the device that source_target_pairs sends to")
 }
@@ -89,7 +92,8 @@ fn accesses(
     }
 }
 
-/// The executing device is one of the run, which is what the map's runtime variable says; it is that of the replica id map.
+/// The access for executing devices of the run. The runtime variable of both the map and the replica id map
+/// is the device id.
 fn access(run: &Run, dims: &[i64]) -> OperandIndexing {
     let device = Expr::var(dims.len());
     let own = Variable::new(run.first, run.last);
@@ -109,8 +113,8 @@ fn access(run: &Run, dims: &[i64]) -> OperandIndexing {
     OperandIndexing { runtime_variables: vec![variable], ..of_replica(map, replica) }
 }
 
-/// The pairs of a device and its partner as few runs. Nothing where they are too many, or no list of pairs of device ids;
-/// a device that has two partners is in two runs.
+/// Splits the pairs of a device and its partner into few runs. `None` if there are too many, or if the list
+/// is not one of pairs of device ids. A device with two partners is in two runs.
 fn runs(pairs: &[(i64, i64)]) -> Option<Vec<Run>> {
     if pairs.is_empty()
         || !pairs.iter().all(|&(own, partner)| DEVICES.contains(own) && DEVICES.contains(partner))
@@ -120,7 +124,7 @@ fn runs(pairs: &[(i64, i64)]) -> Option<Vec<Run>> {
     if let Some(ring) = ring(pairs) {
         return Some(vec![ring]);
     }
-    // By shift, then by device.
+    // Sorts by shift, then by device.
     let mut sorted: Vec<(i64, i64)> = pairs.iter().map(|&(own, partner)| (partner - own, own)).collect();
     sorted.sort_unstable();
     sorted.dedup();
@@ -141,7 +145,7 @@ fn runs(pairs: &[(i64, i64)]) -> Option<Vec<Run>> {
     Some(runs)
 }
 
-/// Devices 0 to n - 1, each once, all with the same shift round the ring, which some of them do.
+/// A ring: devices 0 to n - 1, each once, all with the same shift, for which some wrap around.
 fn ring(pairs: &[(i64, i64)]) -> Option<Run> {
     let devices = pairs.len() as i64;
     let shift = (pairs[0].1 - pairs[0].0).rem_euclid(devices);
@@ -159,7 +163,7 @@ fn ring(pairs: &[(i64, i64)]) -> Option<Run> {
 mod tests {
     use super::*;
 
-    /// Every device has exactly its partners, in so many runs.
+    /// Checks that the runs give every device exactly its partners, and the number of runs.
     #[track_caller]
     fn check(pairs: &[(i64, i64)], count: usize) {
         let runs = runs(pairs).unwrap();

@@ -1,4 +1,4 @@
-//! Ragged dot: a dot in which rows, or what is summed, belong to groups whose sizes are runtime values.
+//! Ragged dot: a dot in which rows, or summands, belong to groups whose sizes are runtime values.
 
 use indexing_map::{Expr, IndexingMap};
 use ir::{AttributeKey, Op};
@@ -7,9 +7,10 @@ use crate::checks::{self, Checked, ensure};
 use crate::dot;
 use crate::operand_indexing::{OpIndexing, OperandIndexing};
 
-/// Three forms, by what the ragged dimension of lhs is: free (each row is multiplied with its group's matrix of rhs),
-/// contracted (each group is a sum of its own: the output's first dimension) or batch. Which group a row is in depends on
-/// the sums of the group sizes, which no runtime variable holds: at most all groups are read.
+/// There are three forms, by the ragged dimension of lhs: free (each row is multiplied by the rhs matrix of
+/// its group), contracting (each group is a sum of its own, in the output's first dimension) or batch. The
+/// group of a row depends on the sums of the group sizes, which no runtime variable holds, so the maps read
+/// at most all groups.
 /// Source: XLA operation semantics of RaggedDot.
 pub(crate) fn ragged_dot(op: &Op) -> Checked<OpIndexing> {
     ensure(op.operand_shapes.len() == 3, "ragged-dot takes three operands")?;

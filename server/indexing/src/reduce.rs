@@ -10,7 +10,7 @@ use crate::operand_indexing::{OpIndexing, OperandIndexing};
 struct Reduce<'a> {
     output: &'a [i64],
     input: &'a [i64],
-    /// Per input dimension.
+    /// Per input dimension, whether it is reduced.
     is_reduced: Vec<bool>,
     /// Operands `0..inputs` are inputs, the others their init values.
     inputs: usize,
@@ -32,8 +32,9 @@ fn reduce_parts(op: &Op) -> Checked<Reduce<'_>> {
     Ok(Reduce { output, input, is_reduced, inputs: count / 2 })
 }
 
-/// Kept dimensions are the output's, reduced ones range variables in the input's order; all inputs alike, init values
-/// scalar. Output ids do not matter: each output of a variadic reduce depends on every input.
+/// Kept dimensions are the output's; reduced ones are range variables in the input's order. All inputs have
+/// the same map, and init values are scalar. Output ids do not matter: each output of a variadic reduce
+/// depends on every input.
 /// Source: `ComputeOutputToInputReduceOpIndexing`.
 pub(crate) fn reduce(op: &Op) -> Checked<OpIndexing> {
     let Reduce { output, input, is_reduced, inputs } = reduce_parts(op)?;
@@ -60,7 +61,8 @@ pub(crate) fn inputs_then_scalars(map: IndexingMap, output: &[i64], inputs: usiz
     OpIndexing::of(std::iter::repeat_n(input, inputs).chain(std::iter::repeat_n(init, inputs)))
 }
 
-/// An input element feeds the output at its kept dimensions, an init value every output element; every output alike.
+/// An input element feeds the output at its kept dimensions, and an init value feeds every element, in all
+/// outputs.
 /// Source: `ComputeInputToOutputReduceOpIndexing`.
 pub(crate) fn reduce_input_to_output(op: &Op, input_id: usize) -> Checked<OpIndexing> {
     let Reduce { output, input, is_reduced, inputs } = reduce_parts(op)?;
@@ -74,10 +76,11 @@ pub(crate) fn reduce_input_to_output(op: &Op, input_id: usize) -> Checked<OpInde
     Ok(OpIndexing::of(std::iter::repeat_n(OperandIndexing::from(map), checks::output_count(op))))
 }
 
-/// By XLA's rule, decided by the rank of the selected output alone: identity for inputs and scalar maps for carries, or
-/// scalar maps for all. A carry that is an array has one dimension less than the inputs: XLA's identity has the wrong
-/// rank there, ours is undefined. XLA does not say that an element depends on all before it; by [`Rules::Exact`] the scan
-/// dimension is a range variable with that constraint. Source: `ComputeOutputToInputScanOpIndexing`.
+/// XLA's rule depends only on the rank of the selected output: identity for inputs and scalar maps for
+/// carries, or scalar maps for all. A carry that is an array has one dimension less than the inputs: XLA's
+/// identity then has the wrong rank, ours is undefined. XLA's maps omit that an element depends on all
+/// elements before it. By [`Rules::Exact`] the scan dimension is a range variable with that constraint.
+/// Source: `ComputeOutputToInputScanOpIndexing`.
 pub(crate) fn scan(op: &Op, output_id: usize, rules: Rules) -> Checked<OpIndexing> {
     let output = checks::output(op, output_id)?;
     let carries = op.attributes.int(AttributeKey::NumCarries).unwrap_or(0);
@@ -95,7 +98,7 @@ pub(crate) fn scan(op: &Op, output_id: usize, rules: Rules) -> Checked<OpIndexin
     })))
 }
 
-/// For a carry that is a scalar XLA answers a scalar map for the inputs, too, which composes with nothing.
+/// For a scalar carry, XLA's map for the inputs is scalar too, which composes with nothing.
 fn scan_final(op: &Op, i: usize, output: &[i64]) -> Checked<OperandIndexing> {
     checks::operand(op, i)?;
     Ok(OperandIndexing::from(scalar(output)).with_note("every element is read; XLA's map does not say so"))
@@ -126,7 +129,7 @@ fn scan_prefix(op: &Op, i: usize, output: &[i64]) -> Checked<OperandIndexing> {
     Ok(map.into())
 }
 
-/// An init value: a scalar, or an array of the inputs' other dimensions.
+/// The map of an init value: a scalar, or an array of the inputs' other dimensions.
 fn scan_carry(op: &Op, i: usize, output: &[i64], rules: Rules) -> Checked<OperandIndexing> {
     let carry = checks::operand(op, i)?;
     if carry.is_empty() {

@@ -1,4 +1,4 @@
-//! Reshapes: the same elements in row-major order under other sizes.
+//! Reshapes: the same elements in row-major order with other sizes.
 
 use indexing_map::{Expr, IndexingMap, SimplifyMode};
 
@@ -8,10 +8,11 @@ use crate::checks::{self, Checked, ensure, scalar};
 use crate::operand_indexing::{OpIndexing, OperandIndexing};
 use crate::whole_operand::{self, whole};
 
-/// From an array with sizes `from` to the one with sizes `to` that has the same elements in row-major order. From output
-/// to input, `from` is the output.
+/// Maps an array with sizes `from` to the array with sizes `to` that has the same elements in row-major
+/// order. From output to input, `from` is the output.
 ///
-/// The sizes are cut into groups of equal products, as short as possible; inside a group, indices are linearised and
+/// The sizes are split into groups of equal products, as short as possible; inside a group, indices are
+/// linearised and
 /// delinearised. Source: `ComputeReshapeIndexingMap`, `ComputeMinimalReshape`.
 pub(crate) fn reshape(from: &[i64], to: &[i64]) -> Checked<IndexingMap> {
     let elements = count(from).zip(count(to)).ok_or("element counts overflow 64 bits")?;
@@ -26,7 +27,7 @@ pub(crate) fn reshape(from: &[i64], to: &[i64]) -> Checked<IndexingMap> {
     while i < from.len() || j < to.len() {
         let (first, second) = (i, j);
         let (mut a, mut b) = (1, 1);
-        // The side that is behind takes the next dimension. Products stay below the element count.
+        // The side with the smaller product takes the next dimension. Products stay below the element count.
         loop {
             if j < to.len() && (j == second || b < a) {
                 b *= to[j];
@@ -43,8 +44,9 @@ pub(crate) fn reshape(from: &[i64], to: &[i64]) -> Checked<IndexingMap> {
     Ok(IndexingMap::from_sizes(from, &[], results).simplified(SimplifyMode::Preserve))
 }
 
-/// A reshape whose sizes are operands. Row-major positions follow from every size but the first: where no other is dynamic
-/// the map is the one between the bounds, else at most the whole operand is read. The sizes themselves are scalars.
+/// A reshape whose sizes are operands. Row-major positions depend on every size but the first. If no other
+/// size is dynamic, the map is that between the bounds; else at most the whole operand is read. The sizes
+/// themselves are scalars.
 pub(crate) fn dynamic_reshape(op: &Op) -> Checked<OpIndexing> {
     let shape = checks::output_shape(op, 0)?;
     let output = checks::array(shape, "the output")?;
@@ -74,7 +76,7 @@ fn count(sizes: &[i64]) -> Option<i64> {
     sizes.iter().try_fold(1i64, |n, &size| n.checked_mul(size))
 }
 
-/// Row-major position of the variables from `first` on.
+/// The row-major position of the variables from `first` on.
 fn linearize(first: usize, sizes: &[i64]) -> Expr {
     let mut stride = 1;
     let mut sum = Expr::ZERO;
@@ -85,8 +87,8 @@ fn linearize(first: usize, sizes: &[i64]) -> Expr {
     sum
 }
 
-/// The remainder chain: each component is what is left, divided by its stride. As in XLA that of a dimension of size 1 is
-/// no different, though it can only be 0: tiles tell the two apart.
+/// A chain of remainders: each component is the remaining value divided by its stride. As in XLA, a dimension
+/// of size 1 is treated the same way, although its component is always 0: tiles distinguish the two.
 fn delinearize(linear: Expr, sizes: &[i64], results: &mut Vec<Expr>) {
     let mut stride: i64 = sizes.iter().product();
     let mut left = linear;
@@ -108,7 +110,7 @@ mod tests {
 
     #[test]
     fn degenerate_dimensions() {
-        // Variables with a single value stay, as XLA's kPreserve keeps them.
+        // Variables with a single value are kept, as XLA's kPreserve does.
         check(
             &[1, 4, 1],
             &[4],

@@ -1,4 +1,4 @@
-//! Whether one op undoes another.
+//! Whether one op is the inverse of another.
 
 use indexing_map::IndexingMap;
 use ir::Op;
@@ -7,8 +7,8 @@ use crate::operand_indexing::OperandIndexing;
 use crate::output_to_input::output_to_input_by;
 use crate::{OpIndexing, Rules};
 
-/// Whether `outer`, applied to the result of `inner`, reads at each index the operand of `inner` at that index: the
-/// composition of their maps is the identity. Both are taken to read one operand, once.
+/// Whether `outer`, applied to the result of `inner`, reads the operand of `inner` at its own index: the
+/// composition of their maps is the identity. Assumes that both read one operand, once.
 pub fn is_round_trip(outer: &Op, inner: &Op) -> bool {
     let chain = || Some(only_map(outer)?.compose_by(&only_map(inner)?, Rules::Exact));
     chain().is_some_and(|access| {

@@ -1,20 +1,22 @@
-//! Where the value of a runtime variable is, in step with the access that the variable belongs to.
+//! Maps to the values of runtime variables, kept consistent with the access to which the variables belong.
 
 use indexing_map::{Expr, IndexingMap, SimplifyMode, Variable};
 
 use crate::operand_indexing::RuntimeVariable;
 
-/// How a map's range (or runtime) variables are those of another: none, or all of them behind `leading` others.
+/// How a map's range (or runtime) variables relate to those of another map: there are none, or all of them
+/// follow `leading`.
 #[derive(Clone, Copy)]
 struct Part<'a> {
-    /// In front of the ones the map has.
+    /// Variables to insert before those of the map.
     leading: &'a [Variable],
-    /// Stand in for its own where it has none.
+    /// Replace the map's own variables if it has none.
     own: &'a [Variable],
 }
 
-/// The maps of the runtime variables of a composed access, by [`crate::Rules::Exact`]: each has no range variables or
-/// those of the access, and so with runtime variables. `consumer` maps to the op whose own access is `operand`.
+/// The maps of the runtime variables of a composed access, by [`crate::Rules::Exact`]. The range variables of
+/// each are none or those of the access; the same holds for its runtime variables. `consumer` maps to the op
+/// whose own access is `operand`.
 pub(crate) fn composed(
     consumer: (&IndexingMap, &[RuntimeVariable]),
     operand: (&IndexingMap, &[RuntimeVariable]),
@@ -38,7 +40,7 @@ pub(crate) fn composed(
     of_operand.map(|v| RuntimeVariable { map: without_unused(&v.map), ..v }).chain(of_consumer).collect()
 }
 
-/// With more range and runtime variables; without constraints, as the domain is that of the access.
+/// Adds range and runtime variables, and drops constraints, because the access has the domain.
 fn in_step(map: &IndexingMap, ranges: Part<'_>, runtime: Part<'_>) -> IndexingMap {
     if !map.is_mapped() {
         return map.clone();
@@ -60,7 +62,7 @@ fn in_step(map: &IndexingMap, ranges: Part<'_>, runtime: Part<'_>) -> IndexingMa
     IndexingMap::new(map.dims().to_vec(), new_ranges, new_runtime, results)
 }
 
-/// A kind of variable of which none is used is left out.
+/// Removes the range variables, or the runtime variables, if none of them is used.
 pub(crate) fn without_unused(map: &IndexingMap) -> IndexingMap {
     if !map.is_mapped() {
         return map.clone();
@@ -79,7 +81,7 @@ pub(crate) fn without_unused(map: &IndexingMap) -> IndexingMap {
     kept
 }
 
-/// Are the symbols of every map none, or the access's?
+/// Whether the symbols of every map are none or those of the access.
 fn are_in_step(map: &IndexingMap, variables: &[RuntimeVariable]) -> bool {
     variables.iter().all(|variable| {
         let own = &variable.map;
@@ -90,7 +92,7 @@ fn are_in_step(map: &IndexingMap, variables: &[RuntimeVariable]) -> bool {
     })
 }
 
-/// Simplifies the maps; answers the variables of `map` that they use, as expressions.
+/// Simplifies the maps; returns the variables of `map` that they use, as expressions.
 pub(crate) fn used_symbols(map: &IndexingMap, variables: &mut [RuntimeVariable]) -> Vec<Expr> {
     if !map.is_mapped() || !are_in_step(map, variables) {
         return Vec::new();
@@ -116,7 +118,7 @@ pub(crate) fn used_symbols(map: &IndexingMap, variables: &mut [RuntimeVariable])
     used
 }
 
-/// After variables of the access were removed (by its old flat ids), removes them here.
+/// Removes variables that were removed from the access (by their old ids) here too.
 pub(crate) fn remove(before: &IndexingMap, removed: &[bool], variables: &mut [RuntimeVariable]) {
     if !before.is_mapped() || !are_in_step(before, variables) {
         return;

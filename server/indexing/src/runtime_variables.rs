@@ -7,19 +7,19 @@ use crate::Rules;
 use crate::operand_indexing::{OperandIndexing, RuntimeSource, RuntimeVariable};
 use crate::output_to_input::output_to_input_by;
 
-/// Constants with more elements are not read for one of them.
+/// The maximum number of elements of a constant that is read.
 const MAX_LITERAL: usize = 1 << 16;
 
-/// Ops that are looked at for one runtime variable.
+/// The maximum number of ops examined for one runtime variable.
 const MAX_OPS: usize = 256;
 
-/// Replaces runtime variables whose value is known, and drops the ones that are no longer used. `operand` answers the op
-/// that defines an operand.
+/// Replaces runtime variables whose value is known, and drops those that become unused. `operand` returns the
+/// op that defines an operand.
 ///
-/// By XLA's rules only a constant at a constant index, inside the feasible range, and an iota count, as direct operands.
-/// By [`Rules::Exact`] also what is computed from them: integer arithmetic that cannot leave the element type, and data
-/// movement; a value outside the feasible range is clamped, as the ops clamp. Source: `OptimizeRTVar` in
-/// `indexing_analysis.cc`.
+/// By XLA's rules only direct operands are folded: a constant at a constant index, inside the feasible range,
+/// and an iota. [`Rules::Exact`] also folds values computed from them, by integer arithmetic that cannot
+/// leave the element type and by data movement; a value outside the feasible range is clamped, as the ops
+/// clamp. Source: `OptimizeRTVar` in `indexing_analysis.cc`.
 pub(crate) fn fold(
     access: &mut OperandIndexing,
     operand: impl Fn(usize) -> Option<OpId>,
@@ -50,7 +50,8 @@ pub(crate) fn fold(
     }
 }
 
-/// XLA's rule: it keeps a constant outside the feasible range as a runtime variable, and does not check an iota.
+/// XLA's rule: it keeps a runtime variable for a constant outside the feasible range, and does not check an
+/// iota.
 fn direct(op: &Op, variable: &RuntimeVariable) -> Option<Expr> {
     let index = variable.map.results();
     match op.opcode {
@@ -80,8 +81,8 @@ fn computed(access: &OperandIndexing, variable: &RuntimeVariable, graph: &Graph,
     Some(if range.upper > upper { value.min(upper) } else { value })
 }
 
-/// Whether folding looks at the operands of an op, by [`Rules::Exact`]: whoever makes a graph of a part of a computation
-/// takes them in as well.
+/// Whether folding by [`Rules::Exact`] examines the operands of an op. A graph of a part of a computation
+/// should include these operands.
 pub fn is_folded_through(op: &Op) -> bool {
     use Opcode::*;
     let is_followed = matches!(
@@ -108,9 +109,9 @@ pub fn is_folded_through(op: &Op) -> bool {
     is_followed && op.shape.element().is_some_and(|element| integers(element).is_some())
 }
 
-/// A called computation with the parameters of which the caller knows the value as what they are: `given` answers a
-/// parameter's op in the caller. Nothing where none is known: then the computation is as it was. They stay parameters, by
-/// number, for all who look for accesses to them.
+/// A called computation with the known parameters replaced by their values: `given` returns a parameter's op
+/// in the caller. `None` if no parameter is known, so that the computation is unchanged. The replaced ops
+/// keep their parameter numbers, so that accesses to them are still found.
 pub(crate) fn with_known_parameters<'g>(
     callee: &Graph,
     given: impl Fn(u32) -> Option<&'g Op>,
@@ -142,7 +143,7 @@ impl Values<'_> {
         RangeContext::new(self.variables, &[]).range(e)
     }
 
-    /// Element `index` of what `id` computes.
+    /// Element `index` of the result of `id`.
     fn of(&mut self, id: OpId, index: &[Expr]) -> Option<Expr> {
         self.left = self.left.checked_sub(1)?;
         let op = self.graph.ops.get(id as usize)?;
@@ -165,7 +166,7 @@ impl Values<'_> {
                 a.as_const().or(b.as_const())?;
                 a * b
             }
-            // Towards zero, which is the floor for what is not negative.
+            // Rounds towards zero, which equals the floor for non-negative values.
             Opcode::Divide | Opcode::Remainder => {
                 let (a, b) = (self.operand(id, 0, index)?, self.operand(id, 1, index)?.as_const()?);
                 let is_positive = b > 0 && self.range(&a).lower >= 0;
@@ -186,18 +187,18 @@ impl Values<'_> {
         };
         let context = RangeContext::new(self.variables, &[]);
         let value = Simplifier::new(context, SimplifyMode::Replace).simplify(&value);
-        // Beyond the element type values wrap.
+        // Values outside of the element type wrap.
         integers(op.shape.element()?)?.contains_interval(self.range(&value)).then_some(value)
     }
 
     fn operand(&mut self, id: OpId, i: usize, index: &[Expr]) -> Option<Expr> {
         let operand = *self.graph.operands.get(id as usize)?.get(i)?;
         let is_scalar = self.graph.ops.get(operand as usize)?.shape.dims().is_empty();
-        // Operands come before their users; a graph in which they do not might never end.
+        // Operands precede their users; without this check an invalid graph might not terminate.
         (operand < id).then(|| self.of(operand, if is_scalar { &[] } else { index }))?
     }
 
-    /// The operand's element that a data movement puts there.
+    /// The operand element that a data movement puts there.
     fn moved(&mut self, id: OpId, op: &Op, index: &[Expr]) -> Option<Expr> {
         let answer = output_to_input_by(op, 0, Rules::Exact);
         let (i, access) = answer.operands.iter().enumerate().find_map(|(i, list)| {
@@ -215,14 +216,14 @@ impl Values<'_> {
     }
 }
 
-/// What an integer type holds, as far as 64 bits with a sign do; nothing for other types.
+/// The range of an integer type, limited to signed 64 bits; `None` for other types.
 fn integers(element: ElementType) -> Option<Interval> {
     let bits = element.bits()?;
     match bits {
         _ if element.is_signed_integer() => {
             Some(Interval::new(i64::MIN >> (64 - bits.min(64)), i64::MAX >> (64 - bits.min(64))))
         }
-        // All of 64 unsigned bits would need one more.
+        // The full range of 64 unsigned bits would need one more bit.
         64 if element.is_unsigned_integer() => Some(Interval::new(0, i64::MAX)),
         _ if element.is_unsigned_integer() => Some(Interval::new(0, (1 << bits) - 1)),
         _ => None,

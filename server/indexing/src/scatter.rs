@@ -1,4 +1,4 @@
-//! Scatter: updates land where the indices say.
+//! Scatter: the indices give the positions at which updates are written.
 
 use indexing_map::{Expr, IndexingMap, Interval, Variable};
 use ir::{AttributeKey, Op};
@@ -6,12 +6,14 @@ use ir::{AttributeKey, Op};
 use crate::checks::{self, Checked, dimensions, ensure, variables};
 use crate::operand_indexing::{OpIndexing, OperandIndexing, RuntimeSource, RuntimeVariable};
 
-/// Operands at the output's index, the indices as a whole, and of the updates those that land on it: in a window dimension
-/// `d - rt`, where that is inside the window, in the others every index (range variables), except that a batching
-/// dimension is the output's. There is a runtime variable per component of the index vector, for each index of its own.
+/// Operands at the output's index; the whole indices; and the updates that are written to that index. In a
+/// window dimension these are at `d - rt` if that is inside the window, in other dimensions at every index
+/// (range variables), except that a batching dimension is the output's. Each index has its own runtime
+/// variable per component of the index vector.
 ///
-/// Shapes: n operands alike, indices, n updates alike. A window that would leave the operand is skipped as a whole, as
-/// XLA's GPU emitter does: such values are outside the runtime variables' bounds. Sources: XLA operation semantics of
+/// Shapes: n equal operands, indices, n equal updates. A window that would leave the operand is skipped as a
+/// whole, as XLA's GPU emitter does: such values are outside the runtime variables' bounds. Sources: XLA
+/// operation semantics of
 /// scatter; `backends/gpu/codegen/emitters/scatter.cc`.
 pub(crate) fn scatter(op: &Op, output_id: usize) -> Checked<OpIndexing> {
     let count = op.operand_shapes.len();
@@ -52,7 +54,7 @@ fn update(op: &Op, output: &[i64], inputs: usize) -> Checked<OperandIndexing> {
     ensure(batching.len() == indices_batching.len(), "batching dimensions do not come in pairs")?;
     ensure(!indices_batching.contains(&vector_dim), "the index vector cannot be a batching dimension")?;
 
-    // The dimensions of the updates that are no window walk through the indices.
+    // The dimensions of the updates that are not window dimensions iterate over the indices.
     let walked: Vec<usize> = (0..indices.len()).filter(|&dim| dim != vector_dim).collect();
     let walking: Vec<usize> = (0..update.len()).filter(|dim| !window_dims.contains(dim)).collect();
     let walks = walking.iter().map(|&dim| update[dim]).eq(walked.iter().map(|&dim| indices[dim]));

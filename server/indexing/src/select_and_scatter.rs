@@ -1,4 +1,4 @@
-//! Select-and-scatter: each source element lands on one element of its window.
+//! Select-and-scatter: each source element is added to one element of its window.
 
 use ir::Op;
 
@@ -8,8 +8,9 @@ use crate::inverse::inverse;
 use crate::operand_indexing::{OpIndexing, OperandIndexing};
 use crate::window::under_window;
 
-/// Of the source the elements whose window covers the output's index, of the operand everything in these windows, as it
-/// is compared there; the init value always. Shapes: output as operand, source as the window slides.
+/// Reads the source elements whose window covers the output's index, all operand elements in these windows,
+/// which are compared there, and the init value. Shapes: the output as the operand, the source as the window
+/// slides.
 /// Source: XLA operation semantics of SelectAndScatter.
 pub(crate) fn select_and_scatter(op: &Op) -> Checked<OpIndexing> {
     let (output, operand, source) =
@@ -19,7 +20,7 @@ pub(crate) fn select_and_scatter(op: &Op) -> Checked<OpIndexing> {
     let rank = operand.len();
     ensure(output == operand, "the output's sizes are not the operand's")?;
     ensure(source.len() == rank, "operand and source differ in rank")?;
-    // No window at all is one of size 1 that does not move.
+    // A missing window has size 1 and does not slide.
     ensure(window.len() == rank, "window does not have one entry per dimension")?;
     let dims: Vec<usize> = (0..rank).collect();
     let under = OperandIndexing::from(under_window(source, &dims, operand, window)?);

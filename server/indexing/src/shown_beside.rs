@@ -1,4 +1,4 @@
-//! Maps that are shown beside those from the output to the operands.
+//! Maps shown in addition to those from the output to the operands.
 
 use indexing_map::IndexingMap;
 use ir::{Graph, OpId, Opcode};
@@ -7,7 +7,7 @@ use crate::input_to_output::in_graph_input_to_output_with;
 use crate::operand_indexing::OperandIndexing;
 use crate::{Callees, Rules};
 
-/// A map from one end to another. Ends are `input`, `output`, or the name of an operand.
+/// A map between two ends, each of which is `input`, `output`, or the name of an operand.
 #[derive(Debug, Clone)]
 pub struct MapBeside {
     pub from: String,
@@ -15,8 +15,8 @@ pub struct MapBeside {
     pub access: OperandIndexing,
 }
 
-/// The maps of ops that tile all of one side: from a dot's operands to its output, and both of an iota, which reads nothing.
-/// `operands` are the names to show. Simplified; empty for other ops.
+/// The maps of ops that cover all of one side: from a dot's operands to its output, and both of an iota,
+/// which reads nothing. `operands` are the displayed names. Simplified; empty for other ops.
 pub fn maps_beside(graph: &Graph, id: OpId, operands: &[String], callees: &Callees<'_>) -> Vec<MapBeside> {
     let Some(op) = graph.ops.get(id as usize) else { return Vec::new() };
     let forward = |from: &str, number: usize| {

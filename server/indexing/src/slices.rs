@@ -10,7 +10,8 @@ use crate::operand_indexing::{OpIndexing, OperandIndexing, RuntimeSource, Runtim
 /// Sizes of output and operand.
 type Ends<'a> = (&'a [i64], &'a [i64]);
 
-/// Start and stride per dimension. Shapes: output i has elements `start + k * stride` of operand dimension i.
+/// Start and stride per dimension. Shapes: output dimension i has elements `start + k * stride` of operand
+/// dimension i.
 fn strides(op: &Op) -> Checked<(Ends<'_>, Vec<(i64, i64)>)> {
     let (output, operand) = (checks::output(op, 0)?, checks::operand(op, 0)?);
     let slices = op.attributes.triples(AttributeKey::Slice);
@@ -34,7 +35,8 @@ pub(crate) fn slice(op: &Op) -> Checked<OpIndexing> {
     Ok(OpIndexing::of([IndexingMap::from_sizes(output, &[], results.collect()).into()]))
 }
 
-/// `(d - start) floordiv stride` where the slice has the element. Source: `ComputeInputToOutputSliceOpIndexing`.
+/// `(d - start) floordiv stride` if the slice contains the element. Source:
+/// `ComputeInputToOutputSliceOpIndexing`.
 pub(crate) fn slice_input_to_output(op: &Op) -> Checked<OpIndexing> {
     let ((output, operand), strides) = strides(op)?;
     let moved = |i: usize, start: i64| Expr::var(i) + -start;
@@ -50,7 +52,8 @@ pub(crate) fn slice_input_to_output(op: &Op) -> Checked<OpIndexing> {
     Ok(OpIndexing::of([map.into()]))
 }
 
-/// From the padded array to the operand: `(d - low) floordiv (interior + 1)` where it is an element of the operand.
+/// Maps the padded array to the operand: `(d - low) floordiv (interior + 1)` where that is an element of the
+/// operand.
 /// The domain is a bound on the dimension variables and, with interior padding, a constraint.
 /// Source: `ComputePadIndexingMap`.
 pub(crate) fn unpad(padded: &[i64], padding: &[[i64; 3]]) -> Checked<IndexingMap> {
@@ -76,7 +79,7 @@ pub(crate) fn unpad(padded: &[i64], padding: &[[i64; 3]]) -> Checked<IndexingMap
     Ok(map)
 }
 
-/// Size of a dimension after padding.
+/// The size of a dimension after padding.
 pub(crate) fn padded_size(size: i64, [low, high, interior]: [i64; 3]) -> Checked<i64> {
     let gaps = (size - 1).max(0).checked_mul(interior);
     let padded = gaps.and_then(|n| n.checked_add(size)?.checked_add(low)?.checked_add(high));
@@ -96,7 +99,8 @@ fn padding(op: &Op) -> Checked<(Ends<'_>, &[[i64; 3]])> {
     Ok(((output, operand), padding))
 }
 
-/// The operand where the output is not padding; the padding value where it is, which XLA's map leaves out.
+/// Reads the operand where the output is not padding, and otherwise the padding value, a condition that XLA's
+/// map omits.
 /// Source: `ComputeOutputToInputPadOpIndexing`.
 pub(crate) fn pad(op: &Op, rules: Rules) -> Checked<OpIndexing> {
     let ((output, operand), padding) = padding(op)?;
@@ -108,7 +112,8 @@ pub(crate) fn pad(op: &Op, rules: Rules) -> Checked<OpIndexing> {
     Ok(OpIndexing::of([unpad(output, padding)?.into(), value]))
 }
 
-/// Read where one of the dimensions is before, behind or between the operand's elements.
+/// The padding value is read if the index in some dimension is before, after or between the operand's
+/// elements.
 fn padding_value(output: &[i64], operand: &[i64], padding: &[[i64; 3]]) -> Checked<OperandIndexing> {
     let too_large = || Reason::from("padding beyond 64 bits");
     if operand.contains(&0) {
@@ -139,20 +144,20 @@ fn padding_value(output: &[i64], operand: &[i64], padding: &[[i64; 3]]) -> Check
     })
 }
 
-/// Places that are outside of a box in at least one dimension, as one constraint: the largest of some expressions, each of
-/// which is positive where one side is left, is positive.
+/// The indices outside of a box in at least one dimension, as one constraint: the maximum of several
+/// expressions, each of which is positive outside one side, is positive.
 #[derive(Default)]
 struct Outside {
     parts: Vec<(Expr, i64)>,
 }
 
 impl Outside {
-    /// A side: `expr` is at most `largest`.
+    /// Adds a side: `expr` is at most `largest`.
     fn add(&mut self, expr: Expr, largest: i64) {
         self.parts.push((expr, largest));
     }
 
-    /// Nothing where no side can be left.
+    /// The constraint; `None` if the box has no sides.
     fn constraint(self) -> Option<(Expr, Interval)> {
         let largest = self.parts.iter().map(|(_, largest)| *largest).max()?;
         let expr = self.parts.into_iter().map(|(expr, _)| expr).reduce(Expr::max)?;
@@ -160,7 +165,7 @@ impl Outside {
     }
 }
 
-/// `d * (interior + 1) + low` where that is inside the output. XLA has no such map.
+/// `d * (interior + 1) + low` if that is inside the output. XLA has no such map.
 pub(crate) fn pad_input_to_output(op: &Op, input_id: usize) -> Checked<OpIndexing> {
     let ((output, operand), padding) = padding(op)?;
     ensure(input_id == 0, "the padding value's map is by its inverse")?;
@@ -173,7 +178,7 @@ pub(crate) fn pad_input_to_output(op: &Op, input_id: usize) -> Checked<OpIndexin
     Ok(OpIndexing::of([map.into()]))
 }
 
-/// Per operand, where it starts in the concatenated dimension.
+/// Per operand, its start in the concatenated dimension.
 fn offsets(op: &Op) -> Checked<(&[i64], usize, Vec<i64>)> {
     let output = checks::output(op, 0)?;
     let dim = checks::dimension(op.attributes.ints(AttributeKey::Dimensions), output.len(), "dimensions")?;
@@ -191,7 +196,8 @@ fn offsets(op: &Op) -> Checked<(&[i64], usize, Vec<i64>)> {
     Ok((output, dim, offsets))
 }
 
-/// `d - offset`, the domain as a bound on that dimension. Source: `ComputeOutputToInputConcatenateOpIndexing`.
+/// `d - offset`, with the domain as a bound on that dimension. Source:
+/// `ComputeOutputToInputConcatenateOpIndexing`.
 pub(crate) fn concatenate(op: &Op) -> Checked<OpIndexing> {
     let (output, dim, offsets) = offsets(op)?;
     Ok(OpIndexing::of(offsets.iter().enumerate().map(|(i, &offset)| {
@@ -211,8 +217,8 @@ pub(crate) fn concatenate_input_to_output(op: &Op, input_id: usize) -> Checked<O
     Ok(OpIndexing::of([IndexingMap::from_sizes(operand, &[], results.collect()).into()]))
 }
 
-/// Runtime offsets of a window of `slice` in `whole`, read from the operands from `first` on: a scalar per dimension,
-/// or (the old form) one vector.
+/// Runtime offsets of a window of `slice` in `whole`, from the operands from `first` on: a scalar per
+/// dimension, or (the old form) one vector.
 struct Offsets {
     bounds: Vec<Variable>,
     sources: Vec<RuntimeVariable>,
@@ -266,8 +272,8 @@ pub(crate) fn dynamic_slice(op: &Op) -> Checked<OpIndexing> {
     Ok(OpIndexing::of([operand].into_iter().chain(accesses)))
 }
 
-/// The operand at the output's index, the update at `d - rt`. XLA leaves out which part each of them is read for; by
-/// [`Rules::Exact`] the maps say so. Source: `ComputeOutputToInputDynamicUpdateSliceOpIndexing`.
+/// The operand at the output's index, the update at `d - rt`. XLA's maps omit for which part of the output
+/// each is read; [`Rules::Exact`] adds it. Source: `ComputeOutputToInputDynamicUpdateSliceOpIndexing`.
 pub(crate) fn dynamic_update_slice(op: &Op, rules: Rules) -> Checked<OpIndexing> {
     let (output, whole, update) = (checks::output(op, 0)?, checks::operand(op, 0)?, checks::operand(op, 1)?);
     ensure(output == whole, "the output's sizes are not the operand's")?;

@@ -1,4 +1,4 @@
-//! Ops that order a row by its values: sort and topk.
+//! Ops that sort a row by its values: sort and topk.
 
 use indexing_map::{Expr, IndexingMap};
 use ir::{AttributeKey, Op};
@@ -19,7 +19,8 @@ pub(crate) fn sort(op: &Op, output_id: usize) -> Checked<OpIndexing> {
     Ok(OpIndexing::of(std::iter::repeat_n(access, op.operand_shapes.len())))
 }
 
-/// Each of the k largest elements, and each of their places, depends on the whole row, which is the last dimension.
+/// Each of the k largest elements, and each of their indices, depends on the whole row, which is the last
+/// dimension.
 pub(crate) fn topk(op: &Op, output_id: usize) -> Checked<OpIndexing> {
     let (output, operand) = (checks::output(op, output_id)?, checks::operand(op, 0)?);
     let (Some((_, kept)), Some((&size, rows))) = (output.split_last(), operand.split_last()) else {

@@ -1,5 +1,5 @@
-//! What a tile of an output needs of an operand: a tile again, whose offset, size and stride are functions of the output
-//! tile's sizes. Source: XLA `codegen/tiling/symbolic_tile.cc`.
+//! The tile of an operand that a tile of an output needs. Its offset, size and stride are functions of the
+//! output tile's sizes. Source: XLA `codegen/tiling/symbolic_tile.cc`.
 
 mod constraint;
 mod size_and_stride;
@@ -11,24 +11,24 @@ use indexing_map::{
 pub use constraint::TileConstraint;
 use size_and_stride::{SizeAndStride, extract};
 
-/// A tile of an operand, per dimension of it. The expressions are over the output's tile sizes (`d0`, …, at least 1 and at
-/// most the dimension's size) and, behind them, runtime variables (`s0`, …; only in offsets).
+/// A tile of an operand, per operand dimension. The expressions are over the output's tile sizes (`d0`, …, at
+/// least 1 and at most the dimension's size), followed by runtime variables (`s0`, …; only in offsets).
 ///
-/// The tile sizes are those of a tile at the origin; that of another tile is moved by the map's value there.
+/// The values are those of a tile at the origin; another tile is shifted by the map's value at its start.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SymbolicTile {
-    /// Offsets, then sizes, then strides.
+    /// The results are offsets, then sizes, then strides.
     map: IndexingMap,
     rank: usize,
     num_tile_sizes: usize,
-    /// The tile sizes at which the elements needed are a tile.
+    /// The tile sizes for which the needed elements are a tile.
     pub constraint: TileConstraint,
 }
 
-/// A symbolic tile at certain tile sizes.
+/// A symbolic tile evaluated at certain tile sizes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TileValues {
-    /// Nothing where an offset depends on a runtime variable, or a value is beyond 64 bits.
+    /// The offsets. `None` if an offset depends on a runtime variable, or a value exceeds 64 bits.
     pub offsets: Vec<Option<i64>>,
     pub sizes: Vec<Option<i64>>,
     pub strides: Vec<Option<i64>>,
@@ -37,9 +37,10 @@ pub struct TileValues {
 }
 
 impl SymbolicTile {
-    /// The tile of an operand that `map`, from an output to it, reads for a tile of the output. Nothing where the elements
-    /// are no tile that XLA's rules can describe: a constraint that is not on a result alone, a range variable that
-    /// does not start at 0, sums whose parts do not nest, other operators than `+`, `*`, `mod` and `floordiv`.
+    /// The tile of an operand that `map`, from an output to it, reads for a tile of the output. `None` if the
+    /// elements are not a tile that XLA's rules can describe: a constraint that is not on a result alone, a
+    /// range variable that does not start at 0, sums whose parts do not nest, other operators than `+`, `*`,
+    /// `mod` and `floordiv`.
     pub fn from_map(map: &IndexingMap) -> Option<SymbolicTile> {
         let map = map.clone().simplified(SimplifyMode::Preserve);
         if !map.is_mapped() {
@@ -69,7 +70,7 @@ impl SymbolicTile {
         }
         let rank = map.results().len();
         let tile_sizes = map.dims().iter().map(|v| tile_size(v.bounds)).collect::<Option<Vec<_>>>()?;
-        // Between dimensions and runtime variables lie the range variables; no expression uses them any more.
+        // Range variables precede the runtime variables in the map; no expression uses them any more.
         let moved = |e: Expr| {
             e.substitute(&mut |v| {
                 let runtime = (v as usize).checked_sub(first_runtime)?;
@@ -84,7 +85,7 @@ impl SymbolicTile {
         tile.is_mapped().then_some(SymbolicTile { map: tile, rank, num_tile_sizes, constraint })
     }
 
-    /// Number of dimensions of the operand.
+    /// The number of dimensions of the operand.
     pub fn rank(&self) -> usize {
         self.rank
     }
@@ -101,7 +102,7 @@ impl SymbolicTile {
         &self.map.results()[2 * self.rank..]
     }
 
-    /// The bounds of the runtime variables `s0`, … that offsets depend on.
+    /// The bounds of the runtime variables `s0`, … on which offsets depend.
     pub fn runtime_bounds(&self) -> impl Iterator<Item = Interval> + '_ {
         self.map.ranges().iter().map(|v| v.bounds)
     }
@@ -128,8 +129,8 @@ impl SymbolicTile {
         text.split(", domain:").next().unwrap_or_default().to_owned()
     }
 
-    /// The tile at these tile sizes, one per dimension of the output. As in XLA strides are taken at sizes clamped to the
-    /// dimension. Nothing where the number of sizes does not fit.
+    /// Evaluates the tile at these tile sizes, one per dimension of the output. As in XLA, strides are
+    /// evaluated at sizes clamped to the dimension. `None` if the number of sizes does not match.
     pub fn at(&self, tile_sizes: &[i64]) -> Option<TileValues> {
         if tile_sizes.len() != self.num_tile_sizes {
             return None;
@@ -146,7 +147,7 @@ impl SymbolicTile {
     }
 }
 
-/// A tile of a dimension with these indices has one element at least and all of them at most.
+/// The range of tile sizes of a dimension with these indices: from one to all of its elements.
 fn tile_size(bounds: Interval) -> Option<Variable> {
     Some(Variable::new(bounds.lower.checked_add(1)?, bounds.upper.checked_add(1)?))
 }
@@ -225,8 +226,8 @@ mod tests {
         assert_eq!(SymbolicTile::from_map(&IndexingMap::undefined()), None);
     }
 
-    /// At every allowed tile size the elements that the map reads from a tile at the origin are the tile, no more and no
-    /// less.
+    /// At every allowed tile size, the elements that the map reads from a tile at the origin are exactly the
+    /// tile.
     #[test]
     fn a_tile_is_what_is_read() {
         let maps = [

@@ -1,4 +1,4 @@
-//! How much of an operand is read, and how often.
+//! The number of distinct elements of an operand that are read, and of their reads.
 
 use indexing_map::{BinaryOp, Expr, IndexingMap, Interval, RangeContext};
 use ir::Shape;
@@ -7,7 +7,7 @@ use rustc_hash::FxHashSet;
 use crate::checks;
 use crate::operand_indexing::OperandIndexing;
 
-/// Points of a domain that are enumerated at most, per group of variables.
+/// The maximum number of points of a domain that are enumerated, per group of variables.
 const MAX_POINTS: u64 = 1 << 14;
 
 /// A count with its error bound: at least `lower`, at most `upper`.
@@ -17,20 +17,20 @@ pub struct Count {
     pub upper: u64,
 }
 
-/// What all accesses to one operand read together, over all elements of the output.
+/// The combined reads of all accesses to one operand, over all elements of the output.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Utilisation {
-    /// Elements that the operand has.
+    /// The number of elements of the operand.
     pub elements: u64,
-    /// Elements read at least once.
+    /// The number of elements read at least once.
     pub read: Count,
-    /// Bytes of them; nothing where elements have no width.
+    /// The number of bytes of these elements; `None` if elements have no width.
     pub bytes_read: Option<Count>,
-    /// Reads, each element as often as it is read.
+    /// The number of reads, with each element counted once per read.
     pub reads: Count,
-    /// Reads per element that is read: at least, at most. Zero where nothing is read.
+    /// The minimum and maximum number of reads per read element. Zero if nothing is read.
     pub reads_per_element: (f64, f64),
-    /// No count is a bound only, and no access says that it is an upper bound.
+    /// Whether all counts are exact and no access is an upper bound.
     pub is_exact: bool,
 }
 
@@ -48,24 +48,25 @@ impl Count {
     }
 }
 
-/// One access: distinct elements, and points of its domain.
+/// The counts of one access: distinct elements, and points of its domain.
 #[derive(Clone, Copy)]
 struct Counts {
     distinct: Count,
     points: Count,
 }
 
-/// Of `operand` (of one leaf, if that is a tuple) by the accesses of one op or fusion, a list as [`crate::OpIndexing`]
-/// holds per operand. Exact where a domain falls into independent groups of variables that are small, or regular: each
-/// result a sum of which every step is met, or none twice. Else an interval. A runtime variable may have any of its
-/// values. Nothing for an operand that is no array of known size.
+/// Counts the reads of `operand` (or of one leaf, if that is a tuple) by the accesses of one op or fusion, a
+/// list as in [`crate::OpIndexing`] per operand. Exact if the domain splits into independent groups of
+/// variables that are small or regular: each result is a sum that takes every value in its range, or none
+/// twice. Otherwise an interval. A runtime variable may have any of its values. `None` for an operand that is
+/// not an array of known size.
 pub fn utilisation(accesses: &[OperandIndexing], operand: &Shape) -> Option<Utilisation> {
     let array = checks::array(operand, "the operand").ok()?;
     let elements = u64::try_from(array.elements()?).ok()?;
     let counts: Vec<Counts> = accesses.iter().map(|access| counts(access, elements)).collect();
     let sum = |of: &dyn Fn(&Counts) -> u64| counts.iter().fold(0u64, |n, c| n.saturating_add(of(c)));
     let reads = Count { lower: sum(&|c| c.points.lower), upper: sum(&|c| c.points.upper) };
-    // Of a single access the groups tell it already, mostly.
+    // For a single access, the groups usually give the count already.
     let of_one = match counts.as_slice() {
         [one] if one.distinct.is_exact() => Some(one.distinct.lower),
         _ => None,
@@ -101,7 +102,7 @@ pub fn utilisation(accesses: &[OperandIndexing], operand: &Shape) -> Option<Util
         reads,
         reads_per_element: match read.is_exact() && reads.is_exact() {
             true => (ratio(reads.lower, read.lower), ratio(reads.lower, read.lower)),
-            // What is read is read once.
+            // Each element is read once.
             false => (
                 ratio(reads.lower, read.upper).max(f64::from(u8::from(reads.upper > 0))),
                 ratio(reads.upper, read.lower.max(1)).min(most),
@@ -111,7 +112,7 @@ pub fn utilisation(accesses: &[OperandIndexing], operand: &Shape) -> Option<Util
     })
 }
 
-/// By enumeration of all accesses, where that is little work and needs no runtime value.
+/// Counts the union by enumerating all accesses, if that is little work and needs no runtime value.
 fn union(accesses: &[OperandIndexing], dims: &[i64]) -> Option<u64> {
     let mut seen: FxHashSet<u64> = FxHashSet::default();
     for access in accesses {
@@ -119,7 +120,7 @@ fn union(accesses: &[OperandIndexing], dims: &[i64]) -> Option<u64> {
             return None;
         }
         for (_, place) in access.map.points(MAX_POINTS / accesses.len() as u64)? {
-            // Beyond 64 bits only beside a dimension of size 0, where nothing is read.
+            // Overflows 64 bits only in the presence of a dimension of size 0, where nothing is read.
             let position = place.iter().zip(dims).try_fold(0u64, |position, (&index, &size)| {
                 let index = u64::try_from(index).ok().filter(|_| index < size)?;
                 position.checked_mul(size.unsigned_abs())?.checked_add(index)
@@ -130,9 +131,10 @@ fn union(accesses: &[OperandIndexing], dims: &[i64]) -> Option<u64> {
     Some(seen.len() as u64)
 }
 
-/// Does no element of the operand belong to two points of the domain? So it is where the element tells every dimension and
-/// range variable: a result, or an expression that a constraint holds to one value, tells the only variable in it that is
-/// not told yet; a runtime variable is told by where its value stands.
+/// Whether each element of the operand belongs to at most one point of the domain. This holds if the element
+/// determines every dimension and range variable. A result, or an expression that a constraint fixes to one
+/// value, determines its only variable that is not determined yet; a runtime variable is determined by the
+/// position of its value.
 fn is_one_to_one(access: &OperandIndexing) -> bool {
     let map = &access.map;
     let runtime = map.num_dims() + map.num_ranges();
@@ -143,7 +145,7 @@ fn is_one_to_one(access: &OperandIndexing) -> bool {
     loop {
         let mut found = Vec::new();
         for v in (runtime..told.len()).filter(|&v| !told[v]) {
-            // Without a source it is one value for all points.
+            // Without a source it has one value for all points.
             let place = access.runtime_variables.get(v - runtime).map(|variable| &variable.map);
             let is_told = |place: &IndexingMap| {
                 let missing = if place.num_ranges() == 0 { map.num_ranges() } else { 0 };
@@ -175,7 +177,8 @@ fn is_one_to_one(access: &OperandIndexing) -> bool {
     }
 }
 
-/// Does the variable occur once, in a summand with a factor that is not zero? Then the value of the sum tells it.
+/// Whether the variable occurs once, in a summand with a nonzero factor, so that the value of the sum
+/// determines it.
 fn tells(e: &Expr, v: u32) -> bool {
     match e.as_binary() {
         None => e.as_var() == Some(v),
@@ -193,7 +196,7 @@ fn tells(e: &Expr, v: u32) -> bool {
     }
 }
 
-/// Do the results of two accesses differ in some dimension, whatever the variables are?
+/// Whether the results of two accesses differ in some dimension for all values of the variables.
 fn are_disjoint(a: &OperandIndexing, b: &OperandIndexing) -> bool {
     let (a, b) = (a.map.result_ranges(), b.map.result_ranges());
     a.iter().zip(&b).any(|(a, b)| a.intersect(*b).is_empty())
@@ -220,7 +223,7 @@ fn counts(access: &OperandIndexing, elements: u64) -> Counts {
     Counts { distinct, points }
 }
 
-/// Variables that share a result or a constraint. What different groups do is independent.
+/// Variables that share a result or a constraint. Different groups are independent.
 struct Group {
     variables: Vec<usize>,
     results: Vec<usize>,
@@ -268,7 +271,7 @@ impl Group {
         if has_runtime {
             return self.with_runtime(map, runtime, access, all);
         }
-        // A sum without gaps or repetitions needs no enumeration.
+        // A sum without gaps or repetitions is not enumerated.
         if let ([result], true) = (self.results.as_slice(), self.constraints.is_empty()) {
             let distinct = sums(map, &map.results()[*result]);
             if distinct.is_exact() {
@@ -290,7 +293,7 @@ impl Group {
         Counts { distinct, points }
     }
 
-    /// Values that the results can have, by their ranges.
+    /// The number of values in the ranges of the results.
     fn spread(&self, map: &IndexingMap) -> u64 {
         let context = RangeContext::new(map.variables(), map.constraints());
         let ranges = self.results.iter().map(|&i| context.range(&map.results()[i]).size());
@@ -325,8 +328,9 @@ impl Group {
         Some(Counts { distinct: Count::exactly(seen.len()), points: Count::exactly(points) })
     }
 
-    /// One value for the whole output moves what is read, and changes no count, if it is only added to one result and no
-    /// constraint is about it. Else at least what one value reads, which is nothing where a constraint may refuse it.
+    /// A runtime variable with one value for the whole output shifts the elements without changing counts, if
+    /// it is only added to one result and occurs in no constraint. Otherwise the lower bound is the count for
+    /// one value, which is 0 if a constraint may exclude it.
     fn with_runtime(&self, map: &IndexingMap, runtime: usize, access: &OperandIndexing, all: u64) -> Counts {
         let moves = |v: usize| {
             let uses = self.results.iter().filter(|&&i| map.results()[i].uses_var(v as u32)).count();
@@ -341,7 +345,7 @@ impl Group {
         let is_moved = self.constraints.is_empty()
             && self.variables.iter().filter(|&&v| v >= runtime).all(|&v| moves(v));
         if is_moved {
-            // With every runtime variable 0.
+            // Counts with every runtime variable 0.
             let zero = |e: &Expr| e.substitute(&mut |v| (v as usize >= runtime).then_some(Expr::ZERO));
             let still = map.with_results(map.results().iter().map(zero).collect());
             let group = Group {
@@ -353,7 +357,7 @@ impl Group {
         }
         let least = u64::from(self.constraints.is_empty());
         let points = if least == 1 { Count::exactly(all) } else { Count { lower: 0, upper: all } };
-        // Each place that a value is read from may hold another one.
+        // Each position from which a value is read may hold another value.
         let places =
             self.variables.iter().filter_map(|&v| access.runtime_variables.get(v.checked_sub(runtime)?));
         let most = places.fold(all, |n, variable| n.saturating_mul(places_of(&variable.map)));
@@ -361,7 +365,7 @@ impl Group {
     }
 }
 
-/// Places that a map leads to, at most.
+/// The maximum number of positions in the range of a map.
 fn places_of(map: &IndexingMap) -> u64 {
     if map.is_undefined() {
         return u64::MAX;
@@ -374,13 +378,13 @@ fn places_of(map: &IndexingMap) -> u64 {
     points.min(spread)
 }
 
-/// Results that were met: a bit for each where their ranges are small, else a set.
+/// The set of visited results: a bit for each if their ranges are small, else a hash set.
 enum Seen {
     Bits { ranges: Vec<Interval>, bits: Vec<u64>, count: u64 },
     Set(FxHashSet<Vec<i64>>),
 }
 
-/// Bits that are worth less than a set of [`MAX_POINTS`].
+/// The maximum number of bits, which take less memory than a set of [`MAX_POINTS`].
 const MAX_BITS: u64 = 1 << 20;
 
 impl Seen {
@@ -393,7 +397,7 @@ impl Seen {
         }
     }
 
-    /// Nothing where a result has no value.
+    /// Adds a result. `None` if it has no value.
     fn insert(&mut self, mut values: impl Iterator<Item = Option<i64>>) -> Option<()> {
         match self {
             Seen::Bits { ranges, bits, count } => {
@@ -418,7 +422,7 @@ impl Seen {
     }
 }
 
-/// Does the variable occur as a summand with factor 1 only? (`is_sum`: so far.)
+/// Whether the variable occurs only as a summand with factor 1. (`is_sum`: the path so far.)
 fn is_added(e: &Expr, v: u32, is_sum: bool) -> bool {
     match e.as_binary() {
         _ if !e.uses_var(v) => true,
@@ -430,8 +434,9 @@ fn is_added(e: &Expr, v: u32, is_sum: bool) -> bool {
     }
 }
 
-/// Different values of a sum of variables with factors. Taken from the smallest factor up, as long as each step is at most
-/// one more than what the smaller ones span, every value in between is met; a step beyond what they span meets none twice.
+/// The number of distinct values of a sum of variables with factors. From the smallest factor up, as long as
+/// each step is at most one more than the span of the smaller ones, every value in between occurs; a step
+/// beyond that span repeats no value.
 fn sums(map: &IndexingMap, result: &Expr) -> Count {
     let mut terms: Vec<(u64, u64)> = Vec::new();
     let mut is_linear = true;
@@ -448,7 +453,7 @@ fn sums(map: &IndexingMap, result: &Expr) -> Count {
         return unknown;
     }
     terms.sort_unstable();
-    // The values so far: multiples of the first factor, without gaps or not.
+    // The values so far are multiples of the first factor, with or without gaps.
     let (mut distinct, mut span, mut has_gaps) = (1u64, 0u64, false);
     let unit = terms.first().map_or(1, |(factor, _)| *factor).max(1);
     for (factor, size) in terms {
@@ -506,7 +511,7 @@ mod tests {
         let transpose = "(d0, d1) -> (d1, d0), domain: d0 in [0, 99999], d1 in [0, 99999]";
         check(&[transpose], &[100_000, 100_000], 10_000_000_000, 1.0);
         check(&["(d0) -> (d0 * 2), domain: d0 in [0, 999999]"], &[2_000_000], 1_000_000, 1.0);
-        // A window of 3 with stride 2 reads what lies between two steps twice.
+        // A window of 3 with stride 2 reads the elements that two windows share twice.
         let window = "(d0)[s0] -> (d0 * 2 + s0), domain: d0 in [0, 999999], s0 in [0, 2]";
         check(&[window], &[2_000_001], 2_000_001, 3_000_000.0 / 2_000_001.0);
         let apart =
@@ -528,7 +533,7 @@ mod tests {
         assert_eq!((got.read, got.is_exact), (Count { lower: 0, upper: 8 }, false));
     }
 
-    /// A map and, per runtime variable, where its value stands.
+    /// A map with the position of each runtime variable's value.
     fn with_places(map: &str, places: &[&str]) -> OperandIndexing {
         let mut access = OperandIndexing::from(parse_map(map).unwrap());
         let variable = |place: &&str| RuntimeVariable {
@@ -540,7 +545,7 @@ mod tests {
         access
     }
 
-    /// Of a scatter each update lands on one element, wherever that is.
+    /// Each update of a scatter is written to one element.
     #[test]
     fn updates_land_once() {
         let scatter = "(d0, d1)[s0]{rt0} -> (s0, d1), domain: d0 in [0, 99], d1 in [0, 3], s0 in [0, 7], rt0 in [0, 99], d0 - rt0 in [0, 0]";
@@ -548,7 +553,7 @@ mod tests {
         let updates = Shape::array(ElementType::F32, &[8, 4]);
         let got = utilisation(&[with_places(scatter, &[of_each])], &updates).unwrap();
         assert_eq!((got.reads_per_element, got.read.upper), ((1.0, 1.0), 32), "{got:?}");
-        // Elements that are moved by a value of their own may meet.
+        // Elements shifted by runtime values of their own may coincide.
         let moved = "(d0){rt0} -> (d0 + rt0), domain: d0 in [0, 9], rt0 in [0, 3]";
         let operand = Shape::array(ElementType::F32, &[13]);
         for (place, is_once) in
@@ -559,7 +564,7 @@ mod tests {
         }
     }
 
-    /// Each offset of a gather may be another one, and all of them may be one.
+    /// The offsets of a gather may all differ, or all be equal.
     #[test]
     fn rows_that_data_names() {
         let operand = Shape::array(ElementType::F32, &[1000, 4]);
@@ -579,7 +584,7 @@ mod tests {
         assert_eq!((got.read.lower, got.read.upper), (4, 4000), "{got:?}");
     }
 
-    /// What is said to be read once is so, for tables of runtime values that are made up.
+    /// Accesses that are reported as reading elements once do so for made-up tables of runtime values.
     #[test]
     fn what_is_read_once() {
         let mut random = random::Rng::new(7);

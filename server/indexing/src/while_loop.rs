@@ -1,4 +1,4 @@
-//! While: what the result depends on, element by element of the state.
+//! While: the leaves of the initial state on which the result depends.
 
 use ir::{AttributeKey, Graph, Op, OpId, Opcode, Shape};
 
@@ -9,9 +9,9 @@ use crate::inlined::Callees;
 use crate::operand_indexing::{OpIndexing, OperandIndexing};
 use crate::whole_operand::{self, every_element};
 
-/// From leaf `output_id` of the final state to the leaves of the initial one. A leaf that the body hands on is read at its
-/// own index and nothing else is. Of a leaf that it changes at most every element of every leaf that reaches it in some
-/// turn is read, and of those that decide how many turns there are.
+/// Maps leaf `output_id` of the final state to the leaves of the initial one. A leaf that the body passes on
+/// reads only its own index. A leaf that the body changes reads at most every element of every leaf that
+/// reaches it in some iteration, and of those that decide the number of iterations.
 pub(crate) fn while_loop(op: &Op, output_id: usize, callees: &Callees<'_>) -> OpIndexing {
     let answer = analyse(op, output_id, callees);
     OpIndexing { operands: vec![answer.unwrap_or_else(|| vec![unknown(op)])] }
@@ -35,7 +35,7 @@ fn analyse(op: &Op, output_id: usize, callees: &Callees<'_>) -> Option<Vec<Opera
     }
     let reads: Vec<Vec<bool>> = body_root.iter().map(|&root| parameter_leaves(&body, root, leaves)).collect();
     let condition = op.attributes.computation(AttributeKey::Condition).and_then(callees);
-    // How many turns there are decides every leaf that changes.
+    // The number of iterations affects every leaf that changes.
     let mut reaches = match condition {
         Some(condition) => parameter_leaves(&condition, condition.root, leaves),
         None => vec![true; leaves],
@@ -57,7 +57,7 @@ fn analyse(op: &Op, output_id: usize, callees: &Callees<'_>) -> Option<Vec<Opera
     Some((0..leaves).filter(|&leaf| reaches[leaf]).filter_map(access).collect())
 }
 
-/// Per leaf of the state, the op of a computation that is its next value. Only flat states are taken apart.
+/// Per leaf of the state, the op of the body that computes its next value. Only flat states are split.
 fn roots(body: &Graph, leaves: usize) -> Option<Vec<OpId>> {
     let root = body.ops.get(body.root as usize)?;
     let is_flat = root.shape.tuple_elements().is_none_or(|e| e.iter().all(|e| e.tuple_elements().is_none()));
@@ -72,7 +72,7 @@ fn is_parameter(graph: &Graph, op: OpId) -> bool {
     graph.ops.get(op as usize).is_some_and(|op| op.parameter == Some(0))
 }
 
-/// Is `value` the leaf of the parameter, unchanged?
+/// Whether `value` is the unchanged leaf of the parameter.
 fn handed_on(body: &Graph, value: OpId, leaf: usize) -> bool {
     let Some(op) = body.ops.get(value as usize) else { return false };
     match op.opcode {
@@ -82,7 +82,7 @@ fn handed_on(body: &Graph, value: OpId, leaf: usize) -> bool {
     }
 }
 
-/// The leaf of the parameter that a get-tuple-element is.
+/// The leaf of the parameter that a get-tuple-element returns.
 fn own_leaf(graph: &Graph, op: OpId) -> Option<usize> {
     let &[tuple] = graph.operands.get(op as usize)?.as_slice() else { return None };
     let taken = graph.ops.get(op as usize)?;
@@ -91,7 +91,7 @@ fn own_leaf(graph: &Graph, op: OpId) -> Option<usize> {
     (is_parameter(graph, tuple) && !matches!(shape, Shape::Tuple(_))).then_some(first)
 }
 
-/// The leaves of the parameter that `root` is computed from.
+/// The leaves of the parameter from which `root` is computed.
 fn parameter_leaves(graph: &Graph, root: OpId, leaves: usize) -> Vec<bool> {
     let mut reached = vec![false; leaves];
     let mut is_seen = vec![false; graph.ops.len()];

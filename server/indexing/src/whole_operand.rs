@@ -1,4 +1,4 @@
-//! Ops without a map of their own: why, and what can be said instead.
+//! Ops without a map: the reason, and an upper bound.
 
 use std::fmt::Display;
 
@@ -53,14 +53,14 @@ pub(crate) fn reason(opcode: Opcode) -> Reason {
     })
 }
 
-/// Every element of every operand, at most, for each element of the output.
+/// An upper bound: each element of the output reads every element of every operand.
 pub(crate) fn everything(op: &Op, output_id: usize) -> Checked<OpIndexing> {
     let output = checks::output(op, output_id)?;
     let why = reason(op.opcode);
     Ok(OpIndexing { operands: (0..op.operand_shapes.len()).map(|i| whole(op, i, output, &why)).collect() })
 }
 
-/// At most all of operand `i`, with a reason; of a tuple an access per leaf.
+/// At most all of operand `i`, with a reason; for a tuple, an access per leaf.
 pub(crate) fn whole(op: &Op, i: usize, output: &[i64], why: impl Display) -> Vec<OperandIndexing> {
     let Some(shape) = op.operand_shapes.get(i) else {
         return vec![OperandIndexing::undefined(format!("operand {i} is missing"))];
@@ -77,14 +77,14 @@ pub(crate) fn whole(op: &Op, i: usize, output: &[i64], why: impl Display) -> Vec
     (0..leaves).filter_map(of_leaf).collect()
 }
 
-/// All of an array, a range variable per dimension.
+/// Reads all of an array, with a range variable per dimension.
 pub(crate) fn every_element(shape: &Shape, output: &[i64]) -> Checked<OperandIndexing> {
     let operand = &checks::array(shape, "the operand")?.dims;
     let results = (0..operand.len()).map(|j| Expr::var(output.len() + j)).collect();
     Ok(IndexingMap::from_sizes(output, operand, results).into())
 }
 
-/// Every random number depends on all of the state, or on both ends of the distribution.
+/// Every random number depends on the whole state, or on both ends of the distribution.
 pub(crate) fn random(op: &Op, output_id: usize) -> Checked<OpIndexing> {
     let output = checks::output(op, output_id)?;
     let access = |shape: &Shape| every_element(shape, output).unwrap_or_else(OperandIndexing::undefined);

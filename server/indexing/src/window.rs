@@ -8,11 +8,11 @@ use crate::operand_indexing::{OpIndexing, OperandIndexing};
 use crate::reduce::inputs_then_scalars;
 use crate::slices::{padded_size, unpad};
 
-/// From `output` with one range variable per window dimension to the elements under the window.
+/// Maps `output`, with one range variable per window dimension, to the elements under the window.
 ///
-/// `dims[i]` is the output dimension that window dimension i slides along, `operand[i]` the operand's size there. In the
-/// padded operand the place is `s * window_dilation + d * stride`; padding and base dilation are taken away as a pad's
-/// are. Not simplified. Source: `ComposeWindowIndexingMap`, `ComputePadIndexingMap`.
+/// `dims[i]` is the output dimension along which window dimension i slides, `operand[i]` the operand's size
+/// there. In the padded operand the position is `s * window_dilation + d * stride`; padding and base dilation
+/// are undone as for a pad. Not simplified. Source: `ComposeWindowIndexingMap`, `ComputePadIndexingMap`.
 pub(crate) fn under_window(
     output: &[i64],
     dims: &[usize],
@@ -34,7 +34,8 @@ pub(crate) fn under_window(
     Ok(IndexingMap::from_sizes(output, &sizes, places).compose(&unpad(&padded, &padding)?))
 }
 
-/// Every input through the window, init values scalar. Shapes: inputs alike, `window` has one entry per dimension.
+/// Every input through the window, init values scalar. Shapes: equal inputs; `window` has one entry per
+/// dimension.
 /// Source: `ComputeOutputToInputReduceWindowOpIndexing`.
 pub(crate) fn reduce_window(op: &Op) -> Checked<OpIndexing> {
     let count = op.operand_shapes.len();

@@ -1,20 +1,21 @@
-//! The tile sizes at which a symbolic tile is one: a disjunction of conjunctions of ranges.
+//! The tile sizes for which a symbolic tile is a tile: a disjunction of conjunctions of ranges.
 
 use std::fmt;
 
 use indexing_map::{Expr, IndexingMap, Interval, PrintStyle, print_expr};
 
-/// Conjunctions beyond this are not told apart any more: the constraint then counts as never met.
+/// The maximum number of conjunctions; a constraint with more is treated as never satisfied.
 const MAX_CONJUNCTIONS: usize = 4096;
 
 /// `expr in range` for an expression over tile sizes.
 type Clause = (Expr, Interval);
 
-/// Which tile sizes are allowed: any of the conjunctions must hold. Source: XLA
+/// The allowed tile sizes: one of the conjunctions must hold. Source: XLA
 /// `codegen/tiling/constraint_expression.cc`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TileConstraint {
-    /// An empty conjunction always holds, and then it is the only one. None at all: never satisfied.
+    /// An empty conjunction always holds, and is then the only one. Without conjunctions, the constraint is
+    /// never satisfied.
     conjunctions: Vec<Vec<Clause>>,
 }
 
@@ -31,7 +32,7 @@ impl TileConstraint {
         TileConstraint::of(vec![vec![(expr, range)]])
     }
 
-    /// Constant clauses are decided, conjunctions that cannot hold and doubles go.
+    /// Evaluates constant clauses, and removes conjunctions that cannot hold and duplicates.
     pub(super) fn of(conjunctions: Vec<Vec<Clause>>) -> TileConstraint {
         let mut kept: Vec<Vec<Clause>> = Vec::new();
         for clauses in conjunctions {
@@ -78,7 +79,7 @@ impl TileConstraint {
     }
 }
 
-/// The clauses that are left when equal expressions share their range and constants are decided; nothing where one cannot
+/// The clauses after merging the ranges of equal expressions and evaluating constants; `None` if one cannot
 /// hold. Sorted, so that equal conjunctions are equal.
 fn conjunction(clauses: Vec<Clause>) -> Option<Vec<Clause>> {
     let mut kept: Vec<Clause> = Vec::new();

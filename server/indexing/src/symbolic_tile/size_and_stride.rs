@@ -1,13 +1,14 @@
-//! How many values an index takes while its dimensions run through a tile at the origin, and how far apart they are.
+//! The number and the distance of an index's values while its dimensions run through a tile at the origin.
 
 use indexing_map::{BinaryOp, Expr, IndexingMap, Interval};
 
 use super::TileConstraint;
 
-/// Parts of a sum beyond these are no tile.
+/// The maximum number of parts of a sum.
 const MAX_PARTS: usize = 16;
 
-/// Of one index, over tile sizes `d0`, …. Source: XLA `codegen/tiling/size_and_stride_expression.cc`.
+/// Size and stride of one index, over tile sizes `d0`, …. Source: XLA
+/// `codegen/tiling/size_and_stride_expression.cc`.
 #[derive(Debug, Clone)]
 pub(super) struct SizeAndStride {
     pub size: Expr,
@@ -21,7 +22,7 @@ impl SizeAndStride {
     }
 }
 
-/// Size and stride of `e`, an index that is 0 at the origin of `map`'s dimensions and range variables.
+/// The size and stride of `e`, an index that is 0 at the origin of `map`'s dimensions and range variables.
 pub(super) fn extract(e: &Expr, map: &IndexingMap) -> Option<SizeAndStride> {
     let found = match e {
         Expr::Const(_) => SizeAndStride::new(Expr::Const(1), 0),
@@ -30,7 +31,7 @@ pub(super) fn extract(e: &Expr, map: &IndexingMap) -> Option<SizeAndStride> {
             (BinaryOp::Add, _) => return sum(e, map),
             (BinaryOp::Mul, Some(factor)) => {
                 let of_base = extract(b.lhs(), map)?;
-                // XLA forgets the constraints of the factor.
+                // XLA drops the constraints of the factor.
                 SizeAndStride {
                     size: of_base.size,
                     stride: of_base.stride * factor,
@@ -47,7 +48,7 @@ pub(super) fn extract(e: &Expr, map: &IndexingMap) -> Option<SizeAndStride> {
     (!found.size.is_too_large() && !found.stride.is_too_large()).then_some(found)
 }
 
-/// The number of values of a variable: a dimension's tile size, all of a range variable that starts at 0.
+/// The number of values of a variable: a dimension's tile size, or all of a range variable that starts at 0.
 fn values_of(e: &Expr, map: &IndexingMap) -> Option<Expr> {
     let id = e.as_var()? as usize;
     match id.checked_sub(map.num_dims()) {
@@ -60,7 +61,7 @@ fn values_of(e: &Expr, map: &IndexingMap) -> Option<Expr> {
     }
 }
 
-/// A plain dimension has its own tile size.
+/// The tile size of a plain dimension.
 fn dimension(e: &Expr, map: &IndexingMap) -> Option<Expr> {
     let id = e.as_var()? as usize;
     (id < map.num_dims()).then(|| e.clone())
@@ -71,7 +72,7 @@ fn divided(n: Expr, divisor: i64) -> Option<Expr> {
     Some((n + divisor.checked_sub(1)?).floor_div(divisor))
 }
 
-/// `d mod c` and `(d / k) mod c`: a tile only where the tile's size divides `c`, or is a multiple of it.
+/// `d mod c` and `(d / k) mod c`: a tile only if the tile's size divides `c`, or is a multiple of it.
 fn modulo(lhs: &Expr, modulus: i64, map: &IndexingMap) -> Option<SizeAndStride> {
     let n = match lhs.as_op_const(BinaryOp::FloorDiv) {
         Some((base, divisor)) if divisor > 0 => divided(dimension(base, map)?, divisor)?,
@@ -87,15 +88,15 @@ fn modulo(lhs: &Expr, modulus: i64, map: &IndexingMap) -> Option<SizeAndStride> 
     })
 }
 
-/// One summand whose size is a tile size or known.
+/// A summand whose size is a tile size or a constant.
 struct Part {
     size: Expr,
     stride: i64,
     max_size: i64,
 }
 
-/// Summands that nest: each stride is as long as all smaller ones together reach, as after a reshape that merges
-/// dimensions. Then the tile is one where all but one part are a single value or whole.
+/// The sum of nested summands: each stride equals the extent of all smaller ones, as after a reshape that
+/// merges dimensions. The result is a tile if all but one part have a single value or are whole.
 fn sum(e: &Expr, map: &IndexingMap) -> Option<SizeAndStride> {
     let mut summands = Vec::new();
     flatten(e, &mut summands)?;
@@ -137,7 +138,8 @@ fn flatten<'e>(e: &'e Expr, summands: &mut Vec<&'e Expr>) -> Option<()> {
     Some(())
 }
 
-/// The smallest stride of a part that has more than one value, 0 without any: `is_one * stride so far + (1 - is_one) *
+/// The smallest stride of a part with more than one value, 0 if there is none: `is_one * stride so far + (1 -
+/// is_one) *
 /// own`, from the largest stride to the smallest.
 fn stride_of(parts: &[Part]) -> Option<Expr> {
     let mut stride = Expr::ZERO;
@@ -149,7 +151,8 @@ fn stride_of(parts: &[Part]) -> Option<Expr> {
     Some(stride)
 }
 
-/// Parts before the free one have one value; of those behind it some first ones are whole, the rest have one value.
+/// Parts before the free one have one value; after it, some leading parts are whole, and the rest have one
+/// value.
 fn one_part_is_free(parts: &[Part]) -> TileConstraint {
     let one = |part: &Part| (part.size.clone(), Interval::new(1, 1));
     let whole = |part: &Part| (part.size.clone(), Interval::new(part.max_size, part.max_size));

@@ -1,4 +1,4 @@
-//! Any opcode with any operands and attributes: an answer, never a panic.
+//! Any opcode with any operands and attributes gives an answer and never panics.
 
 use indexing::{Rules, input_to_output_by, no_callees, output_to_input_by};
 use ir::Opcode;
@@ -129,7 +129,7 @@ proptest! {
         let mut r = Rng::new(seed);
         for &opcode in Opcode::ALL {
             let operands: Vec<String> = (0..r.range(0, 4)).map(|_| random_shape(&mut r)).collect();
-            // Often all alike, so that more checks are passed.
+            // Often all shapes are equal, so that more checks pass.
             let same = random_shape(&mut r);
             let is_same = r.one_in(2);
             let operands: Vec<String> =

@@ -1,8 +1,8 @@
-//! Ops that are what another computation is, ops that hand values on, and what is folded on the way.
+//! Ops defined by another computation, ops that pass values on, and folding.
 
 use indexing::{Rules, in_graph, no_callees};
 
-/// Maps from an op's output to its operands, each with the element it reads of a tuple.
+/// Maps from an op's output to its operands, each with the tuple element that it reads.
 fn maps(text: &str, name: &str, output: usize) -> Vec<Vec<String>> {
     let text = format!("HloModule m\n{text}");
     let (graphs, _) = crate::graphs(&text);
@@ -141,7 +141,7 @@ ENTRY e {
     assert_eq!(maps(text, "nested", 2)[1], ["(d0) -> (d0)"]);
     assert_eq!(maps(text, "size", 0), [[empty.as_str()]]);
     assert_eq!(maps(text, "random", 0), [["(d0) -> ()"], ["(d0) -> ()"]]);
-    // Through all of it.
+    // Through the whole computation.
     let (graphs, _) = crate::graphs(&format!(
         "HloModule m\n{}",
         text.replace("ROOT random", "random").replace("  done =", "  ROOT done =")
@@ -160,7 +160,7 @@ fn check_folded(body: &str, rules: Rules, expect: &str) {
     assert_eq!(answer.operands[0][0].map.to_string(), expect);
 }
 
-/// As the slides' example, see the unit test of folding; through a slice and a reshape.
+/// The slides' example (see the unit test of folding), through a slice and a reshape.
 #[test]
 fn arithmetic_on_an_iota_folds() {
     let text = |size: i64| {

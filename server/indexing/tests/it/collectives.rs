@@ -1,4 +1,4 @@
-//! Collectives on a group of replicas: what each op does, written out, against maps of both directions.
+//! Collectives on a group of replicas: the definition of each op, compared with maps of both directions.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ const GROUP: i64 = 3;
 /// Replica, number of the operand (or output), index in it.
 type Place = (i64, usize, Vec<i64>);
 
-/// The places that an access names for an element, seen from one replica.
+/// The places that an access gives for an element, as seen from one replica.
 fn places(access: &OperandIndexing, own: i64, index: &[i64], number: usize) -> BTreeSet<Place> {
     assert!(!access.map.is_undefined(), "{:?}", access.note);
     let mut all = BTreeSet::new();
@@ -42,7 +42,8 @@ fn places(access: &OperandIndexing, own: i64, index: &[i64], number: usize) -> B
     all
 }
 
-/// `reads(own, output, index)`: what that element of the executing replica is made of.
+/// `reads(own, output, index)` returns the places from which that element of the executing replica is
+/// computed.
 fn check(op: &Op, reads: impl Fn(i64, usize, &[i64]) -> BTreeSet<Place>) {
     let outputs: Vec<&ir::Shape> = match op.shape.tuple_elements() {
         Some(elements) => elements.iter().collect(),

@@ -1,4 +1,4 @@
-//! Maps enumerated, against the reference.
+//! Compares enumerated maps with the reference.
 
 use std::collections::BTreeSet;
 
@@ -35,7 +35,8 @@ fn read(
                 };
                 let number = graph.ops[*op as usize].parameter.unwrap();
                 let parameter = &program.parameters[number as usize];
-                // Index operands are scalars, or the op is the only one, whose variables the map shares.
+                // Index operands are scalars, or the op is the only one, with whose variables the map is
+                // defined.
                 let at = variable.map.results().iter().map(|e| e.evaluate(&point).unwrap());
                 let at: Vec<i64> = at.collect();
                 let place = position(&parameter.dims, &at).unwrap_or_else(|| panic!("{}", variable.map));
@@ -51,7 +52,7 @@ fn read(
     places
 }
 
-/// Exactly what the reference says; of an upper bound no less.
+/// Checks equality with the reference; an upper bound must contain it.
 fn compare(
     list: &[OperandIndexing],
     read: impl Fn(&OperandIndexing) -> BTreeSet<i64>,
@@ -67,7 +68,7 @@ fn compare(
     assert!(is_right, "{}: {got:?}, not {expected:?}: {maps:#?}", place());
 }
 
-/// From the root to each parameter: exactly what the reference says.
+/// Compares the maps from the root to each parameter with the reference.
 pub fn check_output_to_input(program: &Program) {
     let text = program.text();
     let graph = crate::entry(&text);
@@ -85,7 +86,7 @@ pub fn check_output_to_input(program: &Program) {
     }
 }
 
-/// From each parameter to the root: the inverse relation.
+/// Compares the maps from each parameter to the root with the inverse relation.
 pub fn check_input_to_output(program: &Program) {
     let text = program.text();
     let graph = crate::entry(&text);

@@ -1,4 +1,5 @@
-//! The founding document's examples, with the maps they print. `floordiv` and the order of terms are the printer's.
+//! The founding document's examples, with the maps it prints. `floordiv` and the order of terms are the
+//! printer's.
 
 use indexing::{OpIndexing, Rules, in_graph, in_graph_input_to_output};
 use indexing_map::parse_map;
@@ -20,13 +21,13 @@ fn compare(answer: &OpIndexing, expect: &[&str]) {
     assert_eq!(got, expect);
 }
 
-/// Output to input, all operands.
+/// Checks the maps from output to input of all operands.
 #[track_caller]
 fn check(text: &str, name: &str, expect: &[&str]) {
     compare(&answer(text, name, None, Rules::Xla).simplified(), expect);
 }
 
-/// Input to output from one operand.
+/// Checks the map from input to output of one operand.
 #[track_caller]
 fn check_back(text: &str, name: &str, operand: usize, expect: &[&str]) {
     compare(&answer(text, name, Some(operand), Rules::Xla).simplified(), expect);

@@ -1,4 +1,4 @@
-//! Chains of ops: composition against the reference run through the chain.
+//! Chains of ops: compares compositions of maps with the reference run through the chain.
 
 use std::sync::Arc;
 
@@ -35,7 +35,7 @@ fn random_chain(seed: u64) -> Program {
             11 if dims.len() <= 2 && elements < 40 => p.dot(at, false),
             12 if !dims.is_empty() => p.dynamic_slice(at),
             13 if !dims.is_empty() => p.dynamic_update_slice(at),
-            // A diamond where the shapes allow it.
+            // A diamond if the shapes allow it.
             _ if p.dims(last_of_shape) == dims => p.elementwise(at, last_of_shape),
             _ => p.elementwise(at, at),
         };
@@ -123,7 +123,7 @@ ENTRY e {
     assert_eq!(access.note.as_deref(), Some("what a custom call reads is not known"));
 }
 
-/// Each step doubles the accesses: 2^40 without a limit.
+/// Each step doubles the accesses, which gives 2^40 without a limit.
 #[test]
 fn diamonds_stay_bounded() {
     let mut text = "HloModule m\nENTRY e {\n  v0 = f32[64] parameter(0)\n".to_owned();
@@ -160,8 +160,9 @@ ENTRY e {
     assert_eq!(maps(text, "x", &["x"])[0].1, ["unknown indexing"]);
 }
 
-/// XLA lists the consumer's runtime variables first, but numbers the producer's first in the map: it says that rt0, in
-/// [0, 100], is the second slice's offset, which is at most 25. Each of ours has the bounds of its source.
+/// XLA lists the consumer's runtime variables first, but numbers the producer's first in the map: it reports
+/// that rt0, in [0, 100], is the second slice's offset, which is at most 25. Each of ours has the bounds of
+/// its source.
 #[test]
 fn runtime_variables_are_listed_as_the_map_numbers_them() {
     let text = "HloModule m

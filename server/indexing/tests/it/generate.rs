@@ -1,4 +1,4 @@
-//! Random small programs: HLO text with, for each instruction, its evaluation by the reference.
+//! Random small programs: HLO text with the evaluation of each instruction by the reference.
 
 use random::Rng;
 
@@ -7,11 +7,11 @@ use crate::reference::{Tensor, both, indices, position};
 #[derive(Clone, Debug)]
 pub struct Parameter {
     pub dims: Vec<i64>,
-    /// Of an index operand: what it holds when the program runs.
+    /// For an index operand, the values that it holds when the program runs.
     pub values: Vec<i64>,
 }
 
-/// Instructions so far; values are named by what `push` and `parameter` answer.
+/// The instructions so far; values are identified by the numbers that `push` and `parameter` return.
 pub struct Program {
     pub random: Rng,
     pub parameters: Vec<Parameter>,
@@ -83,7 +83,7 @@ impl Program {
         self.tensors[value].dims.clone()
     }
 
-    /// `opcode(operands), attributes` with its value.
+    /// Adds `opcode(operands), attributes` with its value.
     pub fn push(&mut self, opcode: &str, operands: &[usize], attributes: &str, tensor: Tensor) -> usize {
         let order = (0..tensor.dims.len()).collect();
         self.push_in(opcode, operands, attributes, tensor, order)
@@ -167,7 +167,7 @@ impl Program {
         }
         let x = &self.tensors[a];
         let out = Tensor::new(&dims, |i| {
-            // Element by element, as the definition counts.
+            // Element by element, as in the definition.
             let index: Vec<i64> = i
                 .iter()
                 .zip(&parts)
@@ -207,7 +207,7 @@ impl Program {
         let n: i64 = from.iter().product();
         let dims = self.factors(n);
         let new_order = self.random.permutation(dims.len());
-        // Write the memory, then read it.
+        // Writes the memory, then reads it.
         let sizes_in = |dims: &[i64], order: &[usize]| order.iter().map(|&d| dims[d]).collect::<Vec<_>>();
         let mut memory = vec![None; n as usize];
         for index in indices(&from) {
@@ -239,7 +239,7 @@ impl Program {
         self.push("concatenate", operands, &format!("dimensions={{{dim}}}"), out)
     }
 
-    /// Reference and map agree that the padding value is read everywhere.
+    /// Reference and map both read the padding value everywhere.
     pub fn pad(&mut self, a: usize) -> usize {
         let operand = self.dims(a);
         let mut padding = Vec::new();
@@ -275,7 +275,8 @@ impl Program {
         self.push("pad", &[a, value], &format!("padding={}", padding.join("x")), out)
     }
 
-    /// Index operands, whose values may be outside what the op clamps them to; and the clamped values.
+    /// Index operands, with values that may be outside the interval to which the op clamps, and the clamped
+    /// values.
     fn offsets(&mut self, whole: &[i64], slice: &[i64]) -> (Vec<usize>, Vec<i64>) {
         let mut ids = Vec::new();
         let mut values = Vec::new();
@@ -302,7 +303,7 @@ impl Program {
         self.push("dynamic-slice", &operands, &format!("dynamic_slice_sizes={{{}}}", list(&dims)), out)
     }
 
-    /// Reference and map agree that the operand is read where it is overwritten, too.
+    /// Reference and map both read the operand where it is overwritten, too.
     pub fn dynamic_update_slice(&mut self, a: usize) -> usize {
         let whole = self.dims(a);
         let update_dims: Vec<i64> = whole.iter().map(|&size| self.random.range(1, size)).collect();

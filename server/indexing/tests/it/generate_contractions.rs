@@ -1,4 +1,4 @@
-//! As `generate.rs`, for ops that combine many elements into one, and gather.
+//! As `generate.rs`, for ops that combine many elements into one, and for gather.
 
 use crate::generate::{Program, list};
 use crate::reference::{Tags, Tensor, both, indices};
@@ -14,9 +14,9 @@ pub struct Window {
 }
 
 impl Window {
-    /// The operand's index under window position `k` at output `o`; nothing where that is padding or between elements.
+    /// The operand's index under window position `k` at output `o`; `None` if that is padding or between elements.
     pub fn place(&self, operand: i64, o: i64, k: i64) -> Option<i64> {
-        // Where each element lies once dilated and padded.
+        // The position of each element after dilation and padding.
         (0..operand).find(|i| self.low + i * self.base == o * self.stride + k * self.dilation)
     }
 
@@ -90,12 +90,12 @@ impl Program {
             }
             tags
         });
-        // A window of no dimensions is written by leaving it out.
+        // A window without dimensions is omitted.
         let window = if windows.is_empty() { String::new() } else { Window::text(&windows) + ", " };
         self.push("reduce-window", &[a, init], &format!("{window}to_apply=add"), out)
     }
 
-    /// A dot with `a`, whose other side is a new parameter; scaled with new scales on demand.
+    /// A dot with `a` whose other side is a new parameter; scaled, with new scales, on request.
     pub fn dot(&mut self, a: usize, is_scaled: bool) -> usize {
         let lhs = self.dims(a);
         let order = self.random.permutation(lhs.len());
@@ -210,7 +210,7 @@ impl Program {
                 let place: Option<Vec<i64>> =
                     (0..spatial).map(|d| windows[d].place(image[d], o[output_order[2 + d]], k[d])).collect();
                 for f in 0..features {
-                    // Reversal turns the kernel around.
+                    // Reversal flips the kernel.
                     let at: Vec<i64> = (0..spatial)
                         .map(|d| if windows[d].reversed { windows[d].size - 1 - k[d] } else { k[d] })
                         .collect();
@@ -244,11 +244,11 @@ impl Program {
         self.push("convolution", &[input, kernel], &attributes, out)
     }
 
-    /// The general form: collapsed and batching dimensions, index vector anywhere.
+    /// The general form: collapsed and batching dimensions, index vector in any position.
     pub fn gather(&mut self, a: usize) -> usize {
         let operand = self.dims(a);
         let rank = operand.len();
-        // Per operand dimension: batching, collapsed, or a slice; with an index or without.
+        // Per operand dimension: batching, collapsed, or a slice; with or without an index.
         let mut kinds: Vec<i64> = (0..rank).map(|_| self.random.range(0, 3)).collect();
         if self.random.one_in(2) {
             kinds.fill(3);
@@ -260,7 +260,7 @@ impl Program {
         indexed.truncate(self.random.range(0, rank as i64) as usize);
         let slice_sizes: Vec<i64> =
             (0..rank).map(|d| if kinds[d] <= 1 { 1 } else { self.random.range(1, operand[d]) }).collect();
-        // Walked dimensions of the indices: one per batching dimension, and some more.
+        // Non-vector dimensions of the indices: one per batching dimension, and some more.
         let more = self.random.range(0, 2) as usize;
         let walk_order = self.random.permutation(batching.len() + more);
         let walked: Vec<i64> = walk_order

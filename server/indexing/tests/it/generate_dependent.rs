@@ -1,11 +1,11 @@
-//! As `generate.rs`, for ops whose elements depend on rows, triangles, or on what runtime indices say.
+//! As `generate.rs`, for ops whose elements depend on rows, triangles, or runtime indices.
 
 use crate::generate::{Program, list};
 use crate::generate_contractions::Window;
 use crate::reference::{Tags, Tensor, both, indices, position};
 
 impl Program {
-    /// An instruction with several results and the one with number `index`.
+    /// Adds an instruction with several results, and the element with number `index`.
     fn push_element(
         &mut self,
         opcode: &str,
@@ -92,7 +92,7 @@ impl Program {
     pub fn scatter(&mut self, a: usize) -> usize {
         let operand = self.dims(a);
         let rank = operand.len();
-        // Per operand dimension: batching, inserted, or a window; with an index or without.
+        // Per operand dimension: batching, inserted, or a window; with or without an index.
         let kinds: Vec<i64> = (0..rank).map(|_| self.random.range(0, 3)).collect();
         let of = |test: &dyn Fn(i64) -> bool| (0..rank).filter(|&d| test(kinds[d])).collect::<Vec<_>>();
         let (batching, inserted, windows) = (of(&|k| k == 0), of(&|k| k == 1), of(&|k| k > 1));
@@ -115,7 +115,7 @@ impl Program {
         let count: i64 = index_dims.iter().product();
         let values: Vec<i64> = (0..count).map(|_| self.random.range(-1, 4)).collect();
         let table = self.index_parameter(&index_dims, values.clone());
-        // Where window and scatter dimensions are in the updates.
+        // The positions of window and scatter dimensions in the updates.
         let mut is_window = vec![true; windows.len()];
         is_window.resize(windows.len() + walked.len(), false);
         let places = self.random.permutation(is_window.len());
@@ -172,7 +172,7 @@ impl Program {
         self.push("scatter", &[a, table, updates], &attributes, out)
     }
 
-    /// The operand is compared in every window, the source lands somewhere in its own.
+    /// The operand is compared in every window, and the source is added somewhere in its own.
     pub fn select_and_scatter(&mut self, a: usize) -> usize {
         let operand = self.dims(a);
         let windows: Vec<Window> =
@@ -389,7 +389,7 @@ impl Program {
         self.push("ragged-dot", &[a, b, table], attributes, out)
     }
 
-    /// Between element widths, through memory: a new operand, in any layout on both sides.
+    /// A bitcast between element widths, through memory: a new operand, with any layout on both sides.
     pub fn bitcast_width(&mut self) -> usize {
         let widths = [("u8", 1), ("u16", 2), ("f32", 4), ("s64", 8)];
         let [from, to] = [0; 2].map(|_| widths[self.random.range(0, 3) as usize]);
@@ -428,7 +428,7 @@ impl Program {
         self.add(&format!("bitcast({name})"), out, new_order, to.0)
     }
 
-    /// The sizes are operands; nothing is dynamic.
+    /// The sizes are operands; none is dynamic.
     pub fn dynamic_reshape(&mut self, a: usize) -> usize {
         let n: i64 = self.dims(a).iter().product();
         let dims = self.factors(n);

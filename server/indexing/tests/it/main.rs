@@ -1,5 +1,5 @@
-//! Maps against what ops do: an independent evaluation on index-tagged tensors, the founding document's examples, and
-//! any op at all.
+//! Compares maps with the semantics of ops: an independent evaluation on index-tagged tensors, the founding
+//! document's examples, and arbitrary ops.
 
 mod any_op;
 mod calls;
@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 use ir::Graph;
 
-/// The graphs of a module's computations by name, and the entry's (the last one's) name.
+/// The graphs of a module's computations by name, and the name of the entry, which is the last one.
 fn graphs(text: &str) -> (Vec<(String, Arc<Graph>)>, String) {
     let text: Arc<str> = Arc::from(text);
     let parse = Arc::new(syntax::hlo::parse(&text, syntax::hlo::PieceState::HEADER));
@@ -43,7 +43,7 @@ fn entry(text: &str) -> Arc<Graph> {
     graphs.into_iter().find(|(name, _)| *name == entry).expect("an entry computation").1
 }
 
-/// `count` cases, times `INDEXING_CASES` where that is set: for long runs.
+/// `count` cases, times `INDEXING_CASES` if that is set, for long runs.
 fn cases(count: u32) -> proptest::test_runner::Config {
     let times = std::env::var("INDEXING_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(1);
     let mut config = proptest::test_runner::Config::with_cases(count.saturating_mul(times));

@@ -1,4 +1,4 @@
-//! One op at a time, each random in shapes and attributes, both directions.
+//! One op at a time, with random shapes and attributes, in both directions.
 
 use proptest::prelude::*;
 
@@ -18,7 +18,7 @@ fn operand(program: &mut Program, rank: std::ops::RangeInclusive<i64>) -> usize 
     program.parameter(&dims)
 }
 
-/// One test per op: `name: ranks of its first operand, how it is built`.
+/// One test per op: `name: ranks of its first operand, constructor`.
 macro_rules! ops {
     ($($name:ident: $rank:expr, $build:expr;)*) => {
         proptest! {

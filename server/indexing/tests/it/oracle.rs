@@ -1,6 +1,6 @@
-//! XLA's own answers for whole fusions: where a map of ours has another text, it is proven to be the same relation, or, where
-//! that is beyond the budget, compared at points of the domain.
-//! Skips where the data is not beside the checkout.
+//! XLA's own maps for whole fusions. If the text of one of our maps differs, the test proves that it is the
+//! same relation or, if that exceeds the budget, compares it at points of the domain. Skips if the data is
+//! not next to the checkout.
 
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader};
@@ -10,13 +10,13 @@ use indexing::{IndexingMap, Rules, grouped};
 use indexing_map::{Variable, Verdict, parse_map, same_function};
 use serde_json::Value;
 
-/// Points and boxes that a proof may look at: most need few.
+/// The budgets of a proof in points and boxes: most proofs need few.
 const BUDGETS: [usize; 2] = [1 << 10, 1 << 14];
 
-/// Points that are looked at one by one where there is no proof.
+/// The maximum number of points that are compared one by one if there is no proof.
 const POINTS: u64 = 1 << 14;
 
-/// Indices that are compared where there is no proof, and values of range variables looked at for each.
+/// The number of indices that are compared if there is no proof, and of values of range variables for each.
 const SAMPLES: u64 = 200;
 const RANGE_POINTS: u64 = 1 << 12;
 
@@ -31,7 +31,8 @@ fn answers() -> Option<impl Iterator<Item = Value>> {
     Some(lines.map(|line| serde_json::from_str(&line.expect("text")).expect("JSON")))
 }
 
-/// Every pair of an index (with the values of runtime variables) and what is read there; nothing where they are too many.
+/// All pairs of an index (with the values of runtime variables) and an element read there; `None` if there
+/// are too many.
 fn relation(maps: &[IndexingMap]) -> Option<BTreeSet<(Vec<i64>, Vec<i64>)>> {
     let mut pairs = BTreeSet::new();
     for map in maps.iter().filter(|map| !map.is_known_empty()) {
@@ -43,7 +44,7 @@ fn relation(maps: &[IndexingMap]) -> Option<BTreeSet<(Vec<i64>, Vec<i64>)>> {
     Some(pairs)
 }
 
-/// How the same relation is proven, where it is: map by map, or by looking at every point.
+/// The method that proves the same relation, if there is one: map by map, or by visiting every point.
 fn proof(ours: &[IndexingMap], theirs: &[IndexingMap]) -> Option<&'static str> {
     let is_same =
         |a: &IndexingMap, b: &IndexingMap| BUDGETS.iter().any(|&n| same_function(a, b, n) == Verdict::Yes);
@@ -55,8 +56,8 @@ fn proof(ours: &[IndexingMap], theirs: &[IndexingMap]) -> Option<&'static str> {
     (ours == theirs).then_some("the same at every point")
 }
 
-/// Whether both read the same elements for indices spread over the dimensions, with runtime variables spread as well.
-/// Nothing where these are other variables, or one index reads too many elements.
+/// Whether both read the same elements for indices spread over the dimensions, with runtime variables spread
+/// as well. `None` if the runtime variables differ, or if one index reads too many elements.
 fn agree_at_samples(ours: &[IndexingMap], theirs: &[IndexingMap]) -> Option<bool> {
     let all = || ours.iter().chain(theirs).filter(|map| !map.is_known_empty());
     let first = all().next()?;
@@ -86,7 +87,7 @@ fn agree_at_samples(ours: &[IndexingMap], theirs: &[IndexingMap]) -> Option<bool
     Some(true)
 }
 
-/// What one index reads.
+/// The elements that one index reads.
 fn reads(maps: &[IndexingMap], dims: usize, fixed: &[i64]) -> Option<BTreeSet<Vec<i64>>> {
     let mut read = BTreeSet::new();
     for map in maps.iter().filter(|map| !map.is_known_empty()) {
@@ -158,8 +159,8 @@ fn other_texts_are_the_same_relation() {
     }
     eprintln!("{compared} lists of maps, {unproven} compared at samples alone");
     assert!(other.is_empty(), "not the same:\n{}", other.join("\n"));
-    // Here XLA keeps a runtime variable that no result uses and that only one value of lets anything be read; we drop it,
-    // and read at most that.
+    // Here XLA keeps a runtime variable that no result uses and for which only one value permits reads; we
+    // drop it, and read at most that.
     let known = ["8c25bb74d90b#grouped\" constant.1", "4bbec12ec7bd#grouped\" arg1"];
     for what in &incomparable {
         assert!(known.iter().any(|known| what.contains(known)), "other runtime variables: {what}");

@@ -1,9 +1,9 @@
-//! The reference: ops evaluated in the plainest loops on tensors whose elements are sets of tags, a tag being an element
-//! of a parameter. Knows nothing of maps.
+//! The reference: evaluates ops in plain loops on tensors whose elements are sets of tags; a tag is an
+//! element of a parameter. Independent of maps.
 
 use std::collections::BTreeSet;
 
-/// Parameter number and row-major position in it.
+/// Pairs of a parameter number and a row-major position in it.
 pub type Tags = BTreeSet<(usize, i64)>;
 
 #[derive(Clone, Debug)]
@@ -44,13 +44,13 @@ impl Tensor {
         self.get(index).cloned().unwrap_or_else(|| panic!("{index:?} is outside {:?}", self.dims))
     }
 
-    /// Everything that any element depends on.
+    /// All tags on which any element depends.
     pub fn all(&self) -> Tags {
         self.elements.iter().flatten().copied().collect()
     }
 }
 
-/// The sum of two sets.
+/// The union of two sets.
 pub fn both(mut a: Tags, b: &Tags) -> Tags {
     a.extend(b);
     a

@@ -1,4 +1,5 @@
-//! Ops whose answer is more than a map of one operand: replicas, several outputs, layouts, folded runtime variables.
+//! Ops whose answer is more than a map of one operand: replicas, several outputs, layouts, folded runtime
+//! variables.
 
 use std::collections::BTreeSet;
 
@@ -20,7 +21,7 @@ fn root(line: &str, parameters: &[&str]) -> Op {
     graph.ops[graph.root as usize].clone()
 }
 
-/// What output element `output` reads of an operand, as positions.
+/// The positions of an operand that output element `output` reads.
 fn read(answer: &OpIndexing, operand: usize, op: &Op, output: &[i64]) -> BTreeSet<i64> {
     let dims = op.operand_shapes[operand].dims();
     let mut got = BTreeSet::new();
@@ -65,7 +66,7 @@ fn a_scan_reads_the_prefix() {
         }
         let carry = output_to_input_by(&op, 1, Rules::Exact);
         assert_eq!(read(&carry, 0, &op, &[2]), (10..15).collect());
-        // XLA's identity has the wrong rank for the inputs there.
+        // XLA's identity has the wrong rank for the inputs here.
         let xla = &output_to_input_by(&op, 1, Rules::Xla).operands[0][0];
         assert!(xla.map.is_undefined() && xla.note.is_some());
     }
@@ -95,7 +96,7 @@ fn an_element_of_a_tuple_is_one_operand() {
     assert_eq!(read(&answer, 1, &op, &[2]), BTreeSet::from([2]));
 }
 
-/// The same element, whether reached through memory or through indices.
+/// The maps reach the same element through memory and through indices.
 #[test]
 fn physical_maps_agree_with_memory() {
     let op = root("f32[4,2,3]{0,2,1} transpose(p0), dimensions={2,0,1}", &["f32[2,3,4]{1,0,2}"]);
@@ -140,7 +141,7 @@ fn constants_and_iotas_fold() {
     check_folded(gather, Rules::Xla, folded);
 }
 
-/// The places of `0..size` at which a map over one dimension and one runtime variable reads something.
+/// The positions in `0..size` at which a map over one dimension and one runtime variable reads something.
 fn places(map: &indexing::IndexingMap, size: i64, runtime: &[i64]) -> Vec<i64> {
     (0..size).filter(|&d| map.evaluate(&[&[d], runtime].concat()).is_some()).collect()
 }
