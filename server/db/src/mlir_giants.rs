@@ -22,8 +22,6 @@ use crate::{File, Piece};
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct MlirShown {
     parts: Vec<ShownPart>,
-    /// Names that are operands if other pieces define them, and new ones if none does.
-    maybe_operands: Vec<Box<str>>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,6 +36,8 @@ struct ShownPart {
     blocks: Box<[u32]>,
     /// Blocks that start here.
     starts: u32,
+    /// Names that are operands if other pieces define them, and new ones if none does.
+    maybe_operands: Box<[Box<str>]>,
 }
 
 /// Names, one behind the other.
@@ -94,10 +94,10 @@ pub(crate) fn mlir_shown(db: &dyn salsa::Database, piece: Piece) -> Arc<MlirShow
             arguments: part.arguments.len() as u32,
             blocks: part.values.iter().map(number).collect(),
             starts: (part.blocks.len() - usize::from(part.is_continued)) as u32,
+            maybe_operands: part.maybe_operands.iter().map(|span| span.of(text).into()).collect(),
         }
     });
-    let maybe_operands = parse.maybe_operands.iter().map(|span| span.of(text).into()).collect();
-    Arc::new(MlirShown { parts: parts.collect(), maybe_operands })
+    Arc::new(MlirShown { parts: parts.collect() })
 }
 
 /// The number of the block of an op of the body: 0 goes on from above, or is the first of the function.
@@ -247,10 +247,10 @@ impl MlirGiantIndex {
         Some(before + number + u32::from(!is_continued))
     }
 
-    /// Names that are of other pieces, whatever this piece has of them.
-    pub(crate) fn foreign(&self, piece: usize) -> Vec<Box<str>> {
+    /// Names that are of other pieces, whatever this piece has of them, each with the part of the piece. Sorted.
+    pub(crate) fn foreign(&self, piece: usize) -> Vec<(usize, Box<str>)> {
         let Some(shown) = self.shown.get(piece) else { return Vec::new() };
-        let mut foreign: Vec<Box<str>> = Vec::new();
+        let mut foreign: Vec<(usize, Box<str>)> = Vec::new();
         for (nth, part) in shown.parts.iter().enumerate() {
             if self.function(piece, nth).is_none_or(|f| f.parts.len() < 2) {
                 continue;
@@ -258,20 +258,22 @@ impl MlirGiantIndex {
             let is_elsewhere =
                 |name: &&str| self.find(piece, nth, name).is_some_and(|found| found.piece as usize != piece);
             let arguments = (part.values..part.values + part.arguments).map(|n| part.names.get(n));
-            let maybe = shown.maybe_operands.iter().map(|name| &**name);
-            foreign.extend(arguments.chain(maybe).filter(is_elsewhere).map(Box::from));
+            let maybe = part.maybe_operands.iter().map(|name| &**name);
+            let names = arguments.chain(maybe).filter(is_elsewhere);
+            foreign.extend(names.map(|name| (nth, Box::from(name))));
         }
         let repeated = self.repeated.get(&(piece as u32)).into_iter().flatten();
-        foreign.extend(repeated.map(|&name| Box::from(self.name(name))));
+        foreign.extend(repeated.map(|&name| (name.part as usize, Box::from(self.name(name)))));
         foreign.sort_unstable();
         foreign.dedup();
         foreign
     }
 }
 
-/// Names of the piece that stand for what other pieces define: mostly none. Equal after edits that change no such name.
+/// Names of the piece that stand for what other pieces define, each with the part of the piece: mostly none. Sorted, and equal
+/// after edits that change no such name.
 #[salsa::tracked]
-pub(crate) fn mlir_foreign(db: &dyn salsa::Database, piece: Piece) -> Arc<Vec<Box<str>>> {
+pub(crate) fn mlir_foreign(db: &dyn salsa::Database, piece: Piece) -> Arc<Vec<(usize, Box<str>)>> {
     let shown = mlir_shown(db, piece);
     let Some(file) = piece.file(db).filter(|_| !shown.parts.is_empty()) else { return Arc::default() };
     let Some(at) = file.pieces(db).iter().position(|&p| p == piece) else { return Arc::default() };

@@ -107,7 +107,7 @@ pub fn mlir_piece(db: &dyn salsa::Database, piece: Piece) -> Arc<MlirPiece> {
     let text = read.text.clone();
     let (mut parse, mut parts) = (read.parse.clone(), read.parts.clone());
     if !foreign.is_empty() {
-        let names = foreign.iter().map(|name| &**name).collect();
+        let names = foreign.iter().map(|(part, name)| (*part, &**name)).collect();
         parse = Arc::new(mlir::parse_among(&text, PieceState::from_u8(piece.state(db)), &names));
         parts = Arc::new(parse.function_parts());
     }

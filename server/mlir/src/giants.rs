@@ -3,6 +3,8 @@
 //! Other pieces see only definitions directly in the body, because functions are cut nowhere deeper. A name
 //! refers to its first definition in the body, wherever that is, else to the last argument with that name.
 
+use text::Span;
+
 use crate::tree::*;
 
 /// The part of a function in one piece.
@@ -21,14 +23,23 @@ pub struct FunctionPart {
     pub arguments: Vec<ValueId>,
     /// The blocks of the body. In a continued function the first one continues from above.
     pub blocks: Vec<BlockId>,
+    /// Names that count as definitions because nothing in the piece defines them, but are operands if another
+    /// piece does: `ins(%a : T)` of an op with a region.
+    pub maybe_operands: Vec<Span>,
 }
 
 impl Parse {
+    /// The bodies of [`function_parts`](Parse::function_parts), in the same order.
+    pub(crate) fn part_bodies(&self) -> impl Iterator<Item = RegionId> + use<> {
+        let [first, last] = self.cut_bodies();
+        first.into_iter().chain(last.filter(|_| last != first))
+    }
+
     /// The parts of cut functions: of the one open at the start, and of the one open at the end.
     pub fn function_parts(&self) -> Vec<FunctionPart> {
         let [first, last] = self.cut_bodies();
-        let bodies = first.into_iter().chain(last.filter(|_| last != first));
-        let mut parts: Vec<FunctionPart> = bodies
+        let mut parts: Vec<FunctionPart> = self
+            .part_bodies()
             .map(|body| FunctionPart {
                 op: self.regions[body as usize].op,
                 body,
@@ -37,10 +48,14 @@ impl Parse {
                 values: Vec::new(),
                 arguments: Vec::new(),
                 blocks: self.blocks_of(body).collect(),
+                maybe_operands: Vec::new(),
             })
             .collect();
         if parts.is_empty() {
             return parts;
+        }
+        for &(part, span) in &self.maybe_operands {
+            parts[part].maybe_operands.push(span);
         }
         for (id, value) in self.values.iter().enumerate() {
             let block = match value.definition {

@@ -25,7 +25,7 @@ const BOUND: usize = usize::MAX;
 struct Mark {
     undo: usize,
     isolation: OpId,
-    is_in_body: bool,
+    part: Option<usize>,
     is_behind_unit: bool,
 }
 
@@ -34,16 +34,16 @@ struct Scopes<'t> {
     undo: Vec<(&'t str, Option<Entry>)>,
     marks: Vec<Mark>,
     isolation: OpId,
-    /// In the body of a function that is cut, or in what sees its names.
-    is_in_body: bool,
+    /// In the body of a function that is cut, or in what sees its names: which of [`Parse::function_parts`].
+    part: Option<usize>,
     /// In a text or the body of a module, or in what sees its names, behind the start of a function or module in it.
     is_behind_unit: bool,
 }
 
 impl<'t> Scopes<'t> {
     fn enter(&mut self) {
-        let Scopes { isolation, is_in_body, is_behind_unit, .. } = *self;
-        self.marks.push(Mark { undo: self.undo.len(), isolation, is_in_body, is_behind_unit });
+        let Scopes { isolation, part, is_behind_unit, .. } = *self;
+        self.marks.push(Mark { undo: self.undo.len(), isolation, part, is_behind_unit });
     }
 
     fn leave(&mut self) {
@@ -55,7 +55,7 @@ impl<'t> Scopes<'t> {
             };
         }
         self.isolation = mark.isolation;
-        self.is_in_body = mark.is_in_body;
+        self.part = mark.part;
         self.is_behind_unit = mark.is_behind_unit;
     }
 
@@ -81,8 +81,8 @@ fn base(text: &str, span: Span) -> (&str, Span) {
     (name, Span { start: span.start, end: span.start + name.len() as u32 })
 }
 
-/// `foreign`: names of a function that is cut which other pieces define, whatever this piece has of the name.
-pub(crate) fn resolve<'t>(mut seg: Segmenter<'t>, foreign: &FxHashSet<&str>) -> Parse {
+/// `foreign`: as of [`parse_among`](crate::parse_among).
+pub(crate) fn resolve<'t>(mut seg: Segmenter<'t>, foreign: &FxHashSet<(usize, &str)>) -> Parse {
     let text: &'t str = seg.tokens.text;
     let stretches = Stretches::of(&seg.out, text);
     let mut next_stretch = 0;
@@ -94,23 +94,27 @@ pub(crate) fn resolve<'t>(mut seg: Segmenter<'t>, foreign: &FxHashSet<&str>) -> 
         undo: Vec::new(),
         marks: Vec::new(),
         isolation: NO_OP,
-        is_in_body: false,
+        part: None,
         is_behind_unit: false,
     };
-    let bodies = seg.out.cut_bodies();
+    let bodies: Vec<RegionId> = seg.out.part_bodies().collect();
+    let part_of = |region: RegionId| bodies.iter().position(|&body| body == region);
+    // What other pieces define is visible in the part.
+    let is_foreign =
+        |part: Option<usize>, name: &str| part.is_some_and(|part| foreign.contains(&(part, name)));
     let mut uses: Vec<Use> = Vec::with_capacity(seg.mentions.len());
-    let mut part = 0;
+    let mut split = 0;
     let mut redefinitions = Vec::new();
-    let mut maybe_operands: Vec<Span> = Vec::new();
+    let mut maybe_operands: Vec<(usize, Span)> = Vec::new();
     let mut enter = |scopes: &mut Scopes<'t>, seg: &Segmenter<'t>, scope: usize| {
         scopes.enter();
-        let is_cut = bodies.contains(&Some(scope as RegionId));
+        let part = part_of(scope as RegionId);
         if seg.out.regions.get(scope).is_some_and(|r| seg.out.is_cut_function(r.op)) {
-            scopes.is_in_body = is_cut;
+            scopes.part = part;
         }
         for &value in defined_in(scope) {
             let name = seg.out.values[value as usize].name.of(text);
-            if is_cut && foreign.contains(name) {
+            if is_foreign(part, name) {
                 continue;
             }
             // Of two definitions the first one is meant.
@@ -124,9 +128,9 @@ pub(crate) fn resolve<'t>(mut seg: Segmenter<'t>, foreign: &FxHashSet<&str>) -> 
     for event in std::mem::take(&mut seg.events) {
         match event {
             Event::Split => {
-                part += 1;
+                split += 1;
                 scopes.leave();
-                enter(&mut scopes, &seg, regions + part);
+                enter(&mut scopes, &seg, regions + split);
             }
             Event::OpStart(op) => {
                 cancel::tick();
@@ -138,7 +142,7 @@ pub(crate) fn resolve<'t>(mut seg: Segmenter<'t>, foreign: &FxHashSet<&str>) -> 
                 scopes.enter();
                 if seg.out.ops[op as usize].is_isolated {
                     scopes.isolation = op;
-                    scopes.is_in_body = false;
+                    scopes.part = None;
                     scopes.is_behind_unit = false;
                 }
             }
@@ -149,22 +153,27 @@ pub(crate) fn resolve<'t>(mut seg: Segmenter<'t>, foreign: &FxHashSet<&str>) -> 
                 let span = seg.tokens.all[mention.token as usize].span;
                 let (name, name_span) = base(text, span);
                 let found = scopes.find(name);
-                // What other pieces define is seen here.
-                let is_cut = scopes.is_in_body;
-                let is_known = found.is_some() || is_cut && foreign.contains(name);
+                let is_known = found.is_some() || is_foreign(scopes.part, name);
                 if binds(&seg.out, mention, is_known) {
-                    if is_cut && !seg.out.ops[mention.op as usize].is_isolated && binds_unknown(mention) {
-                        maybe_operands.push(name_span);
+                    if let Some(part) = scopes.part
+                        && !seg.out.ops[mention.op as usize].is_isolated
+                        && binds_unknown(mention)
+                    {
+                        maybe_operands.push((part, name_span));
                     }
                     let value = seg.bind(mention, name_span, &scopes);
-                    if !(foreign.contains(name) && seg.out.is_cut_function(mention.op)) {
+                    // The body of a function that is cut has the name in another piece, where this is its argument.
+                    let is_of_body = |&body: &RegionId| {
+                        seg.out.regions[body as usize].op == mention.op && is_foreign(part_of(body), name)
+                    };
+                    if !bodies.iter().any(is_of_body) {
                         scopes.define(name, value, BOUND);
                     }
                     continue;
                 }
                 let in_front = mention.token < seg.type_columns[mention.op as usize];
                 let is_operand = mention.depth <= 1 && in_front && mention.binder != Binder::Listed;
-                let is_external = is_cut && found.is_none();
+                let is_external = scopes.part.is_some() && found.is_none();
                 let may_be_above = scopes.is_behind_unit && found.is_none();
                 uses.push(Use { span, op: mention.op, value: found, is_operand, is_external, may_be_above });
             }
@@ -211,7 +220,7 @@ impl Segmenter<'_> {
                 let index = Span { start: (short.end + 1).min(span.end), ..span }.of(self.tokens.text);
                 match scopes.find(name) {
                     Some(value) => Some(TypeRef::SameAs(value, index.parse().unwrap_or(0))),
-                    None => scopes.is_in_body.then_some(TypeRef::Elsewhere(span)),
+                    None => scopes.part.map(|_| TypeRef::Elsewhere(span)),
                 }
             }
             _ => Some(TypeRef::Index),
@@ -284,16 +293,16 @@ fn finish(mut seg: Segmenter<'_>) -> Parse {
     out
 }
 
-fn resolve_blocks(out: &mut Parse, text: &str, foreign: &FxHashSet<&str>) {
+fn resolve_blocks(out: &mut Parse, text: &str, foreign: &FxHashSet<(usize, &str)>) {
     if out.successors.is_empty() {
         return;
     }
     let mut labels: FxHashMap<(RegionId, &str), BlockId> = FxHashMap::default();
-    let bodies = out.cut_bodies();
-    let is_cut = |region: RegionId| bodies.contains(&Some(region));
+    let bodies: Vec<RegionId> = out.part_bodies().collect();
+    let part_of = |region: RegionId| bodies.iter().position(|&body| body == region);
     for (id, block) in out.blocks.iter().enumerate().filter(|(_, b)| !b.label.is_empty()) {
         let label = block.label.of(text);
-        if !(foreign.contains(label) && is_cut(block.region)) {
+        if part_of(block.region).is_none_or(|part| !foreign.contains(&(part, label))) {
             labels.entry((block.region, label)).or_insert(id as BlockId);
         }
     }
@@ -301,6 +310,6 @@ fn resolve_blocks(out: &mut Parse, text: &str, foreign: &FxHashSet<&str>) {
         let Some(block) = out.ops.get(successor.op as usize).and_then(|op| op.block) else { continue };
         let region = out.blocks[block as usize].region;
         successor.block = labels.get(&(region, successor.span.of(text))).copied();
-        successor.is_external = successor.block.is_none() && is_cut(region);
+        successor.is_external = successor.block.is_none() && part_of(region).is_some();
     }
 }

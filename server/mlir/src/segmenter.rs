@@ -26,9 +26,11 @@ pub fn parse(text: &str, state: PieceState) -> Parse {
     parse_among(text, state, &FxHashSet::default())
 }
 
-/// As [`parse`], of a piece of which some names of a function that is cut belong to other pieces: names with their signs, of
-/// values and of blocks.
-pub fn parse_among(text: &str, state: PieceState, foreign: &FxHashSet<&str>) -> Parse {
+/// As [`parse`], of a piece of which some names of functions that are cut belong to other pieces.
+///
+/// `foreign`: the number of a part in [`Parse::function_parts`], and a name of that function with its sign, of a value or of a
+/// block. The end of one function and the start of the next may be in one piece; a name of one is not of the other.
+pub fn parse_among(text: &str, state: PieceState, foreign: &FxHashSet<(usize, &str)>) -> Parse {
     parse_to_end(text, state, foreign).0
 }
 
@@ -36,7 +38,7 @@ pub fn parse_among(text: &str, state: PieceState, foreign: &FxHashSet<&str>) -> 
 pub(crate) fn parse_to_end(
     text: &str,
     state: PieceState,
-    foreign: &FxHashSet<&str>,
+    foreign: &FxHashSet<(usize, &str)>,
 ) -> (Parse, Option<PieceState>) {
     // Offsets are 32 bits wide; a longer text is read as far as they reach.
     let end = text.len().min(u32::MAX as usize - 1);

@@ -229,9 +229,8 @@ pub struct Parse {
     pub closed_above: Vec<Closing>,
     /// Bodies of modules and of a function that start here and end in a piece below, outermost first.
     pub open_below: Vec<RegionId>,
-    /// Names that count as definitions because nothing in the piece defines them, but are operands if a piece
-    /// above does: `ins(%a : T)` of an op with a region, in a cut function.
-    pub maybe_operands: Vec<Span>,
+    /// The [`maybe_operands`](crate::FunctionPart::maybe_operands) of each function part, with its number.
+    pub(crate) maybe_operands: Vec<(usize, Span)>,
 }
 
 impl Parse {

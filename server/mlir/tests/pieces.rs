@@ -157,17 +157,17 @@ impl<'t> Pieces<'t> {
     fn resolve(&mut self) {
         for i in 0..self.pieces.len() {
             let piece = &self.pieces[i];
-            let mut foreign: FxHashSet<&str> = FxHashSet::default();
-            for (part, &function) in piece.parts.iter().zip(&piece.functions) {
+            let mut foreign: FxHashSet<(usize, &str)> = FxHashSet::default();
+            for (nth, (part, &function)) in piece.parts.iter().zip(&piece.functions).enumerate() {
                 let names = &self.functions[function].names;
                 let values = part.values.iter().chain(&part.arguments);
                 let own = values.map(|&v| piece.parse.values[v as usize].name);
                 let labels = part.blocks.iter().map(|&b| piece.parse.blocks[b as usize].label);
-                let maybe = piece.parse.maybe_operands.iter().copied();
+                let maybe = part.maybe_operands.iter().copied();
                 for span in own.chain(labels).chain(maybe) {
                     let name = span.of(piece.text);
                     if names.get(name).is_some_and(|found| found.0 != i) {
-                        foreign.insert(name);
+                        foreign.insert((nth, name));
                     }
                 }
             }
@@ -568,6 +568,38 @@ fn names_are_found_in_other_pieces() {
         "use-before-definition",
     ];
     assert_eq!(codes.into_iter().collect::<Vec<_>>(), expect);
+}
+
+/// `@f` lacks the brace that ends it, so a piece may hold its end and the start of `@g`. There `%a` is the argument of `@f`, of a
+/// piece above, and in `@g` a new name.
+const TWO_FUNCTIONS: &str = "\
+func.func @f(%a: f32) {
+  x.y : tensor<4xf32>
+  x.w ins(%a : f32) {
+  }
+func.func @g() {
+  x.w ins(%a : f64) {
+    x.z %a : f64
+  }
+  cf.br ^bb
+^bb:
+  return
+}
+";
+
+#[test]
+fn names_of_another_function_in_the_piece_are_not_foreign() {
+    let mut of_two = 0;
+    for min_bytes in 1..TWO_FUNCTIONS.len() {
+        check_text(TWO_FUNCTIONS, min_bytes);
+        let all = Pieces::of(TWO_FUNCTIONS, min_bytes, WAYS[0]);
+        for Piece { parse, text, .. } in all.pieces.iter().filter(|piece| piece.parts.len() > 1) {
+            let types: Vec<_> = (0..parse.values.len()).map(|v| parse.type_of(v as u32, 0, text)).collect();
+            assert_eq!(types, [Some("f64".into())], "{text}");
+            of_two += 1;
+        }
+    }
+    assert!(of_two > 0);
 }
 
 #[test]

@@ -30,7 +30,7 @@ pub fn mlir_link_findings(db: &dyn salsa::Database, piece: Piece) -> Arc<Vec<(Fi
     for (nth, part) in read.parts.iter().enumerate() {
         for &value in &part.values {
             let name = parse.values[value as usize].name;
-            if foreign.binary_search_by(|f| (**f).cmp(name.of(text))).is_err() {
+            if foreign.binary_search_by(|(part, f)| (*part, &**f).cmp(&(nth, name.of(text)))).is_err() {
                 continue;
             }
             let first = mlir_giant_index(db, elsewhere.file).find(elsewhere.at, nth, name.of(text));
