@@ -107,7 +107,9 @@ impl Segmenter<'_> {
             None if is_function => Some(index),
             around => around,
         };
-        let around = outer.state.filter(|_| self.groups.len() == outer.base);
+        // What follows the regions of an op in quotes is checked with its name, so both are in one piece.
+        let is_custom = self.out.ops[op as usize].form == Form::Custom;
+        let around = outer.state.filter(|_| is_custom && self.groups.len() == outer.base);
         let state = match around {
             Some(state) if is_module => state.in_module(),
             Some(state) if is_function => state.in_function(column),
