@@ -22,6 +22,9 @@ struct Entry {
 /// Stands for no scope: names that an op binds.
 const BOUND: usize = usize::MAX;
 
+/// As [`BOUND`], where the op is isolated. Behind a unit in its body, another piece may start, which does not see them.
+const BOUND_BY_ISOLATED: usize = usize::MAX - 1;
+
 struct Mark {
     undo: usize,
     isolation: OpId,
@@ -60,7 +63,9 @@ impl<'t> Scopes<'t> {
     }
 
     fn find(&self, name: &str) -> Option<ValueId> {
-        self.entries.get(name).filter(|e| e.isolation == self.isolation).map(|e| e.value)
+        let entry = self.entries.get(name).filter(|e| e.isolation == self.isolation)?;
+        let is_hidden = self.is_behind_unit && entry.scope == BOUND_BY_ISOLATED;
+        (!is_hidden).then_some(entry.value)
     }
 
     fn define(&mut self, name: &'t str, value: ValueId, scope: usize) {
@@ -167,7 +172,8 @@ pub(crate) fn resolve<'t>(mut seg: Segmenter<'t>, foreign: &FxHashSet<(usize, &s
                         seg.out.regions[body as usize].op == mention.op && is_foreign(part_of(body), name)
                     };
                     if !bodies.iter().any(is_of_body) {
-                        scopes.define(name, value, BOUND);
+                        let is_isolated = seg.out.ops[mention.op as usize].is_isolated;
+                        scopes.define(name, value, if is_isolated { BOUND_BY_ISOLATED } else { BOUND });
                     }
                     continue;
                 }
