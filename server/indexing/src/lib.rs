@@ -3,13 +3,13 @@
 //!
 //! * [`output_to_input()`], [`input_to_output()`]: one op, from its [`Op`] alone.
 //! * [`in_graph`], [`in_graph_input_to_output`]: one op in its [`Graph`]: runtime variables that a constant
-//! or an iota defines are folded, and fusions are inlined.
+//!   or an iota defines are folded, and fusions are inlined.
 //! * [`grouped`]: a set of ops treated as one fusion: from a target to every op in it and to the operands
-//! outside.
+//!   outside.
 //! * [`fusion()`]: a fusion's called computation: from one of its outputs to each of the fusion's operands.
 //! * [`epilogue()`]: from a hero's index to the root's.
 //! * [`variable_names`]: names for the variables of an op's maps by their role, such as `batch`, `m`, `n`,
-//! `k` of a dot.
+//!   `k` of a dot.
 //! * [`physical`], [`logical_to_physical`], [`logical_to_linear`]: maps between positions in memory.
 //!
 //! Maps are over *logical* indices: dimension `i` is `d<i>` in `[0, size - 1]`; a dynamic dimension uses its

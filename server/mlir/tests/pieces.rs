@@ -602,6 +602,30 @@ fn names_of_another_function_in_the_piece_are_not_foreign() {
     assert!(of_two > 0);
 }
 
+/// What a module introduces by a brace too many, and a function in quotes without its parentheses.
+#[test]
+fn broken_units_are_the_same_in_pieces() {
+    let module = "\
+module {
+  x.y } @f(%a: i1) -> f32 {
+    x.y %a : i1
+  func.func @g() {
+  }
+  x.y %a : i1
+}
+";
+    let in_quotes = "\
+\"func.func\"() <{sym_name = \"f\"}> {
+  x.y
+  x.y
+}) : () -> ()
+";
+    for text in [module, in_quotes] {
+        (1..text.len()).for_each(|min_bytes| _ = check_text(text, min_bytes));
+    }
+    assert!(check_text(module, 1) > 1);
+}
+
 #[test]
 fn files_of_upstream_are_the_same_in_pieces() {
     let mut random = Rng::new(1);

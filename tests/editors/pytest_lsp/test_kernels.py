@@ -46,7 +46,7 @@ async def test_uncoalesced_reads_are_warnings(editor):
     assert (document.word(cause.range), cause.severity) == ("a", t.DiagnosticSeverity.Information)
     assert document.word(warning.range) == "y"
     assert warning.severity == t.DiagnosticSeverity.Warning
-    for expect in ["stride of 8192 elements", "32 sectors per request, 4 would do", "laid out {1,0} it is 16"]:
+    for expect in ["stride of 8192 elements", "32 sectors per request, 4 would do", "lay out %y as {1,0}: 16.8 MB moved"]:
         assert expect in warning.message
 
 

@@ -63,7 +63,7 @@ pub(super) fn summaries(
     (arrays.collect(), left_out)
 }
 
-/// The arrays (and tokens) of a shape with their indices in nested tuples, in the order of [`leaves`].
+/// The arrays (and tokens) of a shape with their indices in nested tuples, in the order of [`leaves`](crate::case::leaves).
 pub(super) fn indexed_leaves(shape: &Shape) -> Vec<(Vec<usize>, &Shape)> {
     let mut found = Vec::new();
     let mut open = vec![(Vec::new(), shape)];

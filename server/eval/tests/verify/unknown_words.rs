@@ -137,11 +137,7 @@ fn fields_of_layouts_are_kept() {
     add("{0:NEW}", &["NEW"], "{0:NEW}");
     add("{0:T(8)X((1,2),a)S(1)Y}", &["X", "Y"], "{0:T(8)S(1)X((1,2),a)Y}");
     // Each occurrence has its own warning.
-    check(
-        "f32[4] add(f32[4]{0:X} negate(p), f32[4]{0:X} abs(q))",
-        &["X", "X"],
-        "= f32[4]{0:X} abs(%q)",
-    );
+    check("f32[4] add(f32[4]{0:X} negate(p), f32[4]{0:X} abs(q))", &["X", "X"], "= f32[4]{0:X} abs(%q)");
 }
 
 #[test]
