@@ -1,11 +1,14 @@
-//! Functions of complex `f32` numbers, compared with formulas in `f64`. Distances are in units of the larger
-//! part.
+//! Functions of complex numbers. `f32` is compared with formulas in `f64`, where distances are in units of the
+//! larger part; infinities, NaN and numbers that overflow are compared with the interpreter.
 
 #![allow(clippy::print_stdout, reason = "how far each function is from the right answer")]
 #![allow(clippy::type_complexity, reason = "a table")]
 
+mod agreeing;
 mod kernels;
+mod written;
 
+use agreeing::agrees;
 use kernels::{Bits, apply, bits_of, bytes_of};
 
 type C = (f64, f64);
@@ -181,4 +184,22 @@ fn arithmetic_is_within_its_bounds() {
         }
     }
     assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+/// e^-∞ at an infinite angle is NaN in XLA's kernels, where C answers 0.
+#[test]
+fn infinite_parts() {
+    for element in ["c64", "c128"] {
+        let shape = format!("{element}[4096]");
+        for op in ["exponential", "logistic"] {
+            agrees(&[&shape], &format!("  ROOT r = {shape} {op}(p0)"), &shape);
+        }
+    }
+}
+
+/// A product of two parts may overflow where the sum of both products does not.
+#[test]
+fn products_near_the_largest_number() {
+    let instructions = "  ROOT r = c64[16384] multiply(p0, p1)";
+    agrees(&["c64[16384]", "c64[16384]"], instructions, "c64[16384]");
 }

@@ -116,8 +116,16 @@ fn arc_tangent_2(y: Number, x: Number) -> Number {
 }
 
 /// Errors from the values' magnitudes: a few ulps of the larger part, in addition to the operands' errors.
+/// Unbounded if the error decides whether a part is finite.
 fn column(kind: Kind, values: Vec<Number>, spread: impl Fn(usize) -> f64) -> Column {
-    let errors: Vec<f64> = (0..values.len()).map(&spread).collect();
+    let error = |(i, parts): (usize, &Number)| {
+        let error = spread(i);
+        let is_finite = |size: f64| kind.round(size).is_finite();
+        let may_overflow =
+            |part: &f64| part.is_finite() && is_finite(part.abs() - error) && !is_finite(part.abs() + error);
+        if parts.iter().any(may_overflow) { f64::INFINITY } else { error }
+    };
+    let errors: Vec<f64> = values.iter().enumerate().map(error).collect();
     let rounded = values.iter().map(|&[re, im]| [kind.round(re), kind.round(im)]).collect();
     let mut result = Column::complex(kind, rounded);
     if errors.iter().any(|&e| e != 0.0) {
@@ -175,7 +183,8 @@ pub(crate) fn unary(opcode: Opcode, kind: Kind, a: &Column) -> Checked<Column> {
     let values: Vec<Number> = v.iter().map(|&x| f(x)).collect();
     let sizes: Vec<f64> = values.iter().map(|&x| size(x)).collect();
     Ok(column(kind, values, |i| match a.error_at(i) {
-        0.0 => 16.0 * kind.working_ulp(sizes[i]),
+        // Results below the normal numbers may be flushed, or be the quotient of a number that overflows.
+        0.0 => 16.0 * kind.working_ulp(sizes[i]) + kind.smallest_normal(),
         _ => f64::INFINITY,
     }))
 }
@@ -206,7 +215,7 @@ pub(crate) fn binary(opcode: Opcode, kind: Kind, a: &Column, b: &Column) -> Chec
                     _ => f64::INFINITY,
                 };
                 // If a part is NaN or overflows, the order of the steps decides.
-                if scale.is_finite() { 8.0 * ulp(4.0 * scale) + moved } else { f64::INFINITY }
+                if kind.round(scale).is_finite() { 8.0 * ulp(4.0 * scale) + moved } else { f64::INFINITY }
             };
             column(kind, values, spread)
         }
@@ -226,4 +235,27 @@ pub(crate) fn binary(opcode: Opcode, kind: Kind, a: &Column, b: &Column) -> Chec
         }
         _ => return Err(format!("{opcode} of complex numbers is not evaluated").into()),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One product of two parts leaves the format; their sum does not.
+    #[test]
+    fn products_whose_parts_overflow_are_open() {
+        let kind = Kind::Complex { is_double: false };
+        let of = |value| Column::complex(kind, vec![value]);
+        let product = |a, b| binary(Opcode::Multiply, kind, &of(a), &of(b)).expect("a value");
+        let open = product([2e19, 1.9e19], [2e19, 2e19]);
+        assert!(open.reals().is_empty() && open.is_open(0), "{open:?}");
+        let near_root = 18_446_742_974_197_923_840.0;
+        let near = product([near_root, 1.0], [near_root, 1.0]);
+        assert!(near.complexes()[0][0].is_finite() && near.is_open(0), "{near:?}");
+        let inside = product([1e19, 0.9e19], [1e19, 1e19]);
+        assert!(!inside.is_open(0), "{inside:?}");
+        // An overflow in any order of the steps is the answer.
+        let infinite = product([f64::INFINITY, 0.0], [1.0, 0.0]);
+        assert!(infinite.complexes()[0][0].is_infinite(), "{infinite:?}");
+    }
 }

@@ -8,6 +8,8 @@ use ir::Opcode;
 use super::types::Kind;
 
 /// A result and its error: `true_value` with `spread` around it, rounded to `kind`.
+///
+/// A value of 64 bits is rounded already. An operand that differs by less than a unit may still round to its neighbour.
 #[inline]
 pub(crate) fn rounded(kind: Kind, true_value: f64, spread: f64) -> (f64, f64) {
     cancel::tick();
@@ -19,7 +21,8 @@ pub(crate) fn rounded(kind: Kind, true_value: f64, spread: f64) -> (f64, f64) {
         return (value, if spread.is_finite() { 0.0 } else { f64::INFINITY });
     }
     let (low, high) = (kind.round(true_value - spread), kind.round(true_value + spread));
-    let error = (value - low).abs().max((high - value).abs());
+    let unit = if kind == Kind::F64 { kind.working_ulp(true_value.abs() + spread) } else { 0.0 };
+    let error = (value - low).abs().max((high - value).abs()) + unit;
     if true_value.is_infinite() && spread.is_finite() {
         return (value, 0.0);
     }

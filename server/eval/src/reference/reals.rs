@@ -105,9 +105,11 @@ pub(crate) fn unary(opcode: Opcode, kind: Kind, a: &Column) -> Checked<Column> {
                 moved = moved.max(error.min(2.0));
             }
             let is_known = value == low && value == high;
+            // Open operands may be NaN, and an end outside the domain makes NaN.
+            let is_open = error.is_infinite() || low.is_nan() || high.is_nan();
             spread += if is_known {
                 0.0
-            } else if moved.is_nan() {
+            } else if is_open || moved.is_nan() {
                 f64::INFINITY
             } else {
                 moved
@@ -177,9 +179,13 @@ pub(crate) fn binary(opcode: Opcode, kind: Kind, a: &Column, b: &Column) -> Chec
             0.0
         };
         if ep > 0.0 || eq > 0.0 {
+            let is_open = ep.is_infinite() || eq.is_infinite();
+            let has_nan = p.is_nan() && ep.is_finite() || q.is_nan() && eq.is_finite();
             spread += match opcode {
+                Opcode::Maximum | Opcode::Minimum if has_nan => 0.0,
+                // Open operands may be NaN, whatever their value.
+                _ if is_open => f64::INFINITY,
                 Opcode::Add | Opcode::Subtract => ep + eq,
-                Opcode::Maximum | Opcode::Minimum if p.is_nan() || q.is_nan() => 0.0,
                 Opcode::Maximum | Opcode::Minimum => ep.max(eq),
                 Opcode::Multiply => {
                     let part = |size: f64, e: f64| if e == 0.0 { 0.0 } else { size.abs() * e };
@@ -290,6 +296,47 @@ fn reduced(bits: u64, from: (u32, u32), to: (u32, u32)) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// An open operand is no NaN for sure, though its value is one.
+    #[test]
+    fn functions_of_open_operands_are_open() {
+        let values = [f64::NAN, f64::INFINITY, 1.0, 0.0];
+        let kind = Kind::Float(Short(formats::F32));
+        let known = Column::real(kind, vec![2.0; 4]);
+        let open = Column { error: Some(vec![f64::INFINITY; 4]), ..Column::real(kind, values.to_vec()) };
+        let is_open = |column: Column| (0..4).all(|i| column.is_open(i));
+        for opcode in [Opcode::Cosine, Opcode::Sine, Opcode::Tanh, Opcode::Sqrt, Opcode::Abs] {
+            assert!(is_open(unary(opcode, kind, &open).expect("a value")), "{opcode}");
+        }
+        for opcode in
+            [Opcode::Add, Opcode::Multiply, Opcode::Divide, Opcode::Maximum, Opcode::Power, Opcode::Atan2]
+        {
+            assert!(is_open(binary(opcode, kind, &open, &known).expect("a value")), "{opcode}");
+            assert!(is_open(binary(opcode, kind, &known, &open).expect("a value")), "{opcode}");
+        }
+        // A NaN that is known wins, and a small error leaves NaN and infinity as they are.
+        let nans = Column::real(kind, vec![f64::NAN; 4]);
+        assert!(!is_open(binary(Opcode::Maximum, kind, &nans, &open).expect("a value")));
+        let near = Column { error: Some(vec![1e-3; 4]), ..Column::real(kind, vec![4.0; 4]) };
+        assert!(!is_open(unary(Opcode::Sqrt, kind, &near).expect("a value")));
+        let edge = Column { error: Some(vec![1e-3; 4]), ..Column::real(kind, vec![1e-4; 4]) };
+        assert!(is_open(unary(Opcode::Sqrt, kind, &edge).expect("a value")));
+    }
+
+    /// The error of an operand may be far below a unit of the result, and still round it to its neighbour.
+    #[test]
+    fn small_errors_move_a_sum_of_64_bits() {
+        let (large, small) = (Column::real(Kind::F64, vec![3.0]), Column::real(Kind::F64, vec![0.2039]));
+        let small = unary(Opcode::Tanh, Kind::F64, &small).expect("a value");
+        let sum = binary(Opcode::Subtract, Kind::F64, &large, &small).expect("a value");
+        let next = |by: i64| {
+            Column::real(Kind::F64, vec![f64::from_bits(sum.reals()[0].to_bits().wrapping_add_signed(by))])
+        };
+        assert_eq!((sum.differs(0, &next(1)), sum.differs(0, &next(-1))), (None, None));
+        assert!(sum.differs(0, &next(3)).is_some());
+        let exact = binary(Opcode::Subtract, Kind::F64, &large, &next(0)).expect("a value");
+        assert_eq!(exact.error_at(0), 0.0);
+    }
 
     #[test]
     fn error_function() {

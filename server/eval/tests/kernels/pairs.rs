@@ -56,7 +56,7 @@ pub fn load_random() -> Option<Loaded> {
 fn load_from(data: &str, sets: &[&str]) -> Option<Loaded> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/conformance").join(data);
     if !folder.is_dir() {
-        eprintln!("skipped: there is no ../shared beside this checkout");
+        eprintln!("skipped: there is no ../shared/conformance/{data} beside this checkout");
         return None;
     }
     let mut loaded = Loaded { pairs: Vec::new(), custom: 0, reused: 0 };
