@@ -1,15 +1,14 @@
 //! The code of a fusion: a kernel in a small IR, its MLIR text as XLA's emitters write it, and its PTX.
 //!
 //! * [`Kernel`]: typed SSA with structured control flow. Indices stay expressions over named variables until
-//! the texts are
-//!   written ([`kernel::Function::index_vars`]), so that MLIR can use maps, and PTX shifts and masks.
+//!   the texts are written ([`kernel::Function::index_vars`]), so that MLIR can use maps, and PTX shifts and
+//!   masks.
 //! * [`emit()`]: lowers a [`gpu::FusionAnalysis`] to the kernel, one function per function of the partition.
 //! * [`passes`]: the passes of XLA's pipeline.
 //! * [`ptx()`]: inlines functions, unrolls short loops, simplifies index arithmetic by the known ranges, and
-//! joins
-//!   neighbouring loads and stores.
+//!   joins neighbouring loads and stores.
 //! * [`accesses()`]: the same instructions as maps from threads to addresses, to compute their memory
-//! traffic.
+//!   traffic.
 //!
 //! Rules: XLA `codegen/emitters/*`, `backends/gpu/codegen/emitters/*`. No LLVM.
 //!

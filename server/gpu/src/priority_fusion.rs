@@ -8,7 +8,7 @@
 //! * [`can_fuse()`]: the rules for a pair, in XLA's order.
 //! * [`Pair`]: producer and consumer as one fusion.
 //! * [`siblings`], [`into_several_results`]: whether the later multi-output fusion pass may fuse two
-//! instructions.
+//!   instructions.
 //!
 //! Source: XLA `backends/gpu/transforms/priority_fusion.cc`, `service/gpu/gpu_fusible.cc`,
 //! `service/gpu/model/gpu_performance_model.cc`. Facts: which flags are XLA's defaults.
