@@ -182,9 +182,14 @@ pub(crate) fn unary(opcode: Opcode, kind: Kind, a: &Column) -> Checked<Column> {
     let f = function(opcode).ok_or_else(|| format!("{opcode} of complex numbers is not evaluated"))?;
     let values: Vec<Number> = v.iter().map(|&x| f(x)).collect();
     let sizes: Vec<f64> = values.iter().map(|&x| size(x)).collect();
+    // 1 + e^-z cancels near the poles of 1 / (1 + e^-z).
+    let grown = |i: usize| match opcode {
+        Opcode::Logistic if sizes[i] > 0.0 => 1.0 + sizes[i] * (1.0 + (-v[i][0]).exp()),
+        _ => 1.0,
+    };
     Ok(column(kind, values, |i| match a.error_at(i) {
         // Results below the normal numbers may be flushed, or be the quotient of a number that overflows.
-        0.0 => 16.0 * kind.working_ulp(sizes[i]) + kind.smallest_normal(),
+        0.0 => 16.0 * grown(i) * kind.working_ulp(sizes[i]) + kind.smallest_normal(),
         _ => f64::INFINITY,
     }))
 }
