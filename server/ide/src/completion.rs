@@ -86,7 +86,7 @@ pub(crate) fn completion(context: &FileContext<'_>, offset: usize) -> Completion
 /// The documentation of an item, as Markdown: `opcode/add`, `attribute/dimensions`, `type/f32`.
 pub fn completion_documentation(key: &str) -> Option<String> {
     match key.split_once('/')? {
-        ("opcode", name) => Some(reference::opcode(Opcode::from_name(name)?)?.markdown()),
+        ("opcode", name) => Some(reference::opcode(Opcode::from_name(name)?)),
         ("attribute", name) => Some(reference::attribute(ir::AttributeKey::from_name(name)?)?.markdown()),
         ("type", name) => reference::element_type(ir::ElementType::from_name(name)?),
         _ => None,

@@ -2,13 +2,13 @@
 
 use std::ops::Range;
 
-use ir::{AttributeKey, Opcode, op_info};
+use ir::{AttributeKey, OpInfo, Opcode, op_info};
 use syntax::hlo::CursorPlace;
 
 use crate::completion::Wanted;
 use crate::locate::FileContext;
 use crate::markdown::shorten;
-use crate::reference::{self, OpReference};
+use crate::reference;
 use crate::scope::Scope;
 
 /// The number of operands shown; tuples of a training step have thousands.
@@ -42,14 +42,14 @@ pub(crate) fn signature_help(context: &FileContext<'_>, offset: usize) -> Option
     if matches!(opcode, Opcode::Parameter | Opcode::Constant) {
         return None;
     }
-    let reference = reference::opcode(opcode)?;
+    let info = op_info(opcode);
     let mut help = SignatureHelp {
         label: format!("{opcode}("),
-        documentation: reference.summary.to_owned(),
+        documentation: info.summary.to_owned(),
         parameters: Vec::new(),
         active: None,
     };
-    operands(&scope, reference, &mut help);
+    operands(&scope, info, &mut help);
     help.label.push(')');
     let first_attribute = help.parameters.len();
     let keys = attributes(opcode, &mut help);
@@ -59,7 +59,7 @@ pub(crate) fn signature_help(context: &FileContext<'_>, offset: usize) -> Option
         CursorPlace::Attribute { .. } => {
             let typed = scope.prefix();
             let begun = keys.iter().find(|k| !typed.is_empty() && k.name().starts_with(typed));
-            let missing = op_info(opcode).required.iter().find(|k| !scope.cursor.keys.contains(k));
+            let missing = info.required.iter().find(|k| !scope.cursor.keys.contains(k));
             begun.or(missing).and_then(|&key| position(key))
         }
         CursorPlace::Value { key, .. } => position(key),
@@ -69,10 +69,10 @@ pub(crate) fn signature_help(context: &FileContext<'_>, offset: usize) -> Option
 }
 
 /// Written operands with their shapes, missing ones with matching shapes.
-fn operands(scope: &Scope<'_>, reference: &OpReference, help: &mut SignatureHelp) {
+fn operands(scope: &Scope<'_>, info: &OpInfo, help: &mut SignatureHelp) {
     let written = scope.cursor.operands.len();
-    let count = written.max(reference.operands.len()).min(LIMIT);
-    let roles: Vec<&str> = (0..count).filter_map(|i| reference.role(i, count)).collect();
+    let count = written.max(info.operands.len()).min(LIMIT);
+    let roles: Vec<&str> = (0..count).filter_map(|i| info.role(i, count)).collect();
     for (i, &role) in roles.iter().enumerate() {
         if i > 0 {
             help.label += ", ";

@@ -1,8 +1,32 @@
-//! The table of opcodes: how many operands each takes, and which attributes.
+//! The table of opcodes: one row each, with all that does not depend on an op's operands.
 //!
-//! Source: XLA `hlo/parser/hlo_parser.cc` (CreateInstruction), `hlo/ir/hlo_opcode.h`.
+//! Sources: XLA `hlo/parser/hlo_parser.cc` (CreateInstruction) for operands and attributes, `hlo/ir/hlo_opcode.h`.
+
+mod collectives;
+mod control;
+mod elementwise;
+mod linear_algebra;
+mod movement;
+mod rows;
 
 use syntax::hlo::{AttributeKey, Opcode};
+
+/// One row of the table.
+#[derive(Debug, Clone, Copy)]
+pub struct OpInfo {
+    pub opcode: Opcode,
+    pub arity: Arity,
+    /// Names of the operands in order. `inputs…` may be repeated.
+    pub operands: &'static [&'static str],
+    pub required: &'static [AttributeKey],
+    /// Beside the required ones and those that every opcode takes.
+    pub optional: &'static [AttributeKey],
+    /// One short line that describes the result.
+    pub summary: &'static str,
+    /// A common pitfall, or empty.
+    pub detail: &'static str,
+    pub page: Page,
+}
 
 /// How many operands an opcode takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,6 +38,82 @@ pub enum Arity {
     /// Operands, indices, as many updates as operands.
     Odd,
     Any,
+}
+
+/// The page of the documentation that describes an opcode, and the anchor on it.
+#[derive(Debug, Clone, Copy)]
+pub enum Page {
+    /// XLA's operation semantics.
+    Xla(&'static str),
+    /// The StableHLO specification, for ops missing from XLA's page.
+    StableHlo(&'static str),
+}
+
+/// Attributes that every opcode takes.
+pub const COMMON_ATTRIBUTES: &[AttributeKey] = &[
+    AttributeKey::Sharding,
+    AttributeKey::FrontendAttributes,
+    AttributeKey::Statistics,
+    AttributeKey::ParameterReplication,
+    AttributeKey::ControlPredecessors,
+    AttributeKey::Origin,
+    AttributeKey::Metadata,
+    AttributeKey::BackendConfig,
+];
+
+/// The row of `opcode`.
+pub fn op_info(opcode: Opcode) -> &'static OpInfo {
+    &TABLE[opcode as usize]
+}
+
+const FAMILIES: [&[OpInfo]; 5] =
+    [elementwise::ROWS, movement::ROWS, linear_algebra::ROWS, collectives::ROWS, control::ROWS];
+
+/// The rows by opcode. An opcode without a row, or with two, does not compile.
+static TABLE: [OpInfo; Opcode::ALL.len()] = {
+    let mut table = [FAMILIES[0][0]; Opcode::ALL.len()];
+    let mut has_row = [false; Opcode::ALL.len()];
+    let mut family = 0;
+    while family < FAMILIES.len() {
+        let mut i = 0;
+        while i < FAMILIES[family].len() {
+            let row = FAMILIES[family][i];
+            let at = row.opcode as usize;
+            assert!(!has_row[at], "an opcode has two rows");
+            table[at] = row;
+            has_row[at] = true;
+            i += 1;
+        }
+        family += 1;
+    }
+    let mut at = 0;
+    while at < has_row.len() {
+        assert!(has_row[at], "an opcode has no row");
+        at += 1;
+    }
+    table
+};
+
+impl OpInfo {
+    pub fn allows(&self, key: AttributeKey) -> bool {
+        self.required.contains(&key) || self.optional.contains(&key) || COMMON_ATTRIBUTES.contains(&key)
+    }
+
+    /// The name of operand `index` of `count`: repeated operands share evenly the indices that the others leave.
+    pub fn role(&self, index: usize, count: usize) -> Option<&'static str> {
+        let is_repeated = |role: &str| role.ends_with('…');
+        let repeated = self.operands.iter().filter(|r| is_repeated(r)).count();
+        let fixed = self.operands.len() - repeated;
+        let each = count.saturating_sub(fixed).checked_div(repeated).unwrap_or(0).max(1);
+        let mut before = 0;
+        for role in self.operands {
+            before += if is_repeated(role) { each } else { 1 };
+            if index < before {
+                return Some(role.trim_end_matches('…'));
+            }
+        }
+        self.operands.iter().rev().find(|r| is_repeated(r)).map(|r| r.trim_end_matches('…'))
+    }
 }
 
 impl Arity {
@@ -38,268 +138,6 @@ impl std::fmt::Display for Arity {
             Arity::Odd => f.write_str("an odd number of operands: n inputs, indices, n updates"),
             Arity::Any => f.write_str("any number of operands"),
         }
-    }
-}
-
-/// One row of the table.
-#[derive(Debug, Clone, Copy)]
-pub struct OpInfo {
-    pub arity: Arity,
-    pub required: &'static [AttributeKey],
-    /// Beside the required ones and those that every opcode takes.
-    pub optional: &'static [AttributeKey],
-}
-
-impl OpInfo {
-    pub fn allows(&self, key: AttributeKey) -> bool {
-        self.required.contains(&key) || self.optional.contains(&key) || COMMON_ATTRIBUTES.contains(&key)
-    }
-}
-
-/// Attributes that every opcode takes.
-pub const COMMON_ATTRIBUTES: &[AttributeKey] = &[
-    AttributeKey::Sharding,
-    AttributeKey::FrontendAttributes,
-    AttributeKey::Statistics,
-    AttributeKey::ParameterReplication,
-    AttributeKey::ControlPredecessors,
-    AttributeKey::Origin,
-    AttributeKey::Metadata,
-    AttributeKey::BackendConfig,
-];
-
-/// Of a dot, scaled or not.
-const DOT_ATTRIBUTES: &[AttributeKey] = &[
-    AttributeKey::LhsContractingDims,
-    AttributeKey::RhsContractingDims,
-    AttributeKey::LhsBatchDims,
-    AttributeKey::RhsBatchDims,
-    AttributeKey::OperandPrecision,
-    AttributeKey::Algorithm,
-];
-
-const fn row(arity: Arity, required: &'static [AttributeKey], optional: &'static [AttributeKey]) -> OpInfo {
-    OpInfo { arity, required, optional }
-}
-
-/// What `opcode` takes.
-pub fn op_info(opcode: Opcode) -> OpInfo {
-    use Arity::{Any, AtLeast, Even, Exactly, Odd};
-    use AttributeKey::*;
-    match opcode {
-        Opcode::Acos
-        | Opcode::Acosh
-        | Opcode::Asin
-        | Opcode::Asinh
-        | Opcode::Atanh
-        | Opcode::Cbrt
-        | Opcode::Cosine
-        | Opcode::Cosh
-        | Opcode::Erf
-        | Opcode::Exp2
-        | Opcode::Exponential
-        | Opcode::ExponentialMinusOne
-        | Opcode::Log
-        | Opcode::Log2
-        | Opcode::LogPlusOne
-        | Opcode::Logistic
-        | Opcode::Rsqrt
-        | Opcode::Sine
-        | Opcode::Sinh
-        | Opcode::Sqrt
-        | Opcode::Tan
-        | Opcode::Tanh => row(Exactly(1), &[], &[ResultAccuracy]),
-
-        Opcode::Abs
-        | Opcode::Ceil
-        | Opcode::CountLeadingZeros
-        | Opcode::Floor
-        | Opcode::Imag
-        | Opcode::IsFinite
-        | Opcode::Negate
-        | Opcode::Not
-        | Opcode::Popcnt
-        | Opcode::Real
-        | Opcode::RoundNearestAfz
-        | Opcode::RoundNearestEven
-        | Opcode::Sign
-        | Opcode::Bitcast
-        | Opcode::BitcastConvert
-        | Opcode::Convert
-        | Opcode::Copy
-        | Opcode::CopyDone
-        | Opcode::OptBarrier
-        | Opcode::AllGatherDone
-        | Opcode::AllReduceDone
-        | Opcode::CollectivePermuteDone => row(Exactly(1), &[], &[]),
-
-        Opcode::Add
-        | Opcode::And
-        | Opcode::Atan2
-        | Opcode::Complex
-        | Opcode::Divide
-        | Opcode::Maximum
-        | Opcode::Minimum
-        | Opcode::Mulhi
-        | Opcode::Multiply
-        | Opcode::Or
-        | Opcode::Power
-        | Opcode::Remainder
-        | Opcode::ShiftLeft
-        | Opcode::ShiftRightArithmetic
-        | Opcode::ShiftRightLogical
-        | Opcode::Subtract
-        | Opcode::Xor
-        | Opcode::StochasticConvert
-        | Opcode::AddDependency => row(Exactly(2), &[], &[]),
-
-        Opcode::Clamp | Opcode::Select => row(Exactly(3), &[], &[]),
-        Opcode::AfterAll | Opcode::Tuple => row(Any, &[], &[]),
-        Opcode::PartitionId | Opcode::ReplicaId | Opcode::Parameter | Opcode::Constant => {
-            row(Exactly(0), &[], &[])
-        }
-        Opcode::DynamicReshape | Opcode::DynamicUpdateSlice => row(AtLeast(1), &[], &[]),
-
-        Opcode::AllGather | Opcode::AllGatherStart => {
-            row(AtLeast(1), &[Dimensions], &[ReplicaGroups, ChannelId, ConstrainLayout, UseGlobalDeviceIds])
-        }
-        Opcode::AllReduce | Opcode::AllReduceStart => {
-            row(Any, &[ToApply], &[ReplicaGroups, ChannelId, ConstrainLayout, UseGlobalDeviceIds, Mode])
-        }
-        Opcode::ReduceScatter => row(
-            Any,
-            &[ToApply, Dimensions],
-            &[ReplicaGroups, ChannelId, ConstrainLayout, UseGlobalDeviceIds, Mode],
-        ),
-        Opcode::AllToAll => row(Any, &[], &[Dimensions, ReplicaGroups, ChannelId, ConstrainLayout]),
-        Opcode::RaggedAllToAll => row(Any, &[], &[Dimensions, ReplicaGroups, ChannelId]),
-        Opcode::CollectiveBroadcast => row(Any, &[], &[ReplicaGroups, ChannelId, HasDynamicRoot]),
-        Opcode::CollectiveReduce => row(
-            AtLeast(1),
-            &[ToApply],
-            &[ReplicaGroups, ChannelId, ConstrainLayout, UseGlobalDeviceIds, HasDynamicRoot],
-        ),
-        Opcode::CollectivePermute | Opcode::CollectivePermuteStart => {
-            row(Any, &[SourceTargetPairs], &[ChannelId, SliceSizes])
-        }
-        Opcode::AsyncStart | Opcode::AsyncUpdate | Opcode::AsyncDone => {
-            row(Any, &[], &[Calls, AsyncExecutionThread, OutputToOperandAliasing])
-        }
-        Opcode::BatchNormTraining => row(Exactly(3), &[Epsilon, FeatureIndex], &[]),
-        Opcode::BatchNormInference | Opcode::BatchNormGrad => row(Exactly(5), &[Epsilon, FeatureIndex], &[]),
-        Opcode::Broadcast => row(Exactly(1), &[], &[Dimensions]),
-        Opcode::Call => row(Any, &[ToApply], &[IsComposite]),
-        Opcode::Cholesky => row(Exactly(1), &[], &[Lower]),
-        Opcode::Compare => row(Exactly(2), &[Direction], &[Order, Type]),
-        Opcode::Concatenate => row(Any, &[Dimensions], &[]),
-        Opcode::Conditional => row(AtLeast(1), &[], &[BranchComputations, TrueComputation, FalseComputation]),
-        Opcode::Convolution => row(
-            AtLeast(2),
-            &[DimLabels],
-            &[
-                Window,
-                FeatureGroupCount,
-                BatchGroupCount,
-                ConvolutionKind,
-                OperandPrecision,
-                Algorithm,
-                SparsityConfig,
-                BlockScalingConfig,
-            ],
-        ),
-        Opcode::CopyStart => row(Exactly(1), &[], &[CrossProgramPrefetchIndex]),
-        Opcode::CustomCall => row(
-            Any,
-            &[CustomCallTarget],
-            &[
-                Window,
-                DimLabels,
-                FeatureGroupCount,
-                BatchGroupCount,
-                OperandLayoutConstraints,
-                CustomCallHasSideEffect,
-                ToApply,
-                CalledComputations,
-                OutputToOperandAliasing,
-                PaddingType,
-                Literal,
-                OperandPrecision,
-                Schedule,
-                ApiVersion,
-            ],
-        ),
-        Opcode::Domain => row(Exactly(1), &[Domain], &[]),
-        // What describes the sparsity or the scales of an operand is an operand of its own.
-        Opcode::Dot => row(
-            AtLeast(2),
-            &[],
-            &[
-                LhsContractingDims,
-                RhsContractingDims,
-                LhsBatchDims,
-                RhsBatchDims,
-                OperandPrecision,
-                Algorithm,
-                SparsityConfig,
-                BlockScalingConfig,
-            ],
-        ),
-        Opcode::RaggedDot => row(
-            Exactly(3),
-            &[],
-            &[
-                LhsContractingDims,
-                RhsContractingDims,
-                LhsBatchDims,
-                RhsBatchDims,
-                LhsRaggedDims,
-                RhsGroupDims,
-                OperandPrecision,
-            ],
-        ),
-        Opcode::ScaledDot => row(Exactly(4), &[], DOT_ATTRIBUTES),
-        Opcode::DynamicSlice => row(AtLeast(1), &[DynamicSliceSizes], &[]),
-        Opcode::Fft => row(Exactly(1), &[FftType, FftLength], &[]),
-        Opcode::Fusion => row(Any, &[Kind, Calls], &[OutputToOperandAliasing]),
-        Opcode::Gather => row(
-            Exactly(2),
-            &[OffsetDims, CollapsedSliceDims, StartIndexMap, IndexVectorDim, SliceSizes],
-            &[IndicesAreSorted, OperandBatchingDims, StartIndicesBatchingDims],
-        ),
-        Opcode::GetDimensionSize => row(Exactly(1), &[Dimensions], &[]),
-        Opcode::SetDimensionSize => row(Exactly(2), &[Dimensions], &[]),
-        Opcode::GetTupleElement => row(Exactly(1), &[Index], &[]),
-        Opcode::Infeed => row(Exactly(1), &[], &[InfeedConfig]),
-        Opcode::Outfeed => row(Exactly(2), &[], &[OutfeedConfig, OutfeedShape]),
-        Opcode::Iota => row(Exactly(0), &[IotaDimension], &[]),
-        Opcode::Map => row(Any, &[ToApply], &[Dimensions]),
-        Opcode::Pad => row(Exactly(2), &[Padding], &[]),
-        Opcode::Reduce => row(Even, &[Dimensions, ToApply], &[]),
-        Opcode::ReducePrecision => row(Exactly(1), &[ExponentBits, MantissaBits], &[]),
-        Opcode::ReduceWindow => row(Even, &[ToApply], &[Window]),
-        Opcode::Recv => row(Exactly(1), &[], &[ChannelId, IsHostTransfer]),
-        Opcode::RecvDone => row(Exactly(1), &[], &[ChannelId, IsHostTransfer]),
-        Opcode::Send => row(Exactly(2), &[], &[ChannelId, IsHostTransfer]),
-        Opcode::SendDone => row(Exactly(1), &[], &[ChannelId, IsHostTransfer]),
-        Opcode::Reshape => row(Exactly(1), &[], &[InferredDimension]),
-        Opcode::Reverse => row(Exactly(1), &[Dimensions], &[]),
-        Opcode::Rng => row(Any, &[Distribution], &[]),
-        Opcode::RngBitGenerator => row(Exactly(1), &[Algorithm], &[]),
-        Opcode::RngGetAndUpdateState => row(Exactly(0), &[Delta], &[]),
-        Opcode::Scan => row(Any, &[Dimensions, ToApply, NumCarries], &[IsReverse, IsAssociative]),
-        Opcode::Scatter => row(
-            Odd,
-            &[UpdateWindowDims, InsertedWindowDims, ScatterDimsToOperandDims, IndexVectorDim, ToApply],
-            &[IndicesAreSorted, UniqueIndices, InputBatchingDims, ScatterIndicesBatchingDims],
-        ),
-        Opcode::SelectAndScatter => row(Exactly(3), &[Select, Scatter], &[Window]),
-        Opcode::Shuffle => row(Exactly(1), &[Dimensions, Mode], &[Shifts]),
-        Opcode::Slice => row(Exactly(1), &[Slice], &[]),
-        Opcode::Sort => row(AtLeast(1), &[Dimensions, ToApply], &[IsStable]),
-        Opcode::Topk => row(Exactly(1), &[K], &[Largest, IsStable]),
-        Opcode::Transpose => row(Exactly(1), &[Dimensions], &[]),
-        Opcode::TriangularSolve => row(Exactly(2), &[], &[LeftSide, Lower, UnitDiagonal, TransposeA]),
-        Opcode::While => row(Exactly(1), &[Condition, Body], &[]),
     }
 }
 
@@ -369,4 +207,35 @@ pub fn is_elementwise(opcode: Opcode) -> bool {
             | Clamp
             | Select
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn operands_are_named() {
+        for &opcode in Opcode::ALL {
+            let row = op_info(opcode);
+            assert_eq!(row.opcode, opcode);
+            let repeated = row.operands.iter().filter(|r| r.ends_with('…')).count();
+            match row.arity {
+                Arity::Exactly(n) => assert_eq!((row.operands.len(), repeated), (n, 0), "{opcode}"),
+                Arity::Even | Arity::Odd => assert_eq!(repeated, 2, "{opcode}"),
+                Arity::AtLeast(n) => assert!(row.operands.len() >= n, "{opcode}"),
+                Arity::Any => {}
+            }
+        }
+    }
+
+    #[test]
+    fn repeated_operands_share_evenly() {
+        let role = |opcode, index, count| op_info(opcode).role(index, count);
+        assert_eq!(role(Opcode::Reduce, 1, 4), Some("inputs"));
+        assert_eq!(role(Opcode::Reduce, 2, 4), Some("init values"));
+        assert_eq!(role(Opcode::Scatter, 2, 5), Some("indices"));
+        assert_eq!(role(Opcode::Scatter, 3, 5), Some("updates"));
+        assert_eq!(role(Opcode::DynamicSlice, 2, 3), Some("start indices"));
+        assert_eq!(role(Opcode::Dot, 2, 3), None);
+    }
 }

@@ -23,7 +23,7 @@ fn item(scope: &Scope<'_>, opcode: Opcode, rank: &str) -> CompletionItem {
     let order: String = order.map(|is_later| if is_later { '1' } else { '0' }).into_iter().collect();
     let called = scope.cursor.is_called;
     CompletionItem {
-        detail: reference::opcode(opcode).map_or_else(String::new, |r| r.summary.to_owned()),
+        detail: op_info(opcode).summary.to_owned(),
         insert: if called { name.to_owned() } else { format!("{name}(") },
         snippet: (!called).then(|| snippet(scope, opcode)),
         sort: format!("{rank}{order}{name}"),
@@ -98,7 +98,7 @@ fn snippet(scope: &Scope<'_>, opcode: Opcode) -> String {
         }
         Opcode::Constant => vec![place("0")],
         _ => {
-            let roles = reference::opcode(opcode).map_or(&[] as &[&str], |r| r.operands);
+            let roles = op_info(opcode).operands;
             roles.iter().map(|role| place(role.trim_end_matches('…'))).collect()
         }
     };

@@ -1,10 +1,9 @@
 //! Names of the instructions above, those with matching shapes first.
 
-use ir::{ElementTypeExt, Opcode, Shape, is_elementwise};
+use ir::{ElementTypeExt, Opcode, Shape, is_elementwise, op_info};
 
 use super::{Completion, CompletionItem, CompletionKind, LIMIT, matches};
 use crate::markdown::{counted, shorten};
-use crate::reference;
 use crate::scope::Scope;
 
 pub(super) fn items(scope: &Scope<'_>, index: usize, out: &mut Completion) {
@@ -85,7 +84,7 @@ impl Wanted {
         result: Option<Shape>,
     ) -> Option<Wanted> {
         let dims = || Some(result.as_ref()?.as_array()?.dims.clone());
-        let role = reference::opcode(opcode)?.role(index, count.next_multiple_of(2)).unwrap_or_default();
+        let role = op_info(opcode).role(index, count.next_multiple_of(2)).unwrap_or_default();
         Some(match opcode {
             Opcode::Select if index == 0 => {
                 Wanted::Predicate(dims().or_else(|| Some(other?.as_array()?.dims.clone()))?)

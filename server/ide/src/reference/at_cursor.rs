@@ -26,8 +26,7 @@ pub(crate) fn at_cursor(
     let Some(at) = at else { return in_shape(&block.text, Span::new(0, block.text.len()), local) };
     let instruction = block.instruction(at.id);
     if instruction.opcode_span.contains(local) {
-        let row = opcode(instruction.opcode?)?;
-        return Some(Explained::Opcode(instruction.opcode_span, row.markdown()));
+        return Some(Explained::Opcode(instruction.opcode_span, opcode(instruction.opcode?)));
     }
     for attribute_at in block.parse.attributes_of(instruction) {
         if attribute_at.key_span.contains(local) {

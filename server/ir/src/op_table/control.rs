@@ -1,0 +1,120 @@
+//! Calls, control flow, ordering.
+
+use syntax::hlo::AttributeKey::*;
+use syntax::hlo::Opcode;
+
+use super::Page::Xla;
+use super::rows::op;
+use super::{Arity, OpInfo};
+
+pub(super) const ROWS: &[OpInfo] = &[
+    OpInfo {
+        detail: "Orders without a data dependency; moves nothing.",
+        ..op(
+            Opcode::AddDependency,
+            &["operand", "token"],
+            Xla("adddependency"),
+            "The operand, not before the token.",
+        )
+    },
+    OpInfo {
+        arity: Arity::Any,
+        detail: "Without operands it makes a new token.",
+        ..op(Opcode::AfterAll, &["tokens…"], Xla("afterall"), "A token that comes after all of its operands.")
+    },
+    OpInfo {
+        arity: Arity::Any,
+        optional: &[Calls, AsyncExecutionThread, OutputToOperandAliasing],
+        detail: "The result is a tuple of operands, results and context. `X-start` is short for one that wraps X.",
+        ..op(
+            Opcode::AsyncStart,
+            &["operands…"],
+            Xla("async"),
+            "Begins the computation it calls, perhaps on another thread.",
+        )
+    },
+    OpInfo {
+        arity: Arity::Any,
+        optional: &[Calls, AsyncExecutionThread, OutputToOperandAliasing],
+        ..op(Opcode::AsyncUpdate, &["start"], Xla("async"), "A step of an asynchronous computation.")
+    },
+    OpInfo {
+        arity: Arity::Any,
+        optional: &[Calls, AsyncExecutionThread, OutputToOperandAliasing],
+        ..op(
+            Opcode::AsyncDone,
+            &["start"],
+            Xla("async"),
+            "Waits for an asynchronous computation and is its result.",
+        )
+    },
+    OpInfo {
+        arity: Arity::Any,
+        required: &[ToApply],
+        optional: &[IsComposite],
+        ..op(Opcode::Call, &["arguments…"], Xla("call"), "The result of `to_apply` for these arguments.")
+    },
+    OpInfo {
+        arity: Arity::AtLeast(1),
+        optional: &[BranchComputations, TrueComputation, FalseComputation],
+        detail: "A `pred` chooses true or false, an `s32` the branch of that number (out of range: the last). Each branch \
+         takes one operand.",
+        ..op(
+            Opcode::Conditional,
+            &["index", "branch operands…"],
+            Xla("conditional"),
+            "The result of one branch.",
+        )
+    },
+    OpInfo {
+        arity: Arity::Any,
+        required: &[CustomCallTarget],
+        optional: &[
+            Window,
+            DimLabels,
+            FeatureGroupCount,
+            BatchGroupCount,
+            OperandLayoutConstraints,
+            CustomCallHasSideEffect,
+            ToApply,
+            CalledComputations,
+            OutputToOperandAliasing,
+            PaddingType,
+            Literal,
+            OperandPrecision,
+            Schedule,
+            ApiVersion,
+        ],
+        detail: "XLA knows nothing of it but shapes. Without `custom_call_has_side_effect=true` it may be removed or done once.",
+        ..op(
+            Opcode::CustomCall,
+            &["operands…"],
+            Xla("customcall"),
+            "The result of code outside of XLA, by name.",
+        )
+    },
+    OpInfo {
+        arity: Arity::Any,
+        required: &[Kind, Calls],
+        optional: &[OutputToOperandAliasing],
+        detail: "Values inside it stay in registers; only operands and results are in memory. `kind` says how it is built.",
+        ..op(Opcode::Fusion, &["operands…"], Xla("fusion"), "A computation that becomes one kernel.")
+    },
+    op(
+        Opcode::OptBarrier,
+        &["operand"],
+        Xla("optimizationbarrier"),
+        "The operand; no optimisation moves code across.",
+    ),
+    OpInfo {
+        required: &[Condition, Body],
+        detail: "State, result and the parameter of both computations have one shape. `known_trip_count` of the backend \
+         config tells the number of turns where the compiler knows it.",
+        ..op(
+            Opcode::While,
+            &["initial state"],
+            Xla("while"),
+            "`body` applied to the state as long as `condition` holds.",
+        )
+    },
+];

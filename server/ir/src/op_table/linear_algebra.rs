@@ -1,0 +1,201 @@
+//! Contractions, reductions, windows, decompositions.
+
+use syntax::hlo::AttributeKey::*;
+use syntax::hlo::Opcode;
+
+use super::Page::{StableHlo, Xla};
+use super::rows::op;
+use super::{Arity, OpInfo};
+
+pub(super) const ROWS: &[OpInfo] = &[
+    OpInfo {
+        required: &[Epsilon, FeatureIndex],
+        detail: "For the operand, scale and offset. All but the first and last operand are vectors over the feature dimension.",
+        ..op(
+            Opcode::BatchNormGrad,
+            &["operand", "scale", "mean", "variance", "grad output"],
+            Xla("batchnormgrad"),
+            "Gradients of a batch normalisation, as a tuple of three.",
+        )
+    },
+    OpInfo {
+        required: &[Epsilon, FeatureIndex],
+        detail: "scale · (operand - mean) / √(variance + epsilon) + offset, per feature.",
+        ..op(
+            Opcode::BatchNormInference,
+            &["operand", "scale", "offset", "mean", "variance"],
+            Xla("batchnorminference"),
+            "The operand normalised with given mean and variance.",
+        )
+    },
+    OpInfo {
+        required: &[Epsilon, FeatureIndex],
+        detail: "A tuple: the normalised array, the means and the variances per feature.",
+        ..op(
+            Opcode::BatchNormTraining,
+            &["operand", "scale", "offset"],
+            Xla("batchnormtraining"),
+            "The operand normalised with its own mean and variance.",
+        )
+    },
+    OpInfo {
+        optional: &[Lower],
+        detail: "L with operand = L·Lᴴ, or U with Uᴴ·U where `lower=false`; the other triangle of the result is undefined.",
+        ..op(
+            Opcode::Cholesky,
+            &["operand"],
+            Xla("cholesky"),
+            "The triangular factor of positive definite matrices.",
+        )
+    },
+    OpInfo {
+        arity: Arity::AtLeast(2),
+        required: &[DimLabels],
+        optional: &[
+            Window,
+            FeatureGroupCount,
+            BatchGroupCount,
+            ConvolutionKind,
+            OperandPrecision,
+            Algorithm,
+            SparsityConfig,
+            BlockScalingConfig,
+        ],
+        detail: "`dim_labels` names the dimensions of input, kernel and output: b batch, f feature, i and o kernel features, \
+         digits the spatial ones.",
+        ..op(
+            Opcode::Convolution,
+            &["input", "kernel", "sparsity metadata…"],
+            Xla("conv_convolution"),
+            "A window of the input, weighted by the kernel, at each place.",
+        )
+    },
+    OpInfo {
+        arity: Arity::AtLeast(2),
+        optional: &[
+            LhsContractingDims,
+            RhsContractingDims,
+            LhsBatchDims,
+            RhsBatchDims,
+            OperandPrecision,
+            Algorithm,
+            SparsityConfig,
+            BlockScalingConfig,
+        ],
+        detail: "Result dimensions: batch, then the rest of lhs, then the rest of rhs.",
+        ..op(
+            Opcode::Dot,
+            &["lhs", "rhs"],
+            Xla("dotgeneral"),
+            "Sums of products over the contracting dimensions.",
+        )
+    },
+    OpInfo {
+        required: &[FftType, FftLength],
+        detail: "`fft_length` has 1 to 3 lengths. RFFT keeps n/2 + 1 of the last; IRFFT is the way back.",
+        ..op(Opcode::Fft, &["operand"], Xla("fft"), "Fourier transform of the innermost dimensions.")
+    },
+    OpInfo {
+        optional: &[
+            LhsContractingDims,
+            RhsContractingDims,
+            LhsBatchDims,
+            RhsBatchDims,
+            LhsRaggedDims,
+            RhsGroupDims,
+            OperandPrecision,
+        ],
+        detail: "`lhs_ragged_dims` is the dimension that `group sizes` cuts; `rhs_group_dims` selects the group's matrix.",
+        ..op(
+            Opcode::RaggedDot,
+            &["lhs", "rhs", "group sizes"],
+            Xla("raggeddot"),
+            "A dot per group of rows, with groups of different sizes.",
+        )
+    },
+    OpInfo {
+        arity: Arity::Even,
+        required: &[Dimensions, ToApply],
+        detail: "`to_apply` takes accumulators, then elements; the order is not defined. n inputs make a tuple of n.",
+        ..op(
+            Opcode::Reduce,
+            &["inputs…", "init values…"],
+            Xla("reduce"),
+            "Some dimensions folded away by a computation.",
+        )
+    },
+    OpInfo {
+        arity: Arity::Even,
+        required: &[ToApply],
+        optional: &[Window],
+        detail: "Padding counts as the init value.",
+        ..op(
+            Opcode::ReduceWindow,
+            &["inputs…", "init values…"],
+            Xla("reducewindow"),
+            "Each window folded to one element: pooling.",
+        )
+    },
+    OpInfo {
+        optional: &[
+            LhsContractingDims,
+            RhsContractingDims,
+            LhsBatchDims,
+            RhsBatchDims,
+            OperandPrecision,
+            Algorithm,
+        ],
+        detail: "Each scale holds for a block of its operand along the contracting dimension.",
+        ..op(
+            Opcode::ScaledDot,
+            &["lhs", "rhs", "lhs scale", "rhs scale"],
+            Xla("scaleddot"),
+            "A dot of block-scaled operands.",
+        )
+    },
+    OpInfo {
+        arity: Arity::Any,
+        required: &[Dimensions, ToApply, NumCarries],
+        optional: &[IsReverse, IsAssociative],
+        detail: "Operands are inputs and initial carries; the result holds all outputs and the last carries.",
+        ..op(
+            Opcode::Scan,
+            &["operands…"],
+            Xla("scan"),
+            "A computation run along one dimension with values carried on.",
+        )
+    },
+    OpInfo {
+        required: &[Select, Scatter],
+        optional: &[Window],
+        detail: "The gradient of a pooling.",
+        ..op(
+            Opcode::SelectAndScatter,
+            &["operand", "source", "init value"],
+            Xla("selectandscatter"),
+            "Source elements added where `select` picks in each window.",
+        )
+    },
+    OpInfo {
+        optional: &[LeftSide, Lower, UnitDiagonal, TransposeA],
+        detail: "Reads one triangle of a; `transpose_a` says what op is.",
+        ..op(
+            Opcode::TriangularSolve,
+            &["a", "b"],
+            Xla("triangularsolve"),
+            "x of op(a)·x = b, or of x·op(a) = b where `left_side=false`.",
+        )
+    },
+    op(Opcode::PartitionId, &[], Xla("partitionid"), "Number of this partition, `u32[]`."),
+    op(Opcode::ReplicaId, &[], Xla("replicaid"), "Number of this replica, `u32[]`."),
+    OpInfo {
+        required: &[Domain],
+        detail: "Moves nothing; passes remove it.",
+        ..op(
+            Opcode::Domain,
+            &["operand"],
+            StableHlo("ops"),
+            "The operand, at the border between two shardings.",
+        )
+    },
+];

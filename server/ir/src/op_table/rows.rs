@@ -1,0 +1,39 @@
+//! How rows are written: what they state, beside what most rows have in common.
+
+use syntax::hlo::{AttributeKey, Opcode};
+
+use super::{Arity, OpInfo, Page};
+
+/// An op with one operand for each name.
+pub(super) const fn op(
+    opcode: Opcode,
+    operands: &'static [&'static str],
+    page: Page,
+    summary: &'static str,
+) -> OpInfo {
+    OpInfo {
+        opcode,
+        arity: Arity::Exactly(operands.len()),
+        operands,
+        required: &[],
+        optional: &[],
+        summary,
+        detail: "",
+        page,
+    }
+}
+
+/// An elementwise op of one operand.
+pub(super) const fn unary(opcode: Opcode, page: Page, summary: &'static str) -> OpInfo {
+    OpInfo { ..op(opcode, &["operand"], page, summary) }
+}
+
+/// A transcendental function of each element, computed with a stated accuracy.
+pub(super) const fn function(opcode: Opcode, page: Page, summary: &'static str) -> OpInfo {
+    OpInfo { optional: &[AttributeKey::ResultAccuracy], ..op(opcode, &["operand"], page, summary) }
+}
+
+/// An elementwise op of two operands.
+pub(super) const fn binary(opcode: Opcode, page: Page, summary: &'static str) -> OpInfo {
+    OpInfo { ..op(opcode, &["lhs", "rhs"], page, summary) }
+}
