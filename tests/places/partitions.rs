@@ -26,10 +26,10 @@ fn check(name: &str, text: &str) -> (usize, usize) {
         let called = called.split([',', '\n', ' ']).next().unwrap_or_default().trim_start_matches('%');
         let query =
             FusionQuery { instruction: place.name.clone(), computation: Some(place.computation.clone()) };
-        let Ok(preview) = analysis.kernel_preview(file, &query, KernelLanguage::Mlir).expect(said) else {
+        let Ok(document) = analysis.kernel_document(file, &query, KernelLanguage::Mlir).expect(said) else {
             continue;
         };
-        if preview.elsewhere.is_some() {
+        if document.code().is_none() {
             continue;
         }
         let found = partitions.iter().find(|partition| partition.name == called);
@@ -40,7 +40,7 @@ fn check(name: &str, text: &str) -> (usize, usize) {
         // roots.
         let plain: String =
             called.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect::<String>() + "_";
-        let shown: BTreeSet<String> = functions_of(&preview.text)
+        let shown: BTreeSet<String> = functions_of(&document.body)
             .into_iter()
             .filter(|f| f.starts_with(&plain) && !f.contains("__epilogue__"))
             .collect();

@@ -6,7 +6,7 @@ use ir::Opcode;
 
 use crate::diagnostics::{Depth, diagnostics};
 use crate::hover::{differs, loop_text, operand_names};
-use crate::kernel_hover::{caused_in_kernel, kernel_hover};
+use crate::kernel::hover::{caused_in_kernel, kernel_hover};
 use crate::locate::{FileContext, InstructionRef};
 use crate::maps::{LocalGraph, outputs};
 use crate::mlir;

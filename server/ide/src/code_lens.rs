@@ -1,7 +1,7 @@
 //! Above each computation: its callers, instructions and cost. Above each kernel: its time and launch.
 
 use crate::TextRange;
-use crate::kernel_lens::{KernelLens, kernel_lens};
+use crate::kernel::lens::{KernelLens, kernel_lens};
 use crate::locate::FileContext;
 use crate::markdown::{bytes, counted};
 use crate::occurrences::{Symbol, occurrence_at};

@@ -9,12 +9,12 @@ use syntax::Span;
 use syntax::hlo::AttributeKey;
 
 use crate::goto_definition::{Name, name_at};
-use crate::kernel_hover::{caused_in_kernel, kernel_hover};
+use crate::kernel::hover::{caused_in_kernel, kernel_hover};
+use crate::kernel::why_not_fused::why_not_fused;
 use crate::locate::{FileContext, InstructionRef};
 use crate::markdown::{bytes, code, counted, fence, shorten};
 use crate::reference::{Explained, at_cursor};
 use crate::source_location::source_location;
-use crate::why_not_fused::why_not_fused;
 use crate::{Hover, TextRange};
 
 pub(crate) use maps::{MAP_LIMIT, access_blocks, beside_blocks, differs, loop_text, utilisation_text};

@@ -4,7 +4,7 @@ use indexing::OpIndexing;
 use indexing_map::{IndexingMap, PrintStyle, print_map};
 use ir::{Opcode, SegmentRef, Shape};
 
-use crate::kernel_functions::split_hints;
+use crate::kernel::functions::split_hints;
 use crate::locate::{FileContext, InstructionRef};
 use crate::maps::{LocalGraph, domain_label, hinted_maps};
 use crate::markdown::shorten;

@@ -18,8 +18,6 @@ pub(crate) mod hover;
 pub(crate) mod indexing_map_hover;
 pub(crate) mod indexing_queries;
 pub(crate) mod inlay_hints;
-pub(crate) mod kernel_hover;
-pub(crate) mod kernel_preview;
 pub(crate) mod kernels;
 pub(crate) mod map_notes;
 pub(crate) mod map_text;

@@ -1,6 +1,6 @@
 //! `kernel`: the code generated for a fusion.
 
-use ide::{FusionQuery, KernelLanguage};
+use ide::{FusionQuery, KernelLanguage, KernelOrigin};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -34,25 +34,40 @@ pub fn kernel(session: &mut Session, value: &Value) -> Answer {
     let query =
         FusionQuery { instruction: bare(&p.instruction), computation: p.computation.as_deref().map(bare) };
     session.use_device(value)?;
-    let reply = session.with_source(value, |analysis, file| analysis.kernel_preview(file, &query, emit))?;
-    let reply = reply.map_err(refused)?;
-    let params = reply.params.iter().enumerate().map(|(index, param)| {
+    let document =
+        session.with_source(value, |analysis, file| analysis.kernel_document(file, &query, emit))?;
+    let document = document.map_err(refused)?;
+    let code = match &document.origin {
+        KernelOrigin::Emitters(code) => code,
+        // Kernels that another compiler or library provides have no code here; the text is a summary.
+        KernelOrigin::Elsewhere(who) => {
+            return Ok(json!({
+                "name": query.instruction,
+                "text": document.body,
+                "launch": null,
+                "params": [],
+                "source_map": [],
+                "missing": [],
+                "elsewhere": who,
+            }));
+        }
+        KernelOrigin::Nowhere(why) => return Err(refused(why.clone())),
+    };
+    let params = code.params.iter().enumerate().map(|(index, param)| {
         let role = if param.is_result { "result" } else { "operand" };
         json!({"index": index, role: param.number, "bytes": param.bytes, "slice_index": param.slice})
     });
-    let lines = reply.lines.iter().map(|(line, name)| json!({"line": line + 1, "instruction": name}));
-    let missing = reply.missing.iter().map(|(name, reason)| json!({"instruction": name, "reason": reason}));
-    let mut answer = json!({
-        "name": reply.name,
-        "text": reply.text,
-        "launch": reply.launch.as_ref().map(launch),
+    let lines = (0..document.lines.len()).filter_map(|line| {
+        let name = &document.instruction_of(line)?.fused_name;
+        Some(json!({"line": line + 1, "instruction": name}))
+    });
+    let missing = code.missing.iter().map(|(name, reason)| json!({"instruction": name, "reason": reason}));
+    Ok(json!({
+        "name": code.name,
+        "text": document.body,
+        "launch": launch(&code.launch),
         "params": params.collect::<Value>(),
         "source_map": lines.collect::<Value>(),
         "missing": missing.collect::<Value>(),
-    });
-    // Kernels that another compiler or library provides have no code here; the text is a summary.
-    if let Some(who) = &reply.elsewhere {
-        answer["elsewhere"] = json!(who);
-    }
-    Ok(answer)
+    }))
 }

@@ -35,6 +35,8 @@ pub fn with_sass(document: KernelDocument, sass: &Sass) -> KernelDocument {
 
 #[cfg(test)]
 mod tests {
+    use ide::FusionError;
+
     use super::*;
     use crate::assembler::AssemblerError;
 
@@ -51,11 +53,9 @@ mod tests {
 
     #[test]
     fn sass_leads_where_the_ptx_did() {
-        let document = KernelDocument {
-            lines: vec![None, Some(0), Some(1)],
-            accesses: vec![(1, 7)],
-            ..Default::default()
-        };
+        let none = KernelDocument::without_code(Vec::new(), FusionError::NotFound(String::new()));
+        let (lines, accesses) = (vec![None, Some(0), Some(1)], vec![(1, 7)]);
+        let document = KernelDocument { lines, accesses, ..none };
         let sass = Sass { text: "a\nb\nc\n".to_owned(), lines: vec![Some(2), Some(1), Some(9)] };
         let with = with_sass(document, &sass);
         assert_eq!((with.lines, with.accesses), (vec![Some(1), Some(0), None], vec![(1, 7)]));

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, anyhow, bail};
-use ide::{AnalysisHost, FusionError, FusionQuery, KernelDocument, KernelLanguage};
+use ide::{AnalysisHost, FusionError, FusionQuery, KernelDocument, KernelLanguage, KernelOrigin};
 
 use super::input;
 use super::terminal::print_code;
@@ -69,28 +69,28 @@ pub fn run(arguments: &KernelArguments) -> Result<ExitCode> {
         (Emit::Ptx | Emit::Sass, None) => KernelLanguage::Ptx,
         (Emit::Ptx | Emit::Sass, Some(_)) => bail!("--after is of --emit mlir"),
     };
+    let document = match analysis.kernel_document(file, &query, emit).ok().context(uncancelled)? {
+        Ok(document) => document,
+        Err(FusionError::NotFound(why)) => bail!("{path}: {why}"),
+        Err(FusionError::NotEmitted(why)) => return Ok(no_kernel(&path, &query.instruction, &why)),
+    };
     if arguments.head || matches!(arguments.emit, Emit::Sass) {
-        let document = analysis.kernel_document(file, &query, emit).ok().context(uncancelled)?;
-        let document = match document {
-            Ok(document) => document,
-            Err(FusionError::NotFound(why)) => bail!("{path}: {why}"),
-            Err(FusionError::NotEmitted(why)) => return Ok(no_kernel(&path, &query.instruction, &why)),
-        };
         let ptx = analysis.kernel_document(file, &query, KernelLanguage::Ptx).ok().context(uncancelled)?;
         let shown = assembled(arguments, document, ptx.ok());
         print_code(&shown.map_err(|why| anyhow!("{path}: {why}"))?)?;
         return Ok(ExitCode::SUCCESS);
     }
-    match analysis.kernel_preview(file, &query, emit).ok().context(uncancelled)? {
-        Ok(preview) => {
-            if let Some(who) = &preview.elsewhere {
-                print_code(&format!("// %{}: no kernel of XLA's emitters: {who}\n", preview.name))?;
-            }
-            print_code(&preview.text)?;
+    match &document.origin {
+        KernelOrigin::Emitters(_) => {}
+        KernelOrigin::Elsewhere(who) => {
+            print_code(&format!("// %{}: no kernel of XLA's emitters: {who}\n", query.instruction))?;
         }
-        Err(FusionError::NotFound(message)) => bail!("{path}: {message}"),
-        Err(FusionError::NotEmitted(reason)) => return Ok(no_kernel(&path, &query.instruction, &reason)),
+        KernelOrigin::Nowhere(FusionError::NotFound(why)) => bail!("{path}: {why}"),
+        KernelOrigin::Nowhere(FusionError::NotEmitted(why)) => {
+            return Ok(no_kernel(&path, &query.instruction, why));
+        }
     }
+    print_code(&document.body)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -109,7 +109,7 @@ fn assembled(
     let assembler = Assembler::find(&AssemblerPaths::default());
     let assembled = ptx.zip(assembler).map(|(ptx, assembler)| assembler.assemble(&ptx.body));
     let first = document.head.len() + 2;
-    if matches!(arguments.emit, Emit::Sass) && document.has_code {
+    if matches!(arguments.emit, Emit::Sass) && document.code().is_some() {
         let Some(assembled) = &assembled else { return Err("no SASS: ptxas is not on PATH".to_owned()) };
         let Some(sass) = &assembled.sass else {
             let fault = assembled.problem.is_some() || !assembled.errors.is_empty();

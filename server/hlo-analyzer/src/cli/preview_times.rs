@@ -70,7 +70,7 @@ fn preview(path: &Path, text: &str, device: &str) -> Result<(Duration, bool)> {
     let mut has_code = true;
     for language in [KernelLanguage::Mlir, KernelLanguage::Ptx] {
         let document = analysis.kernel_document(file, &query, language).ok().context(uncancelled)?;
-        has_code &= document.is_ok_and(|document| document.has_code);
+        has_code &= document.is_ok_and(|document| document.code().is_some());
     }
     Ok((started.elapsed(), has_code))
 }

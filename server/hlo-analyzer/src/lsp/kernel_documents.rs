@@ -107,7 +107,7 @@ impl Maker<'_> {
             let (text, first) = document.text(&[]);
             return Ok(Rendered { text, first, document, diagnostics: Vec::new() });
         }
-        let assembler = self.shelf.assembler().filter(|_| document.has_code);
+        let assembler = self.shelf.assembler().filter(|_| document.code().is_some());
         let assembled = match (&assembler, kernel.tab) {
             (None, _) | (_, Tab::About) => None,
             (Some(_), Tab::Ptx | Tab::Sass) => self.shelf.assembled(&document.body, self.mailbox),
@@ -115,7 +115,7 @@ impl Maker<'_> {
                 self.shelf.assembled(&self.document(kernel, Tab::Ptx)?.body, self.mailbox)
             }
         };
-        if kernel.tab == Tab::Sass && document.has_code {
+        if kernel.tab == Tab::Sass && document.code().is_some() {
             document = disassembled(document, assembler.as_ref(), assembled.as_deref());
         }
         // The note itself is a line of the head.
@@ -132,9 +132,9 @@ impl Maker<'_> {
     fn document(&self, kernel: &KernelUri, tab: Tab) -> Cancellable<KernelDocument> {
         let found = self.analysis.kernel_document(self.file, &kernel.query(), tab.language())?;
         Ok(found.unwrap_or_else(|error| {
-            let (FusionError::NotFound(why) | FusionError::NotEmitted(why)) = error;
+            let (FusionError::NotFound(why) | FusionError::NotEmitted(why)) = &error;
             let head = vec![format!("%{}", kernel.instruction), format!("no kernel: {why}")];
-            KernelDocument { head, ..Default::default() }
+            KernelDocument::without_code(head, error)
         }))
     }
 }
@@ -168,9 +168,9 @@ fn disassembled(
         (Some(_), None) => "ptxas is running",
         (Some(_), Some(_)) => "no SASS: see the PTX",
     };
-    let KernelDocument { mut head, has_code, is_incomplete, .. } = document;
-    head.push(why.to_owned());
-    KernelDocument { head, has_code, is_incomplete, ..Default::default() }
+    let mut document = document.without_body();
+    document.head.push(why.to_owned());
+    document
 }
 
 /// The tabs of a kernel that the available programs can produce.
@@ -260,7 +260,7 @@ impl Handlers {
                 });
                 json!({
                     "source_map": lines.collect::<Value>(),
-                    "incomplete": rendered.document.is_incomplete,
+                    "incomplete": rendered.document.is_incomplete(),
                     "text": rendered.text,
                 })
             },

@@ -113,7 +113,7 @@ impl KernelShelf {
     pub(super) fn last_with_code(&self, uri: &Url, document: &KernelDocument) -> Option<Arc<KernelDocument>> {
         let mut inner = self.lock();
         let shown = inner.shown.get_mut(uri)?;
-        if document.has_code {
+        if document.code().is_some() {
             shown.last = Some(Arc::new(document.clone()));
             return None;
         }
@@ -188,6 +188,8 @@ impl KernelShelf {
 
 #[cfg(test)]
 mod tests {
+    use ide::{FusionError, KernelCode, KernelOrigin};
+
     use super::*;
     use crate::lsp::kernel_uri::Tab;
 
@@ -204,9 +206,13 @@ mod tests {
         assert_eq!(shelf.update(&uri, "b", &[]), Some((true, None, false)));
         assert_eq!(shelf.update(&uri, "b", &[Diagnostic::default()]), Some((false, None, true)));
         assert_eq!(shelf.of_file(&file).len(), 1);
-        let code = KernelDocument { has_code: true, body: "ret;".to_owned(), ..Default::default() };
+        let none = KernelDocument::without_code(Vec::new(), FusionError::NotFound(String::new()));
+        let launch = ide::Launch::linear(1, 1);
+        let facts = KernelCode { name: "f".to_owned(), launch, params: Vec::new(), missing: Vec::new() };
+        let origin = KernelOrigin::Emitters(facts);
+        let code = KernelDocument { origin, body: "ret;".to_owned(), ..none.clone() };
         assert!(shelf.last_with_code(&uri, &code).is_none());
-        assert_eq!(shelf.last_with_code(&uri, &KernelDocument::default()).unwrap().body, "ret;");
+        assert_eq!(shelf.last_with_code(&uri, &none).unwrap().body, "ret;");
         assert!(shelf.hide(&uri));
         assert!(shelf.files().is_empty());
     }

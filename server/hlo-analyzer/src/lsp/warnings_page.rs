@@ -77,7 +77,7 @@ mod tests {
         "mlir/src/check.rs",
         "mlir-indexing/src/bounds_checks.rs",
         "mlir-indexing/src/checks.rs",
-        "ide/src/coalescing_warnings.rs",
+        "ide/src/kernel/coalescing_warnings.rs",
         "ide/src/diagnostics.rs",
         "ide/src/mlir/diagnostics.rs",
         "hlo-analyzer/src/lsp/diagnostics.rs",

@@ -29,7 +29,9 @@ impl Analysis {
         config: &CoalescingConfig,
         limit: usize,
     ) -> Cancellable<Diagnostics> {
-        self.with_file(file, |context| coalescing_warnings::coalescing_warnings(&context, config, limit))
+        self.with_file(file, |context| {
+            kernel::coalescing_warnings::coalescing_warnings(&context, config, limit)
+        })
     }
 
     /// Computes all information shown about the file's kernels: emitters, maps, functions, memory accesses,
@@ -40,6 +42,6 @@ impl Analysis {
 
     /// Whether [`Analysis::coalescing_warnings`] is too slow for interactive use.
     pub fn has_many_kernels(&self, file: FileId) -> Cancellable<bool> {
-        self.with_file(file, |context| coalescing_warnings::has_many_kernels(&context))
+        self.with_file(file, |context| kernel::coalescing_warnings::has_many_kernels(&context))
     }
 }

@@ -11,12 +11,12 @@ impl Analysis {
         offset: usize,
         query: &AccessPatternQuery,
     ) -> Cancellable<Option<AccessPattern>> {
-        self.with_file(file, |context| access_pattern::access_pattern(&context, offset, query))
+        self.with_file(file, |context| kernel::access_pattern::access_pattern(&context, offset, query))
     }
 
     /// The functions of the fused computation at `offset`; empty for a single function.
     pub fn kernel_functions(&self, file: FileId, offset: usize) -> Cancellable<Vec<KernelFunction>> {
-        self.with_file(file, |context| kernel_functions::kernel_functions(&context, offset))
+        self.with_file(file, |context| kernel::functions::kernel_functions(&context, offset))
     }
 
     /// The kernel of a fusion, or of an instruction that XLA would wrap in one.
@@ -25,34 +25,20 @@ impl Analysis {
         file: FileId,
         query: &FusionQuery,
     ) -> Cancellable<Result<FusionReply, FusionError>> {
-        self.with_file(file, |context| fusion_kernel::fusion_kernel(&context, query))
+        self.with_file(file, |context| kernel::fusion::fusion_kernel(&context, query))
     }
 
     /// The module's kernels by execution time, and their total.
     pub fn heaviest_kernels(&self, file: FileId, limit: usize) -> Cancellable<HeaviestKernels> {
-        self.with_file(file, |context| heaviest_kernels::heaviest_kernels(&context, limit))
+        self.with_file(file, |context| kernel::heaviest::heaviest_kernels(&context, limit))
     }
 
     /// The instruction whose kernel is used where none is named, or the reason why there is none.
     pub fn default_kernel(&self, file: FileId) -> Cancellable<Result<String, &'static str>> {
         self.of_language(
             file,
-            |context| kernel_preview::default_kernel(&context),
-            |context| mlir::kernel_preview::default_kernel(&context),
-        )
-    }
-
-    /// The code of a kernel as text.
-    pub fn kernel_preview(
-        &self,
-        file: FileId,
-        query: &FusionQuery,
-        emit: KernelLanguage,
-    ) -> Cancellable<Result<KernelPreview, FusionError>> {
-        self.of_language(
-            file,
-            |context| kernel_preview::kernel_preview(&context, query, emit),
-            |context| mlir::kernel_preview::kernel_preview(&context, query, emit),
+            |context| kernel::default_kernel::default_kernel(&context),
+            |context| mlir::kernels::named::default_kernel(&context),
         )
     }
 
@@ -60,7 +46,7 @@ impl Analysis {
     pub fn shown_kernel(&self, file: FileId, offset: usize) -> Cancellable<Option<ShownKernel>> {
         self.of_language(
             file,
-            |context| kernel_document::shown_kernel(&context, offset),
+            |context| kernel::document::shown_kernel(&context, offset),
             |context| mlir::kernels::shown_kernel(&context, offset),
         )
     }
@@ -74,7 +60,7 @@ impl Analysis {
     ) -> Cancellable<Result<KernelDocument, FusionError>> {
         self.with_file(file, |context| match context.is_mlir() {
             true => mlir::kernels::kernel_document(&context, query, language),
-            false => kernel_document::kernel_document(&context, query, language),
+            false => kernel::document::kernel_document(&context, query, language),
         })
     }
 
@@ -88,7 +74,7 @@ impl Analysis {
     ) -> Cancellable<Vec<std::ops::Range<usize>>> {
         self.of_language(
             file,
-            |context| kernel_follow::kernel_lines(&context, query, document, offset),
+            |context| kernel::follow::kernel_lines(&context, query, document, offset),
             |context| mlir::kernels::kernel_lines(&context, document, offset),
         )
     }
@@ -104,7 +90,7 @@ impl Analysis {
         config: &HoverConfig,
     ) -> Cancellable<Option<String>> {
         self.with_file(file, |context| {
-            kernel_document_hover::kernel_document_hover(&context, query, document, line, column, config)
+            kernel::document_hover::kernel_document_hover(&context, query, document, line, column, config)
         })
     }
 
@@ -115,6 +101,6 @@ impl Analysis {
         query: &FusionQuery,
         tile_sizes: Option<&[i64]>,
     ) -> Cancellable<Result<Vec<BufferReply>, FusionError>> {
-        self.with_file(file, |context| coalescing_queries::coalescing(&context, query, tile_sizes))
+        self.with_file(file, |context| kernel::coalescing_queries::coalescing(&context, query, tile_sizes))
     }
 }

@@ -68,7 +68,9 @@ impl Analysis {
         computation: Option<&str>,
         force_roots: &[String],
     ) -> Cancellable<Result<Vec<PartitionedComputation>, QueryError>> {
-        self.with_file(file, |context| partition_queries::partition(&context, computation, force_roots))
+        self.with_file(file, |context| {
+            kernel::partition_queries::partition(&context, computation, force_roots)
+        })
     }
 
     /// The canonical text of the file, which must have no errors.

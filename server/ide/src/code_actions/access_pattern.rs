@@ -3,10 +3,10 @@
 
 use super::{Actions, Change, CodeActionKind, instructions_in};
 use crate::TextRange;
-use crate::access_pattern::{AccessPatternQuery, access_pattern, launch_around};
-use crate::launched_kernel::LaunchedKernel;
+use crate::kernel::access_pattern::{AccessPatternQuery, access_pattern, launch_around};
+use crate::kernel::launched::LaunchedKernel;
 use crate::locate::FileContext;
-use crate::mlir::kernel_hover::launched_at;
+use crate::mlir::kernels::hover::launched_at;
 
 /// The id of the action; clients that draw the picture themselves get a command.
 pub const ID: &str = "access-pattern";

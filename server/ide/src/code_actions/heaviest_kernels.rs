@@ -3,7 +3,7 @@
 
 use super::{Actions, Change, CodeActionKind};
 use crate::TextRange;
-use crate::heaviest_kernels::heaviest_kernels;
+use crate::kernel::heaviest::heaviest_kernels;
 use crate::locate::FileContext;
 
 /// The number of kernels listed.

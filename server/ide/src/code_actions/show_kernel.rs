@@ -3,9 +3,9 @@
 
 use super::{Actions, Change, CodeActionKind};
 use crate::TextRange;
-use crate::fusion_kernel::FusionQuery;
-use crate::kernel_document::{ShownKernel, kernel_around, kernel_document, shown_kernel};
-use crate::kernel_preview::KernelLanguage;
+use crate::kernel::document::{ShownKernel, kernel_around, kernel_document, shown_kernel};
+use crate::kernel::fusion::FusionQuery;
+use crate::kernel::language::KernelLanguage;
 use crate::locate::FileContext;
 use crate::mlir;
 

@@ -2,8 +2,8 @@
 
 use gpu::Buffer;
 
-use crate::coalescing_warnings::{CoalescingConfig, Wasteful, uncoalesced, wasteful};
-use crate::launched_kernel::LaunchedKernel;
+use crate::kernel::coalescing_warnings::{CoalescingConfig, Wasteful, uncoalesced, wasteful};
+use crate::kernel::launched::LaunchedKernel;
 use crate::locate::FileContext;
 use crate::mlir::kernels::functions::{
     Converted, FunctionRef, argument_names, arguments, kernels, key, name_of, symbol,

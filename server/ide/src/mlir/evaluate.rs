@@ -10,15 +10,15 @@ use mlir::is_function_like;
 
 use crate::evaluate::{Evaluated, EvaluationQuery, answer_of};
 use crate::evaluation_parameters::{EvaluationParameter, parameters_of};
-use crate::fusion_kernel::FusionQuery;
 use crate::indexing_queries::QueryError;
+use crate::kernel::fusion::FusionQuery;
 use crate::locate::FileContext;
 use crate::mlir::context::OpRef;
-use crate::mlir::kernel_preview::op_called;
 use crate::mlir::kernels::find;
 use crate::mlir::kernels::functions::{
     Converted, FunctionRef, all_functions, function_at, is_of_hlo, symbol,
 };
+use crate::mlir::kernels::named::op_called;
 
 /// The value of a function (`@main` or the only one if unnamed), given values of its arguments. An
 /// instruction is an op, given by the name of its result or of its HLO instruction.

@@ -10,7 +10,7 @@ use crate::locate::FileContext;
 use crate::markdown::{bytes, code, fence, prose, shorten};
 use crate::mlir::context::OpRef;
 use crate::mlir::indexing_map_hover::{describe, indexing_map_hover};
-use crate::mlir::kernel_hover::kernel_hover;
+use crate::mlir::kernels::hover::kernel_hover;
 use crate::mlir::map_text::domain_text;
 use crate::mlir::occurrences::{Symbol, definitions, occurrence_at, occurrences};
 use crate::mlir::op_maps_hover::op_maps_hover;

@@ -1,6 +1,8 @@
 //! Kernels of StableHLO functions: of a function that could be one fusion, or of a single op.
 
 pub(super) mod functions;
+pub(crate) mod hover;
+pub(crate) mod named;
 pub(super) mod unfused;
 
 use std::ops::Range;
@@ -9,18 +11,18 @@ use mlir::OpId;
 
 use crate::TextRange;
 use crate::code_lens::CodeLens;
-use crate::fusion_kernel::{FusionError, FusionQuery};
-use crate::kernel_document::{KernelDocument, KernelInstruction, ShownKernel, code_of, no_kernel};
-use crate::kernel_elsewhere::by_whom;
-use crate::kernel_lens::{KernelLens, lens_of_kernel};
-use crate::kernel_preview::KernelLanguage;
+use crate::kernel::document::{KernelDocument, KernelInstruction, ShownKernel, code_of, not_emitted};
+use crate::kernel::elsewhere::by_whom;
+use crate::kernel::fusion::{FusionError, FusionQuery};
+use crate::kernel::language::KernelLanguage;
+use crate::kernel::lens::{KernelLens, lens_of_kernel};
 use crate::locate::{FileContext, InstructionRef};
 use crate::mlir::context::OpRef;
-use crate::mlir::kernel_preview::{named, not_found};
 use crate::mlir::kernels::functions::{
     Converted, FunctionRef, all_functions, computation, function_at, is_of_hlo, may_be_kernel, name_of,
     symbol, why_no_kernel,
 };
+use crate::mlir::kernels::named::{named, not_found};
 use crate::mlir::kernels::unfused::{Unfused, unfused};
 
 /// Names of functions that may be kernels, in text order.
@@ -123,54 +125,48 @@ pub(crate) fn kernel_document(
     let not_found = || not_found(query);
     let (function, converted, instruction) = named(context, query).ok_or_else(not_found)?;
     let key = converted.key(&instruction);
-    let mut document = KernelDocument { head: vec![format!("%{instruction}")], ..Default::default() };
+    let head = vec![format!("%{instruction}")];
     if instruction == converted.name
         && let Some(reason) = why_no_kernel(context, function)
     {
-        return Ok(no_kernel(document, &reason));
+        return Ok(not_emitted(head, &reason));
     }
     let analysis = match context.kernel(&key) {
         None => return Err(not_found()),
-        Some(Err(reason)) => return Ok(no_kernel(document, reason)),
+        Some(Err(reason)) => return Ok(not_emitted(head, reason)),
         Some(Ok(analysis)) => analysis,
     };
-    document.head[0] = format!("%{instruction} · {} · {}", analysis.emitter.name(), context.db.device().name);
-    if instruction == converted.name {
-        let apart = unfused(context, function, &converted);
-        let apart: Vec<_> =
-            apart.iter().map(|Unfused { op, reason, .. }| format!("{op} is not fused: {reason}")).collect();
-        if !apart.is_empty() {
-            let one = match by_whom(analysis) {
-                Some(_) => "several kernels",
-                None => "as one kernel, which XLA does not make of it",
-            };
-            document.head.push(format!("{one}: {}", apart.join("; ")));
-            if by_whom(analysis).is_some() {
-                return Ok(document);
-            }
-        }
-    }
-    if let Some(reason) = by_whom(analysis) {
-        document.head.push(format!("no kernel of XLA's emitters: {reason}"));
-        return Ok(document);
-    }
-    let text = match context.kernel_text(&key, language) {
-        None => return Ok(no_kernel(document, "the op has no known shape")),
-        Some(Err(reason)) => return Ok(no_kernel(document, reason)),
-        Some(Ok(text)) => text,
+    let elsewhere = by_whom(analysis);
+    let mut head =
+        vec![format!("%{instruction} · {} · {}", analysis.emitter.name(), context.db.device().name)];
+    let apart = match instruction == converted.name {
+        true => unfused(context, function, &converted),
+        false => Vec::new(),
     };
-    code_of(&mut document, analysis, text, |op| {
+    if !apart.is_empty() {
+        let apart = apart.iter().map(|Unfused { op, reason, .. }| format!("{op} is not fused: {reason}"));
+        let one = match elsewhere {
+            Some(_) => "several kernels",
+            None => "as one kernel, which XLA does not make of it",
+        };
+        head.push(format!("{one}: {}", apart.collect::<Vec<_>>().join("; ")));
+    } else if let Some(reason) = &elsewhere {
+        head.push(format!("no kernel of XLA's emitters: {reason}"));
+    }
+    if let Some(reason) = elsewhere {
+        return Ok(KernelDocument::without_code(head, FusionError::NotEmitted(reason.into())));
+    }
+    Ok(code_of(context, &key, head, analysis, language, |op| {
         let name = analysis.fused.name(op);
-        let is_told = converted.function.is_some() || *name == *instruction;
-        let own = if is_told { converted.place_of(context, function, name) } else { None };
+        let is_shown = converted.function.is_some() || *name == *instruction;
+        let own = if is_shown { converted.place_of(context, function, name) } else { None };
         let at = own.map(|own| {
             let op = context.mlir_piece(own.piece).parse.op(own.id);
             (context.range(own.piece, op.head), context.range(own.piece, op.name))
         });
         let refs = own.map(|own| InstructionRef { piece: own.piece, id: own.id }).into_iter().collect();
-        KernelInstruction { name: name.to_owned(), at, refs }
-    });
-    Ok(document)
+        KernelInstruction { name: name.to_owned(), fused_name: name.to_owned(), at, refs }
+    }))
 }
 
 /// Line ranges of the document's body that originate from the op at `offset`, or from an enclosing op.
@@ -196,7 +192,7 @@ pub(crate) fn kernel_lines(
 #[cfg(test)]
 mod tests {
     use crate::fixture::open_mlir;
-    use crate::kernel_preview::KernelLanguage;
+    use crate::kernel::language::KernelLanguage;
     use crate::{AnalysisHost, FusionQuery, Language, TextEdit};
 
     const SOFTMAX: &str = "module {
@@ -282,7 +278,7 @@ mod tests {
             let document =
                 analysis.kernel_document(file, &query, KernelLanguage::Ptx).expect("nobody cancels");
             let document = document.expect("a kernel");
-            assert!(document.has_code, "{:?}", document.head);
+            assert!(document.code().is_some(), "{:?}", document.head);
             let lines = analysis.kernel_lines(file, &query, &document, at).expect("nobody cancels");
             assert!(!lines.is_empty());
             Some((shown, document.text(&[]).0, lines))

@@ -9,7 +9,7 @@ use mlir_hlo::Slice;
 use syntax::Span;
 
 use crate::TextRange;
-use crate::kernels::KernelKey;
+use crate::kernel::KernelKey;
 use crate::locate::FileContext;
 use crate::mlir::context::OpRef;
 

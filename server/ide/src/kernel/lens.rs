@@ -3,8 +3,8 @@
 
 use gpu::{Emitter, Launch};
 
-use crate::kernel_figures::KernelFigures;
-use crate::kernels::KernelKey;
+use crate::kernel::KernelKey;
+use crate::kernel::figures::KernelFigures;
 use crate::locate::{FileContext, InstructionRef};
 use crate::markdown::bytes;
 
@@ -206,7 +206,7 @@ ENTRY e {
         let document =
             analysis.kernel_document(file, &query, crate::KernelLanguage::Ptx).expect("nobody cancels");
         let document = document.expect("it is in the module");
-        assert!(!document.has_code);
+        assert!(document.code().is_none());
         assert_eq!(document.head[1], "no kernel of XLA's emitters: XLA's CPU backend writes this kernel");
         assert!(!document.body.contains("time: "), "{}", document.body);
     }

@@ -1,5 +1,26 @@
 //! The kernels of a file: which instructions have one, and queries about them.
 
+pub(crate) mod access_pattern;
+pub(crate) mod block_level_tiles;
+pub(crate) mod coalescing_queries;
+pub(crate) mod coalescing_warnings;
+pub(crate) mod default_kernel;
+pub(crate) mod document;
+pub(crate) mod document_hover;
+pub(crate) mod elsewhere;
+pub(crate) mod figures;
+pub(crate) mod follow;
+pub(crate) mod functions;
+pub(crate) mod fusion;
+pub(crate) mod heaviest;
+pub(crate) mod hover;
+pub(crate) mod language;
+pub(crate) mod launched;
+pub(crate) mod lens;
+pub(crate) mod partition_queries;
+pub(crate) mod readable_config;
+pub(crate) mod why_not_fused;
+
 use std::sync::Arc;
 
 use codegen::KernelText;
@@ -8,7 +29,7 @@ use gpu::{BufferTraffic, Estimate, FusionAnalysis, Partition, Reason};
 use ir::{Opcode, SegmentRef};
 use syntax::hlo::AttributeKey;
 
-use crate::kernel_preview::KernelLanguage;
+use crate::kernel::language::KernelLanguage;
 use crate::locate::{FileContext, InstructionRef};
 
 /// The database key of an instruction, independent of lines added or removed around it.

@@ -6,7 +6,7 @@ use indexing::{Rules, SymbolicTile};
 use indexing_map::PrintStyle;
 use ir::{ElementTypeExt, Shape};
 
-use crate::kernels::KernelKey;
+use crate::kernel::KernelKey;
 use crate::locate::FileContext;
 use crate::markdown::code;
 

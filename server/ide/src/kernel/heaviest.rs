@@ -5,7 +5,7 @@ use ir::{Opcode, SegmentRef};
 
 use crate::TextRange;
 use crate::executions::executions;
-use crate::kernel_figures::KernelFigures;
+use crate::kernel::figures::KernelFigures;
 use crate::locate::{FileContext, InstructionRef};
 use crate::markdown::{code_cell, counted, prose};
 

@@ -6,12 +6,12 @@ use std::fmt::Write;
 use gpu::Buffer;
 use indexing_map::wrap;
 
-use crate::coalescing_queries::buffer_name;
-use crate::fusion_kernel::FusionQuery;
 use crate::hover::{HoverConfig, hover};
-use crate::kernel_document::KernelDocument;
-use crate::kernel_hover::{map_text, memory};
-use crate::launched_kernel::LaunchedKernel;
+use crate::kernel::coalescing_queries::buffer_name;
+use crate::kernel::document::KernelDocument;
+use crate::kernel::fusion::FusionQuery;
+use crate::kernel::hover::{map_text, memory};
+use crate::kernel::launched::LaunchedKernel;
 use crate::locate::FileContext;
 use crate::markdown::{code, fence};
 
@@ -101,7 +101,7 @@ fn access(
 mod tests {
     use super::*;
     use crate::fixture::open;
-    use crate::kernel_preview::KernelLanguage;
+    use crate::kernel::language::KernelLanguage;
 
     const MODULE: &str = "HloModule m
 

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use crate::fusion_kernel::FusionQuery;
-use crate::kernel_document::KernelDocument;
+use crate::kernel::document::KernelDocument;
+use crate::kernel::fusion::FusionQuery;
 use crate::locate::{FileContext, InstructionRef};
 
 /// Line ranges of the document's body that originate from the instruction at `offset`: an instruction of the
@@ -48,7 +48,7 @@ fn signature(document: &KernelDocument) -> Option<usize> {
 mod tests {
     use super::*;
     use crate::fixture::open;
-    use crate::kernel_preview::KernelLanguage;
+    use crate::kernel::language::KernelLanguage;
 
     const MODULE: &str = "HloModule m
 

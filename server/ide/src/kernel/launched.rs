@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use gpu::FusionAnalysis;
 
-use crate::fusion_kernel::{FusionError, FusionQuery};
-use crate::kernels::KernelKey;
+use crate::kernel::KernelKey;
+use crate::kernel::fusion::{FusionError, FusionQuery};
 use crate::locate::{FileContext, InstructionRef};
 
 pub(crate) struct LaunchedKernel {
@@ -34,7 +34,7 @@ impl LaunchedKernel {
     ) -> Result<LaunchedKernel, FusionError> {
         let not_found = |why: &str| FusionError::NotFound(format!("{} {why}", query.instruction));
         if context.is_mlir() {
-            return crate::mlir::kernel_hover::launched(context, query)
+            return crate::mlir::kernels::hover::launched(context, query)
                 .ok_or_else(|| not_found("is not in the module"));
         }
         let at = context

@@ -4,7 +4,7 @@ use gpu::Function;
 use ir::{Graph, OpId, Opcode};
 
 use crate::indexing_queries::QueryError;
-use crate::kernel_functions::partition_of;
+use crate::kernel::functions::partition_of;
 use crate::locate::{FileContext, InstructionRef};
 
 /// A computation and its functions, with the root's first.

@@ -6,8 +6,8 @@ use gpu::{
     AccessTraffic, Buffer, BufferTraffic, Cause, Counts, FusionAnalysis, Pattern, Remedy, RemedyChange,
 };
 
-use crate::coalescing_queries::buffer_name;
-use crate::launched_kernel::LaunchedKernel;
+use crate::kernel::coalescing_queries::buffer_name;
+use crate::kernel::launched::LaunchedKernel;
 use crate::locate::{FileContext, InstructionRef};
 use crate::markdown::{averaged, bytes, figure};
 use crate::{Diagnostic, Diagnostics, Related, Severity, TextRange};

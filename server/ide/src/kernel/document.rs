@@ -3,14 +3,16 @@
 
 use std::ops::Range;
 
-use codegen::KernelText;
+use codegen::kernel::Role;
+use codegen::{Kernel, KernelText};
 use gpu::{Emitter, FusionAnalysis, Launch};
 use rustc_hash::FxHashMap;
 
 use crate::TextRange;
-use crate::fusion_kernel::{FusionError, FusionQuery};
-use crate::kernel_elsewhere::{kernel_elsewhere, written_elsewhere};
-use crate::kernel_preview::KernelLanguage;
+use crate::kernel::KernelKey;
+use crate::kernel::elsewhere::{kernel_elsewhere, written_elsewhere};
+use crate::kernel::fusion::{FusionError, FusionQuery};
+use crate::kernel::language::KernelLanguage;
 use crate::locate::{FileContext, InstructionRef};
 
 /// A kernel that can be shown.
@@ -27,7 +29,7 @@ pub struct ShownKernel {
 
 /// A text and the instructions its lines come from. Holds no part of the database; as large as the text and
 /// its instructions.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct KernelDocument {
     /// The lines above the code, without comment markers: the launch, and missing parts.
     pub head: Vec<String>,
@@ -38,16 +40,67 @@ pub struct KernelDocument {
     /// Lines of the body that read or write an argument of the kernel, with the argument's number.
     pub accesses: Vec<(usize, usize)>,
     pub instructions: Vec<KernelInstruction>,
-    /// Whether the body is code.
-    pub has_code: bool,
-    /// Whether zero replaces some instruction.
-    pub is_incomplete: bool,
+    pub origin: KernelOrigin,
+}
+
+/// Where the code of a kernel comes from.
+#[derive(Debug, Clone)]
+pub enum KernelOrigin {
+    /// XLA's emitters; the body is code.
+    Emitters(KernelCode),
+    /// Another compiler or a library, in words; the body is a summary.
+    Elsewhere(String),
+    /// Nowhere: there is no code, for this reason.
+    Nowhere(FusionError),
+}
+
+/// What a kernel's code needs to be launched.
+#[derive(Debug, Clone)]
+pub struct KernelCode {
+    /// The kernel's name: letters, digits and `_`.
+    pub name: String,
+    pub launch: Launch,
+    pub params: Vec<KernelParam>,
+    /// Instructions replaced by zero, and why.
+    pub missing: Vec<(String, String)>,
+}
+
+#[derive(Debug, Clone)]
+pub struct KernelParam {
+    pub is_result: bool,
+    /// Number of the operand, or of the result.
+    pub number: usize,
+    pub bytes: u64,
+    /// The number of its memory slice: arguments that share memory have the same.
+    pub slice: usize,
+}
+
+impl KernelCode {
+    fn of(kernel: &Kernel, text: &KernelText) -> KernelCode {
+        let param = |(param, slice): (&codegen::kernel::Param, usize)| {
+            let (is_result, number) = match param.role {
+                Role::Operand(n) => (false, n),
+                Role::Result(n) => (true, n),
+            };
+            KernelParam { is_result, number, bytes: param.bytes, slice }
+        };
+        let missing = text.missing.iter();
+        KernelCode {
+            name: kernel.name.clone(),
+            launch: kernel.launch,
+            params: kernel.params.iter().zip(kernel.slices()).map(param).collect(),
+            missing: missing.map(|missing| (missing.instruction.clone(), missing.reason.clone())).collect(),
+        }
+    }
 }
 
 #[derive(Debug, Clone)]
 pub struct KernelInstruction {
-    /// The name without `%`.
+    /// The name in the file, without `%`. A parameter has that of its operand where the file writes no
+    /// parameter.
     pub name: String,
+    /// The name in the kernel's computation.
+    pub fused_name: String,
     /// The ranges of the instruction and of its name in the file; `None` if it no longer exists.
     pub at: Option<(TextRange, TextRange)>,
     /// The instruction and its aliases: the fusion's operand for a parameter.
@@ -55,13 +108,42 @@ pub struct KernelInstruction {
 }
 
 impl KernelDocument {
+    /// A document that is a head alone.
+    pub fn without_code(head: Vec<String>, why: FusionError) -> KernelDocument {
+        KernelDocument::new(head, KernelOrigin::Nowhere(why))
+    }
+
+    fn new(head: Vec<String>, origin: KernelOrigin) -> KernelDocument {
+        let (lines, accesses, instructions) = (Vec::new(), Vec::new(), Vec::new());
+        KernelDocument { head, body: String::new(), lines, accesses, instructions, origin }
+    }
+
+    /// The head with no body.
+    #[must_use]
+    pub fn without_body(self) -> KernelDocument {
+        KernelDocument::new(self.head, self.origin)
+    }
+
+    /// The code's facts; `None` if the body is not code.
+    pub fn code(&self) -> Option<&KernelCode> {
+        match &self.origin {
+            KernelOrigin::Emitters(code) => Some(code),
+            KernelOrigin::Elsewhere(_) | KernelOrigin::Nowhere(_) => None,
+        }
+    }
+
+    /// Whether zero replaces some instruction.
+    pub fn is_incomplete(&self) -> bool {
+        self.code().is_some_and(|code| !code.missing.is_empty())
+    }
+
     /// The whole text, with `notes` in the head, and the number of lines above the body.
     pub fn text(&self, notes: &[String]) -> (String, usize) {
         let mut text = String::with_capacity(self.body.len() + 256);
         let mut count = 0;
         for line in self.head.iter().chain(notes).flat_map(|part| part.lines()) {
             text.push_str("// ");
-            match self.has_code {
+            match self.code().is_some() {
                 true => text.extend(line.chars().map(ascii)),
                 false => text.push_str(line),
             }
@@ -157,60 +239,68 @@ pub(crate) fn kernel_document(
     let at = context
         .find_instruction(query.computation.as_deref(), &query.instruction)
         .ok_or_else(|| not_found("is not in the module"))?;
-    let device = context.db.device().name;
-    let mut document = KernelDocument { head: vec![format!("%{}", query.instruction)], ..Default::default() };
+    let head = vec![format!("%{}", query.instruction)];
     if let Some(who) = written_elsewhere(context, at) {
-        document.head.push(format!("no kernel of XLA's emitters: {who}"));
-        let lines = kernel_elsewhere(context, at);
-        document.lines = vec![None; lines.len()];
-        document.body = lines.iter().map(|line| format!("{line}\n")).collect();
-        return Ok(document);
+        let head = head.into_iter().chain([format!("no kernel of XLA's emitters: {who}")]).collect();
+        let summary = kernel_elsewhere(context, at);
+        let body = summary.iter().map(|line| format!("{line}\n")).collect();
+        let document = KernelDocument::new(head, KernelOrigin::Elsewhere(who));
+        return Ok(KernelDocument { body, lines: vec![None; summary.len()], ..document });
     }
     let key = context.kernel_key(at).ok_or_else(|| not_found("is in no computation"))?;
     let analysis = match context.kernel(&key) {
-        None => return Ok(no_kernel(document, "the instruction has no known shape")),
-        Some(Err(reason)) => return Ok(no_kernel(document, reason)),
+        None => {
+            let why = "the instruction has no known shape";
+            let error = FusionError::NotFound(format!("{} has no known shape", query.instruction));
+            return Ok(no_kernel(head, why, error));
+        }
+        Some(Err(reason)) => return Ok(not_emitted(head, reason)),
         Some(Ok(analysis)) => analysis,
     };
-    document.head[0] = format!("%{} · {} · {device}", query.instruction, analysis.emitter.name());
-    let text = match context.kernel_text(&key, language) {
-        None => return Ok(no_kernel(document, "the instruction has no known shape")),
-        Some(Err(reason)) => return Ok(no_kernel(document, reason)),
-        Some(Ok(text)) => text,
-    };
-    code_of(&mut document, analysis, text, |op| kernel_instruction(context, at, analysis, op));
-    Ok(document)
+    let head =
+        vec![format!("%{} · {} · {}", query.instruction, analysis.emitter.name(), context.db.device().name)];
+    Ok(code_of(context, &key, head, analysis, language, |op| kernel_instruction(context, at, analysis, op)))
 }
 
-pub(crate) fn no_kernel(mut document: KernelDocument, reason: &str) -> KernelDocument {
-    document.head.push(format!("no kernel: {reason}"));
-    document
+fn no_kernel(mut head: Vec<String>, reason: &str, error: FusionError) -> KernelDocument {
+    head.push(format!("no kernel: {reason}"));
+    KernelDocument::without_code(head, error)
+}
+
+/// The document of a kernel that no emitter takes.
+pub(crate) fn not_emitted(head: Vec<String>, reason: &str) -> KernelDocument {
+    no_kernel(head, reason, FusionError::NotEmitted(reason.to_owned()))
 }
 
 /// The code of a kernel; `of` gives the instruction of each op.
 pub(crate) fn code_of(
-    document: &mut KernelDocument,
+    context: &FileContext<'_>,
+    key: &KernelKey,
+    mut head: Vec<String>,
     analysis: &FusionAnalysis,
-    text: &KernelText,
+    language: KernelLanguage,
     of: impl Fn(ir::OpId) -> KernelInstruction,
-) {
-    document.has_code = true;
+) -> KernelDocument {
+    let (kernel, text) = match (context.kernel_code(key), context.kernel_text(key, language)) {
+        (Some(Ok(kernel)), Some(Ok(text))) => (kernel, text),
+        (Some(Err(reason)), _) | (_, Some(Err(reason))) => return not_emitted(head, reason),
+        (None, _) | (_, None) => {
+            let why = "the instruction has no known shape";
+            return no_kernel(head, why, FusionError::NotFound(why.to_owned()));
+        }
+    };
     let steps = match &analysis.emitter {
         Emitter::Sort(sort) if sort.steps.len() > 1 => format!("{} kernels, the first: ", sort.steps.len()),
         _ => String::new(),
     };
-    let launch = analysis.launch();
-    document.head.extend(launch.map(|launch| steps + &runs_as(&launch, text.shared_bytes)));
-    document.is_incomplete = !text.missing.is_empty();
-    if document.is_incomplete {
+    head.extend(analysis.launch().map(|launch| steps + &runs_as(&launch, text.shared_bytes)));
+    if !text.missing.is_empty() {
         let names: Vec<String> = text.missing.iter().map(|m| format!("%{}", m.instruction)).collect();
         let verb = if names.len() == 1 { "is" } else { "are" };
-        document.head.push(format!("incomplete: {} {verb} not written", names.join(", ")));
+        head.push(format!("incomplete: {} {verb} not written", names.join(", ")));
     }
-    document.body.clone_from(&text.text);
-    document.accesses.clone_from(&text.accesses);
     let mut places: FxHashMap<ir::OpId, u32> = FxHashMap::default();
-    let instructions = &mut document.instructions;
+    let mut instructions = Vec::new();
     let lines = text.lines.iter().map(|origin| {
         let op = (*origin)?;
         Some(*places.entry(op).or_insert_with(|| {
@@ -218,7 +308,14 @@ pub(crate) fn code_of(
             instructions.len() as u32 - 1
         }))
     });
-    document.lines = lines.collect();
+    KernelDocument {
+        head,
+        body: text.text.clone(),
+        lines: lines.collect(),
+        accesses: text.accesses.clone(),
+        instructions,
+        origin: KernelOrigin::Emitters(KernelCode::of(kernel, text)),
+    }
 }
 
 fn kernel_instruction(
@@ -240,7 +337,7 @@ fn kernel_instruction(
         (context.range(first.piece, instruction.span), context.range(first.piece, instruction.name))
     });
     let shown = refs.first().map_or(name, |first| context.block(first.piece).name(first.id));
-    KernelInstruction { name: shown.to_owned(), at: place, refs }
+    KernelInstruction { name: shown.to_owned(), fused_name: name.to_owned(), at: place, refs }
 }
 
 /// `grid 4 · block 128 · shared memory 4224 B`
@@ -392,7 +489,7 @@ ENTRY %e {
         let query = FusionQuery { instruction: shown.instruction, computation: Some(shown.computation) };
         let document = analysis.kernel_document(file, &query, KernelLanguage::Ptx).expect("nobody cancels");
         let document = document.expect("it is in the module");
-        assert!(!document.has_code);
+        assert!(document.code().is_none());
         assert_eq!(
             document.head,
             ["%d", "no kernel of XLA's emitters: XLA gives it to cuBLAS or to a Triton gemm fusion"]
@@ -419,12 +516,36 @@ ENTRY %e {
         for (language, code) in [(KernelLanguage::Mlir, "arith.addf"), (KernelLanguage::Ptx, "st.global")] {
             let document = analysis.kernel_document(file, &query, language).expect("nobody cancels");
             let document = document.expect("it is in the module");
-            assert!(document.is_incomplete);
+            assert!(document.is_incomplete());
             assert!(document.head.iter().any(|line| line == "incomplete: %u is not written"), "{document:?}");
             let place = document.body.lines().position(|line| line.contains("// not written: %u"));
             let place = place.expect("a comment at its place");
             assert_eq!(document.instruction_of(place).map(|i| i.name.as_str()), Some("u"));
             assert!(document.body.contains(code), "the rest is there");
         }
+    }
+
+    #[test]
+    fn code_tells_its_arguments() {
+        for language in [KernelLanguage::Ptx, KernelLanguage::Mlir] {
+            let document = document("f", language);
+            let code = document.code().expect("a loop");
+            assert_eq!(code.missing, []);
+            let lines: Vec<&str> = document.body.lines().collect();
+            let sums = (0..lines.len()).filter(|&n| {
+                document.instruction_of(n).is_some_and(|instruction| instruction.fused_name == "s")
+                    && (lines[n].contains("add.rn.f32") || lines[n].contains("arith.addf"))
+            });
+            assert!(sums.count() > 0, "{}", document.body);
+            let roles: Vec<_> = code.params.iter().map(|p| (p.is_result, p.number, p.bytes)).collect();
+            assert_eq!(roles, [(false, 0, 16896), (false, 1, 264), (true, 0, 16896)]);
+        }
+    }
+
+    #[test]
+    fn others_say_who_writes_them() {
+        let document = document("g", KernelLanguage::Ptx);
+        assert!(matches!(&document.origin, KernelOrigin::Elsewhere(who) if who.starts_with("Triton writes")));
+        assert!(document.body.starts_with("kind: __triton\n"), "{}", document.body);
     }
 }

@@ -3,10 +3,10 @@
 
 use gpu::{Buffer, BufferTraffic, Cause, CodeAccess, LanePicture, MemoryAccess, SECTOR_BYTES, Traffic};
 
-use crate::coalescing_queries::buffer_name;
-use crate::kernel_document::kernel_around;
-use crate::kernel_hover::memory_of;
-use crate::launched_kernel::LaunchedKernel;
+use crate::kernel::coalescing_queries::buffer_name;
+use crate::kernel::document::kernel_around;
+use crate::kernel::hover::memory_of;
+use crate::kernel::launched::LaunchedKernel;
 use crate::locate::{FileContext, InstructionRef};
 use crate::markdown::figure;
 
@@ -83,7 +83,7 @@ pub(crate) fn access_pattern(
     query: &AccessPatternQuery,
 ) -> Option<AccessPattern> {
     let (kernel, under_cursor, fused) = match context.is_mlir() {
-        true => (crate::mlir::kernel_hover::launched_at(context, offset)?, None, None),
+        true => (crate::mlir::kernels::hover::launched_at(context, offset)?, None, None),
         false => {
             let at = context.instruction_at(offset)?;
             let launch = launch_around(context, at)?;

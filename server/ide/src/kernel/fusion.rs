@@ -3,8 +3,8 @@
 use gpu::{Emitter, FusionAnalysis, Launch};
 use indexing_map::IndexingMap;
 
-use crate::kernel_elsewhere::by_whom;
-use crate::launched_kernel::LaunchedKernel;
+use crate::kernel::elsewhere::by_whom;
+use crate::kernel::launched::LaunchedKernel;
 use crate::locate::FileContext;
 
 /// An instruction. Its kernel targets the host's device.

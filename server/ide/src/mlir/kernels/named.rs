@@ -1,36 +1,21 @@
-//! The code of the kernel of a StableHLO function or op, selected by name, for the command line and scripts.
+//! The kernel of a StableHLO function or op, selected by name.
 
-use crate::fusion_kernel::{FusionError, FusionQuery};
-use crate::kernel_preview::{KernelLanguage, KernelPreview, preview_of};
+use crate::kernel::fusion::{FusionError, FusionQuery};
 use crate::locate::FileContext;
 use crate::mlir::context::OpRef;
 use crate::mlir::kernels::find;
-use crate::mlir::kernels::functions::{
-    Converted, FunctionRef, all_functions, body, kernels, symbol, why_no_kernel,
-};
+use crate::mlir::kernels::functions::{Converted, FunctionRef, all_functions, body, kernels, symbol};
 
-/// Selects a function (`@f` or `f`), an op by the name of its result (`%3`, in the function `computation`,
-/// else in the first that has a kernel of it), or an instruction by its name in the function's HLO.
-pub(crate) fn kernel_preview(
-    context: &FileContext<'_>,
-    query: &FusionQuery,
-    emit: KernelLanguage,
-) -> Result<KernelPreview, FusionError> {
-    let (function, converted, name) = named(context, query).ok_or_else(|| not_found(query))?;
-    if name == converted.name
-        && let Some(reason) = why_no_kernel(context, function)
-    {
-        return Err(FusionError::NotEmitted(reason));
-    }
-    preview_of(context, &converted.key(&name), &name, emit)
-}
-
-pub(super) fn not_found(query: &FusionQuery) -> FusionError {
+pub(in crate::mlir) fn not_found(query: &FusionQuery) -> FusionError {
     FusionError::NotFound(format!("{} is not in the module", query.instruction))
 }
 
 /// The function selected by a query, and the name of its HLO instruction.
-pub(super) fn named<'a>(
+///
+/// A query selects a function (`@f` or `f`), an op by the name of its result (`%3`, in the function
+/// `computation`, else in the first that has a kernel of it), or an instruction by its name in the function's
+/// HLO.
+pub(in crate::mlir) fn named<'a>(
     context: &FileContext<'a>,
     query: &FusionQuery,
 ) -> Option<(FunctionRef, Converted<'a>, String)> {
@@ -59,7 +44,11 @@ pub(super) fn named<'a>(
 }
 
 /// The op of a function that defines the value `%name`.
-pub(super) fn op_called(context: &FileContext<'_>, function: FunctionRef, name: &str) -> Option<OpRef> {
+pub(in crate::mlir) fn op_called(
+    context: &FileContext<'_>,
+    function: FunctionRef,
+    name: &str,
+) -> Option<OpRef> {
     let is_it = |at: &OpRef| {
         let read = context.mlir_piece(at.piece);
         let mut results = read.parse.op(at.id).results.clone();
@@ -107,11 +96,11 @@ mod tests {
             instruction: instruction.to_owned(),
             computation: computation.map(ToOwned::to_owned),
         };
-        let preview = analysis.kernel_preview(file, &query, KernelLanguage::Mlir).expect("nobody cancels");
-        match preview {
-            Ok(preview) => {
+        let found = analysis.kernel_document(file, &query, KernelLanguage::Mlir).expect("nobody cancels");
+        match found {
+            Ok(document) => {
                 let known = ["arith.addf", "math.tanh", "arith.negf"];
-                let found = preview.text.lines().filter_map(|l| known.iter().find(|op| l.contains(**op)));
+                let found = document.body.lines().filter_map(|l| known.iter().find(|op| l.contains(**op)));
                 found.copied().collect::<Vec<_>>().join(" ")
             }
             Err(why) => format!("{why:?}"),

@@ -3,14 +3,14 @@
 use gpu::{Buffer, BufferTraffic, Cause, DEFAULT_THRESHOLD, Emitter, FusionAnalysis};
 use indexing_map::{IndexingMap, PrintStyle, print_map, wrap};
 
-use crate::block_level_tiles::block_level_tiles;
-use crate::coalescing_queries::buffer_name;
-use crate::coalescing_warnings::{at_worst, cause_text, sectors};
-use crate::kernel_figures::KernelFigures;
-use crate::kernel_functions::explained;
-use crate::kernel_lens::launched;
-use crate::kernels::KernelKey;
-use crate::launched_kernel::LaunchedKernel;
+use crate::kernel::KernelKey;
+use crate::kernel::block_level_tiles::block_level_tiles;
+use crate::kernel::coalescing_queries::buffer_name;
+use crate::kernel::coalescing_warnings::{at_worst, cause_text, sectors};
+use crate::kernel::figures::KernelFigures;
+use crate::kernel::functions::explained;
+use crate::kernel::launched::LaunchedKernel;
+use crate::kernel::lens::launched;
 use crate::locate::{FileContext, InstructionRef};
 use crate::markdown::{bytes, code, counted, fence, figure, prose};
 

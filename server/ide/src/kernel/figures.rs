@@ -3,7 +3,7 @@
 
 use gpu::{Bound, BufferTraffic, Counts, Estimate};
 
-use crate::kernels::KernelKey;
+use crate::kernel::KernelKey;
 use crate::locate::FileContext;
 use crate::markdown::bytes;
 

@@ -1,12 +1,12 @@
 //! The kernel part of the hover of a StableHLO function that could be one fusion.
 
-use crate::fusion_kernel::FusionQuery;
-use crate::kernel_hover::kernel_sections;
-use crate::launched_kernel::LaunchedKernel;
+use crate::kernel::fusion::FusionQuery;
+use crate::kernel::hover::kernel_sections;
+use crate::kernel::launched::LaunchedKernel;
 use crate::locate::FileContext;
 use crate::markdown::{code, prose};
-use crate::mlir::kernel_preview::named;
 use crate::mlir::kernels::functions::{Converted, FunctionRef, argument_names, functions, may_be_kernel};
+use crate::mlir::kernels::named::named;
 use crate::mlir::kernels::shown_kernel;
 use crate::mlir::kernels::unfused::{Unfused, unfused};
 use crate::mlir::occurrences::Occurrence;

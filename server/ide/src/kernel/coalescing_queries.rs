@@ -3,8 +3,8 @@
 use gpu::{Buffer, Counts, Pattern};
 use indexing_map::IndexingMap;
 
-use crate::fusion_kernel::{FusionError, FusionQuery};
-use crate::launched_kernel::LaunchedKernel;
+use crate::kernel::fusion::{FusionError, FusionQuery};
+use crate::kernel::launched::LaunchedKernel;
 use crate::locate::FileContext;
 
 /// A kernel's traffic for one array.
