@@ -1,9 +1,10 @@
 //! Calls of functions in the same text. Arguments and results are copied in thread-local memory.
 
+use ptx::{Function, Operand, Position};
+
 use super::decode::Decoder;
 use super::names::{Names, Placed};
-use super::parse::{Function, Operand};
-use super::problem::{Place, Problem};
+use super::problem::Problem;
 use super::program::{Copy, Op, Space};
 
 impl<'a> Decoder<'_, 'a> {
@@ -13,7 +14,7 @@ impl<'a> Decoder<'_, 'a> {
             let module = self.module;
             let function = module.functions.iter().find(|f| f.name == name && f.body.is_some());
             let function = function.ok_or_else(|| {
-                Problem::new("ptx-unsupported", Place::default(), format!("calls of {name}"))
+                Problem::new("ptx-unsupported", Position::default(), format!("calls of {name}"))
             })?;
             self.names.open();
             let parameters =
@@ -26,14 +27,14 @@ impl<'a> Decoder<'_, 'a> {
     }
 
     /// `call (results), name, (arguments)`.
-    pub(crate) fn call(&mut self, operands: &[Operand<'a>], place: Place) -> Result<Op, Problem> {
+    pub(crate) fn call(&mut self, operands: &[Operand<&'a str>], place: Position) -> Result<Op, Problem> {
         let unsupported = || Problem::new("ptx-unsupported", place, "a call of this form");
         let none = Vec::new();
         let (results, name, arguments) = match operands {
             [Operand::Name(name)] => (&none, *name, &none),
-            [Operand::Name(name), Operand::List(arguments)] => (&none, *name, arguments),
-            [Operand::List(results), Operand::Name(name)] => (results, *name, &none),
-            [Operand::List(results), Operand::Name(name), Operand::List(arguments)] => {
+            [Operand::Name(name), Operand::Arguments(arguments)] => (&none, *name, arguments),
+            [Operand::Arguments(results), Operand::Name(name)] => (results, *name, &none),
+            [Operand::Arguments(results), Operand::Name(name), Operand::Arguments(arguments)] => {
                 (results, *name, arguments)
             }
             _ => return Err(unsupported()),
@@ -46,7 +47,7 @@ impl<'a> Decoder<'_, 'a> {
                 "not as many arguments or results as the function has",
             ));
         }
-        let actual = |operand: &Operand<'a>, names: &Names<'a>| match operand {
+        let actual = |operand: &Operand<&'a str>, names: &Names<'a>| match operand {
             Operand::Name(name) => {
                 names.variable(name).filter(|v| v.space == Space::Local).ok_or_else(unsupported)
             }
@@ -72,7 +73,7 @@ impl<'a> Decoder<'_, 'a> {
     }
 
     /// Rejects recursion, since the registers and parameters of a function exist only once.
-    pub(crate) fn refuse_recursion(&self, entry: &Function<'a>) -> Result<(), Problem> {
+    pub(crate) fn refuse_recursion(&self, entry: &Function<&'a str>) -> Result<(), Problem> {
         let mut left: Vec<(u32, &str)> = self.called_by.clone();
         loop {
             // Removes the functions that call none of the remaining ones.
@@ -83,7 +84,7 @@ impl<'a> Decoder<'_, 'a> {
                 return Ok(());
             }
             if left.len() == before {
-                return Err(Problem::new("ptx-unsupported", entry.place, "functions that call themselves"));
+                return Err(Problem::new("ptx-unsupported", entry.at, "functions that call themselves"));
             }
         }
     }

@@ -2,22 +2,23 @@
 
 use std::cmp::Ordering::{Equal, Greater, Less};
 
+use ptx::{Comparison, Modifier, Opcode, Type};
+
 use super::lanes::{Doubles, Map, Words, lanes};
-use super::opcode::Opcode;
 use crate::formats::{bf16_to_f32, f16_to_f32};
 
 /// The comparison of `setp.<comparison>[.<and|or|xor>].<kind>`.
-pub(crate) fn find(op: &Opcode<'_>) -> Option<Map> {
-    let comparison = op.words().next()?;
+pub(crate) fn find(op: &Opcode) -> Option<Map> {
+    let comparison = op.comparison()?;
     macro_rules! ordered {
         ($shape:ident, $get:expr) => {
             match comparison {
-                "eq" => lanes!($shape, |a, b| $get(a) == $get(b)),
-                "ne" => lanes!($shape, |a, b| $get(a) != $get(b)),
-                "lt" | "lo" => lanes!($shape, |a, b| $get(a) < $get(b)),
-                "le" | "ls" => lanes!($shape, |a, b| $get(a) <= $get(b)),
-                "gt" | "hi" => lanes!($shape, |a, b| $get(a) > $get(b)),
-                "ge" | "hs" => lanes!($shape, |a, b| $get(a) >= $get(b)),
+                Comparison::Eq => lanes!($shape, |a, b| $get(a) == $get(b)),
+                Comparison::Ne => lanes!($shape, |a, b| $get(a) != $get(b)),
+                Comparison::Lt | Comparison::Lo => lanes!($shape, |a, b| $get(a) < $get(b)),
+                Comparison::Le | Comparison::Ls => lanes!($shape, |a, b| $get(a) <= $get(b)),
+                Comparison::Gt | Comparison::Hi => lanes!($shape, |a, b| $get(a) > $get(b)),
+                Comparison::Ge | Comparison::Hs => lanes!($shape, |a, b| $get(a) >= $get(b)),
                 _ => return None,
             }
         };
@@ -26,20 +27,28 @@ pub(crate) fn find(op: &Opcode<'_>) -> Option<Map> {
         ($shape:ident, $get:expr) => {
             match comparison {
                 // With a NaN these are false, including `ne`.
-                "eq" => lanes!($shape, |a, b| $get(a) == $get(b)),
-                "ne" => lanes!($shape, |a, b| matches!($get(a).partial_cmp(&$get(b)), Some(Less | Greater))),
-                "lt" => lanes!($shape, |a, b| $get(a) < $get(b)),
-                "le" => lanes!($shape, |a, b| $get(a) <= $get(b)),
-                "gt" => lanes!($shape, |a, b| $get(a) > $get(b)),
-                "ge" => lanes!($shape, |a, b| $get(a) >= $get(b)),
-                "equ" => lanes!($shape, |a, b| matches!($get(a).partial_cmp(&$get(b)), None | Some(Equal))),
-                "neu" => lanes!($shape, |a, b| $get(a) != $get(b)),
-                "ltu" => lanes!($shape, |a, b| matches!($get(a).partial_cmp(&$get(b)), None | Some(Less))),
-                "leu" => lanes!($shape, |a, b| $get(a).partial_cmp(&$get(b)) != Some(Greater)),
-                "gtu" => lanes!($shape, |a, b| matches!($get(a).partial_cmp(&$get(b)), None | Some(Greater))),
-                "geu" => lanes!($shape, |a, b| $get(a).partial_cmp(&$get(b)) != Some(Less)),
-                "num" => lanes!($shape, |a, b| $get(a).partial_cmp(&$get(b)).is_some()),
-                "nan" => lanes!($shape, |a, b| $get(a).partial_cmp(&$get(b)).is_none()),
+                Comparison::Eq => lanes!($shape, |a, b| $get(a) == $get(b)),
+                Comparison::Ne => {
+                    lanes!($shape, |a, b| matches!($get(a).partial_cmp(&$get(b)), Some(Less | Greater)))
+                }
+                Comparison::Lt => lanes!($shape, |a, b| $get(a) < $get(b)),
+                Comparison::Le => lanes!($shape, |a, b| $get(a) <= $get(b)),
+                Comparison::Gt => lanes!($shape, |a, b| $get(a) > $get(b)),
+                Comparison::Ge => lanes!($shape, |a, b| $get(a) >= $get(b)),
+                Comparison::Equ => {
+                    lanes!($shape, |a, b| matches!($get(a).partial_cmp(&$get(b)), None | Some(Equal)))
+                }
+                Comparison::Neu => lanes!($shape, |a, b| $get(a) != $get(b)),
+                Comparison::Ltu => {
+                    lanes!($shape, |a, b| matches!($get(a).partial_cmp(&$get(b)), None | Some(Less)))
+                }
+                Comparison::Leu => lanes!($shape, |a, b| $get(a).partial_cmp(&$get(b)) != Some(Greater)),
+                Comparison::Gtu => {
+                    lanes!($shape, |a, b| matches!($get(a).partial_cmp(&$get(b)), None | Some(Greater)))
+                }
+                Comparison::Geu => lanes!($shape, |a, b| $get(a).partial_cmp(&$get(b)) != Some(Less)),
+                Comparison::Num => lanes!($shape, |a, b| $get(a).partial_cmp(&$get(b)).is_some()),
+                Comparison::Nan => lanes!($shape, |a, b| $get(a).partial_cmp(&$get(b)).is_none()),
                 _ => return None,
             }
         };
@@ -51,18 +60,18 @@ pub(crate) fn find(op: &Opcode<'_>) -> Option<Map> {
     fn low(bits: u32) -> u32 {
         bits & 0xFFFF
     }
-    Some(match op.kind {
-        "b16" | "u16" => ordered!(Compare32, low),
-        "s16" => ordered!(Compare32, low_signed),
-        "b32" | "u32" => ordered!(Compare32, u32::from),
-        "s32" => ordered!(Compare32, signed),
-        "b64" | "u64" => ordered!(Compare64, u64::from),
-        "s64" => ordered!(Compare64, signed_wide),
-        "f16" => partial!(Compare32, f16_to_f32),
-        "bf16" => partial!(Compare32, bf16_to_f32),
-        "f32" if op.flushes => partial!(Compare32, flushed),
-        "f32" => partial!(Compare32, f32::from_bits),
-        "f64" => partial!(Compare64, f64::from_bits),
+    Some(match op.ty()? {
+        Type::B16 | Type::U16 => ordered!(Compare32, low),
+        Type::S16 => ordered!(Compare32, low_signed),
+        Type::B32 | Type::U32 => ordered!(Compare32, u32::from),
+        Type::S32 => ordered!(Compare32, signed),
+        Type::B64 | Type::U64 => ordered!(Compare64, u64::from),
+        Type::S64 => ordered!(Compare64, signed_wide),
+        Type::F16 => partial!(Compare32, f16_to_f32),
+        Type::Bf16 => partial!(Compare32, bf16_to_f32),
+        Type::F32 if op.has(Modifier::Ftz) => partial!(Compare32, flushed),
+        Type::F32 => partial!(Compare32, f32::from_bits),
+        Type::F64 => partial!(Compare64, f64::from_bits),
         _ => return None,
     })
 }

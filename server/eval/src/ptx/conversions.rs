@@ -1,29 +1,34 @@
 //! `cvt`: conversions among integers, among floats, and between the two.
 
+use ptx::Rounding::{Rmi, Rn, Rna, Rni, Rpi, Rs, Rz, Rzi};
+use ptx::{Arithmetic, Type};
+
 use super::floats::{put, saturate};
 use super::lanes::{Doubles, Map, Words, lanes};
-use super::opcode::Opcode;
 use crate::formats::{BF16, F8E4M3FN, F8E5M2, F16, Format, bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
 
 /// The conversion of `cvt.<modifiers>.<to>.<from>`.
-pub(crate) fn find(op: &Opcode<'_>) -> Option<Map> {
-    let (to, from) = op.kind.split_once('.')?;
-    if op.has("relu") || op.has("scaled") || op.has("rs") {
+pub(crate) fn find(op: &Arithmetic) -> Option<Map> {
+    let (to, from) = (op.ty, op.from?);
+    if !op.modifiers().is_empty() || op.rounding == Some(Rs) {
         return None;
     }
-    let is_float = |kind: &str| matches!(kind, "f64" | "f32" | "f16" | "bf16");
-    match (is_float(to), is_float(from)) {
-        _ if to.contains('x') || from.contains('x') => packed(op, to, from),
-        (false, false) if to == "tf32" => tf32(op),
+    match (to.is_float(), from.is_float()) {
+        _ if is_pair(to) || is_pair(from) => packed(op, to, from),
+        (false, false) if to == Type::Tf32 => tf32(op),
         (false, false) => integers(op, to, from),
         (true, false) => to_float(op, to, from),
-        (false, true) if to == "tf32" => tf32(op),
+        (false, true) if to == Type::Tf32 => tf32(op),
         (false, true) => to_integer(op, to, from),
         (true, true) => floats(op, to, from),
     }
 }
 
-fn integers(op: &Opcode<'_>, to: &str, from: &str) -> Option<Map> {
+fn is_pair(ty: Type) -> bool {
+    matches!(ty, Type::F16x2 | Type::Bf16x2 | Type::E4m3x2 | Type::E5m2x2 | Type::E2m1x2 | Type::Ue8m0x2)
+}
+
+fn integers(op: &Arithmetic, to: Type, from: Type) -> Option<Map> {
     if op.saturates {
         return saturating(to, from);
     }
@@ -32,66 +37,66 @@ fn integers(op: &Opcode<'_>, to: &str, from: &str) -> Option<Map> {
     macro_rules! narrow {
         ($get:ty) => {
             match to {
-                "u8" => lanes!(W1, |a| u32::from((a as $get) as u8)),
-                "s8" => lanes!(W1, |a| (a as $get) as i8 as u32),
-                "u16" => lanes!(W1, |a| u32::from((a as $get) as u16)),
-                "s16" => lanes!(W1, |a| (a as $get) as i16 as u32),
-                "u32" | "s32" | "b32" => lanes!(W1, |a| (a as $get) as u32),
-                "u64" | "s64" => lanes!(DofW, |a| (a as $get) as u64),
+                Type::U8 => lanes!(W1, |a| u32::from((a as $get) as u8)),
+                Type::S8 => lanes!(W1, |a| (a as $get) as i8 as u32),
+                Type::U16 => lanes!(W1, |a| u32::from((a as $get) as u16)),
+                Type::S16 => lanes!(W1, |a| (a as $get) as i16 as u32),
+                Type::U32 | Type::S32 | Type::B32 => lanes!(W1, |a| (a as $get) as u32),
+                Type::U64 | Type::S64 => lanes!(DofW, |a| (a as $get) as u64),
                 _ => return None,
             }
         };
     }
     Some(match from {
-        "u8" | "b8" => narrow!(u8),
-        "s8" => narrow!(i8),
-        "u16" | "b16" => narrow!(u16),
-        "s16" => narrow!(i16),
-        "u32" | "b32" => narrow!(u32),
-        "s32" => narrow!(i32),
-        "u64" | "s64" | "b64" => match to {
-            "u8" => lanes!(WofD, |a| u32::from(a as u8)),
-            "s8" => lanes!(WofD, |a| a as i8 as u32),
-            "u16" => lanes!(WofD, |a| u32::from(a as u16)),
-            "s16" => lanes!(WofD, |a| a as i16 as u32),
-            "u32" | "s32" => lanes!(WofD, |a| a as u32),
-            "u64" | "s64" => lanes!(D1, |a| a),
+        Type::U8 | Type::B8 => narrow!(u8),
+        Type::S8 => narrow!(i8),
+        Type::U16 | Type::B16 => narrow!(u16),
+        Type::S16 => narrow!(i16),
+        Type::U32 | Type::B32 => narrow!(u32),
+        Type::S32 => narrow!(i32),
+        Type::U64 | Type::S64 | Type::B64 => match to {
+            Type::U8 => lanes!(WofD, |a| u32::from(a as u8)),
+            Type::S8 => lanes!(WofD, |a| a as i8 as u32),
+            Type::U16 => lanes!(WofD, |a| u32::from(a as u16)),
+            Type::S16 => lanes!(WofD, |a| a as i16 as u32),
+            Type::U32 | Type::S32 => lanes!(WofD, |a| a as u32),
+            Type::U64 | Type::S64 => lanes!(D1, |a| a),
             _ => return None,
         },
         _ => return None,
     })
 }
 
-fn saturating(to: &str, from: &str) -> Option<Map> {
+fn saturating(to: Type, from: Type) -> Option<Map> {
     Some(match (to, from) {
-        ("s8", "s32") => lanes!(W1, |a| (a as i32).clamp(-128, 127) as u32),
-        ("u8", "s32") => lanes!(W1, |a| (a as i32).clamp(0, 255) as u32),
-        ("s16", "s32") => lanes!(W1, |a| (a as i32).clamp(-32768, 32767) as u32),
-        ("u16", "s32") => lanes!(W1, |a| (a as i32).clamp(0, 65535) as u32),
-        ("u8", "u32") => lanes!(W1, |a| a.min(255)),
-        ("u16", "u32") => lanes!(W1, |a| a.min(65535)),
-        ("s8", "s16") => lanes!(W1, |a| (a as i16).clamp(-128, 127) as u32),
-        ("u8", "s16") => lanes!(W1, |a| (a as i16).clamp(0, 255) as u32),
-        ("s32", "s64") => {
+        (Type::S8, Type::S32) => lanes!(W1, |a| (a as i32).clamp(-128, 127) as u32),
+        (Type::U8, Type::S32) => lanes!(W1, |a| (a as i32).clamp(0, 255) as u32),
+        (Type::S16, Type::S32) => lanes!(W1, |a| (a as i32).clamp(-32768, 32767) as u32),
+        (Type::U16, Type::S32) => lanes!(W1, |a| (a as i32).clamp(0, 65535) as u32),
+        (Type::U8, Type::U32) => lanes!(W1, |a| a.min(255)),
+        (Type::U16, Type::U32) => lanes!(W1, |a| a.min(65535)),
+        (Type::S8, Type::S16) => lanes!(W1, |a| (a as i16).clamp(-128, 127) as u32),
+        (Type::U8, Type::S16) => lanes!(W1, |a| (a as i16).clamp(0, 255) as u32),
+        (Type::S32, Type::S64) => {
             lanes!(WofD, |a| (a as i64).clamp(i64::from(i32::MIN), i64::from(i32::MAX)) as u32)
         }
-        ("u32", "u64") => lanes!(WofD, |a| a.min(u64::from(u32::MAX)) as u32),
+        (Type::U32, Type::U64) => lanes!(WofD, |a| a.min(u64::from(u32::MAX)) as u32),
         _ => return None,
     })
 }
 
-fn to_float(op: &Opcode<'_>, to: &str, from: &str) -> Option<Map> {
-    if op.rounding != Some("rn") || op.saturates {
+fn to_float(op: &Arithmetic, to: Type, from: Type) -> Option<Map> {
+    if op.rounding != Some(Rn) || op.saturates {
         return None;
     }
     // A 32-bit integer is exact in 64 bits, so 16-bit results round once.
     macro_rules! of_word {
         ($get:ty) => {
             match to {
-                "f32" => lanes!(W1, |a| ((a as $get) as f32).to_bits()),
-                "f64" => lanes!(DofW, |a| ((a as $get) as f64).to_bits()),
-                "f16" => lanes!(W1, |a| F16.encode((a as $get) as f64, false) as u32),
-                "bf16" => lanes!(W1, |a| BF16.encode((a as $get) as f64, false) as u32),
+                Type::F32 => lanes!(W1, |a| ((a as $get) as f32).to_bits()),
+                Type::F64 => lanes!(DofW, |a| ((a as $get) as f64).to_bits()),
+                Type::F16 => lanes!(W1, |a| F16.encode((a as $get) as f64, false) as u32),
+                Type::Bf16 => lanes!(W1, |a| BF16.encode((a as $get) as f64, false) as u32),
                 _ => return None,
             }
         };
@@ -99,25 +104,25 @@ fn to_float(op: &Opcode<'_>, to: &str, from: &str) -> Option<Map> {
     macro_rules! of_double {
         ($get:ty) => {
             match to {
-                "f32" => lanes!(WofD, |a| ((a as $get) as f32).to_bits()),
-                "f64" => lanes!(D1, |a| ((a as $get) as f64).to_bits()),
+                Type::F32 => lanes!(WofD, |a| ((a as $get) as f32).to_bits()),
+                Type::F64 => lanes!(D1, |a| ((a as $get) as f64).to_bits()),
                 // 64 bits far exceed the precision of 16-bit floats, so rounding the last bit to odd is
                 // enough.
-                "f16" => lanes!(WofD, |a| F16.encode(odd((a as $get) as i128), false) as u32),
-                "bf16" => lanes!(WofD, |a| BF16.encode(odd((a as $get) as i128), false) as u32),
+                Type::F16 => lanes!(WofD, |a| F16.encode(odd((a as $get) as i128), false) as u32),
+                Type::Bf16 => lanes!(WofD, |a| BF16.encode(odd((a as $get) as i128), false) as u32),
                 _ => return None,
             }
         };
     }
     Some(match from {
-        "u8" => of_word!(u8),
-        "s8" => of_word!(i8),
-        "u16" => of_word!(u16),
-        "s16" => of_word!(i16),
-        "u32" => of_word!(u32),
-        "s32" => of_word!(i32),
-        "u64" => of_double!(u64),
-        "s64" => of_double!(i64),
+        Type::U8 => of_word!(u8),
+        Type::S8 => of_word!(i8),
+        Type::U16 => of_word!(u16),
+        Type::S16 => of_word!(i16),
+        Type::U32 => of_word!(u32),
+        Type::S32 => of_word!(i32),
+        Type::U64 => of_double!(u64),
+        Type::S64 => of_double!(i64),
         _ => return None,
     })
 }
@@ -141,7 +146,7 @@ fn rounded(value: f64, mode: u8) -> f64 {
     }
 }
 
-fn to_integer(op: &Opcode<'_>, to: &str, from: &str) -> Option<Map> {
+fn to_integer(op: &Arithmetic, to: Type, from: Type) -> Option<Map> {
     // Rust's casts saturate and convert NaN to 0, as `cvt` does. But NaN to 64 bits, or from `f64`, gives the
     // smallest integer.
     macro_rules! with {
@@ -149,17 +154,17 @@ fn to_integer(op: &Opcode<'_>, to: &str, from: &str) -> Option<Map> {
             macro_rules! of_word {
                 ($get:expr) => {
                     match to {
-                        "s8" => lanes!(W1, |a| rounded($get(a), $mode) as i8 as u32),
-                        "u8" => lanes!(W1, |a| u32::from(rounded($get(a), $mode) as u8)),
-                        "s16" => lanes!(W1, |a| rounded($get(a), $mode) as i16 as u32),
-                        "u16" => lanes!(W1, |a| u32::from(rounded($get(a), $mode) as u16)),
-                        "s32" => lanes!(W1, |a| rounded($get(a), $mode) as i32 as u32),
-                        "u32" => lanes!(W1, |a| rounded($get(a), $mode) as u32),
-                        "s64" => lanes!(DofW, |a| match rounded($get(a), $mode) {
+                        Type::S8 => lanes!(W1, |a| rounded($get(a), $mode) as i8 as u32),
+                        Type::U8 => lanes!(W1, |a| u32::from(rounded($get(a), $mode) as u8)),
+                        Type::S16 => lanes!(W1, |a| rounded($get(a), $mode) as i16 as u32),
+                        Type::U16 => lanes!(W1, |a| u32::from(rounded($get(a), $mode) as u16)),
+                        Type::S32 => lanes!(W1, |a| rounded($get(a), $mode) as i32 as u32),
+                        Type::U32 => lanes!(W1, |a| rounded($get(a), $mode) as u32),
+                        Type::S64 => lanes!(DofW, |a| match rounded($get(a), $mode) {
                             nan if nan.is_nan() => 1 << 63,
                             value => value as i64 as u64,
                         }),
-                        "u64" => lanes!(DofW, |a| match rounded($get(a), $mode) {
+                        Type::U64 => lanes!(DofW, |a| match rounded($get(a), $mode) {
                             nan if nan.is_nan() => 1 << 63,
                             value => value as u64,
                         }),
@@ -168,32 +173,32 @@ fn to_integer(op: &Opcode<'_>, to: &str, from: &str) -> Option<Map> {
                 };
             }
             match from {
-                "f32" if op.flushes => of_word!(flushed),
-                "f32" => of_word!(single),
-                "f16" => of_word!(half),
-                "bf16" => of_word!(brain),
-                "f64" => match to {
-                    "s32" => lanes!(WofD, |a| match rounded(f64::from_bits(a), $mode) {
+                Type::F32 if op.flushes => of_word!(flushed),
+                Type::F32 => of_word!(single),
+                Type::F16 => of_word!(half),
+                Type::Bf16 => of_word!(brain),
+                Type::F64 => match to {
+                    Type::S32 => lanes!(WofD, |a| match rounded(f64::from_bits(a), $mode) {
                         nan if nan.is_nan() => 1 << 31,
                         value => value as i32 as u32,
                     }),
-                    "u32" => lanes!(WofD, |a| match rounded(f64::from_bits(a), $mode) {
+                    Type::U32 => lanes!(WofD, |a| match rounded(f64::from_bits(a), $mode) {
                         nan if nan.is_nan() => 1 << 31,
                         value => value as u32,
                     }),
-                    "s16" => lanes!(WofD, |a| match rounded(f64::from_bits(a), $mode) {
+                    Type::S16 => lanes!(WofD, |a| match rounded(f64::from_bits(a), $mode) {
                         nan if nan.is_nan() => 1 << 15,
                         value => value as i16 as u32,
                     }),
-                    "u16" => lanes!(WofD, |a| match rounded(f64::from_bits(a), $mode) {
+                    Type::U16 => lanes!(WofD, |a| match rounded(f64::from_bits(a), $mode) {
                         nan if nan.is_nan() => 1 << 15,
                         value => u32::from(value as u16),
                     }),
-                    "s64" => lanes!(D1, |a| match rounded(f64::from_bits(a), $mode) {
+                    Type::S64 => lanes!(D1, |a| match rounded(f64::from_bits(a), $mode) {
                         nan if nan.is_nan() => 1 << 63,
                         value => value as i64 as u64,
                     }),
-                    "u64" => lanes!(D1, |a| match rounded(f64::from_bits(a), $mode) {
+                    Type::U64 => lanes!(D1, |a| match rounded(f64::from_bits(a), $mode) {
                         nan if nan.is_nan() => 1 << 63,
                         value => value as u64,
                     }),
@@ -204,10 +209,10 @@ fn to_integer(op: &Opcode<'_>, to: &str, from: &str) -> Option<Map> {
         }};
     }
     Some(match op.rounding? {
-        "rni" => with!(0),
-        "rzi" => with!(1),
-        "rmi" => with!(2),
-        "rpi" => with!(3),
+        Rni => with!(0),
+        Rzi => with!(1),
+        Rmi => with!(2),
+        Rpi => with!(3),
         _ => return None,
     })
 }
@@ -233,55 +238,81 @@ fn toward_zero(value: f32) -> u32 {
     value.to_bits() >> 16
 }
 
-fn floats(op: &Opcode<'_>, to: &str, from: &str) -> Option<Map> {
+fn floats(op: &Arithmetic, to: Type, from: Type) -> Option<Map> {
     // `put` flushes the result; if the width stays, a flushed operand gives a flushed result.
     Some(match (to, from, op.rounding, op.saturates) {
-        ("f32", "f32", None, true) => lanes!(W1, |a| saturate(f32::from_bits(a)).to_bits()),
-        ("f32", "f32", None, false) if op.flushes => lanes!(W1, |a| put::<true>(f32::from_bits(a))),
-        ("f32", "f32", Some("rni"), _) => lanes!(W1, |a| put::<false>(f32::from_bits(a).round_ties_even())),
-        ("f32", "f32", Some("rzi"), _) => lanes!(W1, |a| put::<false>(f32::from_bits(a).trunc())),
-        ("f32", "f32", Some("rmi"), _) => lanes!(W1, |a| put::<false>(f32::from_bits(a).floor())),
-        ("f32", "f32", Some("rpi"), _) => lanes!(W1, |a| put::<false>(f32::from_bits(a).ceil())),
-        ("f64", "f64", Some("rni"), _) => lanes!(D1, |a| f64::from_bits(a).round_ties_even().to_bits()),
-        ("f64", "f64", Some("rzi"), _) => lanes!(D1, |a| f64::from_bits(a).trunc().to_bits()),
-        ("f64", "f64", Some("rmi"), _) => lanes!(D1, |a| f64::from_bits(a).floor().to_bits()),
-        ("f64", "f64", Some("rpi"), _) => lanes!(D1, |a| f64::from_bits(a).ceil().to_bits()),
-        ("f16", "f16", Some("rni"), _) => lanes!(W1, |a| f32_to_f16(f16_to_f32(a).round_ties_even())),
-        ("f16", "f16", Some("rzi"), _) => lanes!(W1, |a| f32_to_f16(f16_to_f32(a).trunc())),
-        ("f16", "f16", Some("rmi"), _) => lanes!(W1, |a| f32_to_f16(f16_to_f32(a).floor())),
-        ("f16", "f16", Some("rpi"), _) => lanes!(W1, |a| f32_to_f16(f16_to_f32(a).ceil())),
-        ("bf16", "bf16", Some("rni"), _) => lanes!(W1, |a| f32_to_bf16(bf16_to_f32(a).round_ties_even())),
-        ("bf16", "bf16", Some("rzi"), _) => lanes!(W1, |a| f32_to_bf16(bf16_to_f32(a).trunc())),
-        ("bf16", "bf16", Some("rmi"), _) => lanes!(W1, |a| f32_to_bf16(bf16_to_f32(a).floor())),
-        ("bf16", "bf16", Some("rpi"), _) => lanes!(W1, |a| f32_to_bf16(bf16_to_f32(a).ceil())),
-        ("f64", "f32", None, false) => lanes!(DofW, |a| f64::from(f32::from_bits(a)).to_bits()),
-        ("f32", "f64", Some("rn"), false) if op.flushes => {
+        (Type::F32, Type::F32, None, true) => lanes!(W1, |a| saturate(f32::from_bits(a)).to_bits()),
+        (Type::F32, Type::F32, None, false) if op.flushes => lanes!(W1, |a| put::<true>(f32::from_bits(a))),
+        (Type::F32, Type::F32, Some(Rni), _) => {
+            lanes!(W1, |a| put::<false>(f32::from_bits(a).round_ties_even()))
+        }
+        (Type::F32, Type::F32, Some(Rzi), _) => {
+            lanes!(W1, |a| put::<false>(f32::from_bits(a).trunc()))
+        }
+        (Type::F32, Type::F32, Some(Rmi), _) => {
+            lanes!(W1, |a| put::<false>(f32::from_bits(a).floor()))
+        }
+        (Type::F32, Type::F32, Some(Rpi), _) => {
+            lanes!(W1, |a| put::<false>(f32::from_bits(a).ceil()))
+        }
+        (Type::F64, Type::F64, Some(Rni), _) => {
+            lanes!(D1, |a| f64::from_bits(a).round_ties_even().to_bits())
+        }
+        (Type::F64, Type::F64, Some(Rzi), _) => lanes!(D1, |a| f64::from_bits(a).trunc().to_bits()),
+        (Type::F64, Type::F64, Some(Rmi), _) => lanes!(D1, |a| f64::from_bits(a).floor().to_bits()),
+        (Type::F64, Type::F64, Some(Rpi), _) => lanes!(D1, |a| f64::from_bits(a).ceil().to_bits()),
+        (Type::F16, Type::F16, Some(Rni), _) => {
+            lanes!(W1, |a| f32_to_f16(f16_to_f32(a).round_ties_even()))
+        }
+        (Type::F16, Type::F16, Some(Rzi), _) => lanes!(W1, |a| f32_to_f16(f16_to_f32(a).trunc())),
+        (Type::F16, Type::F16, Some(Rmi), _) => lanes!(W1, |a| f32_to_f16(f16_to_f32(a).floor())),
+        (Type::F16, Type::F16, Some(Rpi), _) => lanes!(W1, |a| f32_to_f16(f16_to_f32(a).ceil())),
+        (Type::Bf16, Type::Bf16, Some(Rni), _) => {
+            lanes!(W1, |a| f32_to_bf16(bf16_to_f32(a).round_ties_even()))
+        }
+        (Type::Bf16, Type::Bf16, Some(Rzi), _) => {
+            lanes!(W1, |a| f32_to_bf16(bf16_to_f32(a).trunc()))
+        }
+        (Type::Bf16, Type::Bf16, Some(Rmi), _) => {
+            lanes!(W1, |a| f32_to_bf16(bf16_to_f32(a).floor()))
+        }
+        (Type::Bf16, Type::Bf16, Some(Rpi), _) => {
+            lanes!(W1, |a| f32_to_bf16(bf16_to_f32(a).ceil()))
+        }
+        (Type::F64, Type::F32, None, false) => lanes!(DofW, |a| f64::from(f32::from_bits(a)).to_bits()),
+        (Type::F32, Type::F64, Some(Rn), false) if op.flushes => {
             lanes!(WofD, |a| put::<true>(f64::from_bits(a) as f32))
         }
-        ("f32", "f64", Some("rn"), false) => lanes!(WofD, |a| put::<false>(f64::from_bits(a) as f32)),
-        ("f32", "f16", None, false) => lanes!(W1, |a| put::<false>(f16_to_f32(a))),
-        ("f32", "bf16", None, false) => lanes!(W1, |a| put::<false>(bf16_to_f32(a))),
-        ("f64", "f16", None, false) => lanes!(DofW, |a| half(a).to_bits()),
-        ("f64", "bf16", None, false) => lanes!(DofW, |a| brain(a).to_bits()),
-        ("f16", "f32", Some("rn"), false) => lanes!(W1, |a| f32_to_f16(f32::from_bits(a))),
-        ("bf16", "f32", Some("rn"), false) => lanes!(W1, |a| f32_to_bf16(f32::from_bits(a))),
-        ("bf16", "f32", Some("rz"), false) => lanes!(W1, |a| toward_zero(f32::from_bits(a))),
-        ("f16", "f64", Some("rn"), false) => lanes!(WofD, |a| F16.encode(f64::from_bits(a), false) as u32),
-        ("bf16", "f64", Some("rn"), false) => lanes!(WofD, |a| BF16.encode(f64::from_bits(a), false) as u32),
-        ("bf16", "f16", Some("rn"), false) => lanes!(W1, |a| f32_to_bf16(f16_to_f32(a))),
-        ("f16", "bf16", Some("rn"), false) => lanes!(W1, |a| f32_to_f16(bf16_to_f32(a))),
+        (Type::F32, Type::F64, Some(Rn), false) => {
+            lanes!(WofD, |a| put::<false>(f64::from_bits(a) as f32))
+        }
+        (Type::F32, Type::F16, None, false) => lanes!(W1, |a| put::<false>(f16_to_f32(a))),
+        (Type::F32, Type::Bf16, None, false) => lanes!(W1, |a| put::<false>(bf16_to_f32(a))),
+        (Type::F64, Type::F16, None, false) => lanes!(DofW, |a| half(a).to_bits()),
+        (Type::F64, Type::Bf16, None, false) => lanes!(DofW, |a| brain(a).to_bits()),
+        (Type::F16, Type::F32, Some(Rn), false) => lanes!(W1, |a| f32_to_f16(f32::from_bits(a))),
+        (Type::Bf16, Type::F32, Some(Rn), false) => lanes!(W1, |a| f32_to_bf16(f32::from_bits(a))),
+        (Type::Bf16, Type::F32, Some(Rz), false) => lanes!(W1, |a| toward_zero(f32::from_bits(a))),
+        (Type::F16, Type::F64, Some(Rn), false) => {
+            lanes!(WofD, |a| F16.encode(f64::from_bits(a), false) as u32)
+        }
+        (Type::Bf16, Type::F64, Some(Rn), false) => {
+            lanes!(WofD, |a| BF16.encode(f64::from_bits(a), false) as u32)
+        }
+        (Type::Bf16, Type::F16, Some(Rn), false) => lanes!(W1, |a| f32_to_bf16(f16_to_f32(a))),
+        (Type::F16, Type::Bf16, Some(Rn), false) => lanes!(W1, |a| f32_to_f16(bf16_to_f32(a))),
         _ => return None,
     })
 }
 
 /// 10 bits of mantissa; ties away from zero.
-fn tf32(op: &Opcode<'_>) -> Option<Map> {
+fn tf32(op: &Arithmetic) -> Option<Map> {
     match op.rounding? {
-        "rna" => Some(lanes!(W1, |a| match f32::from_bits(a) {
+        Rna => Some(lanes!(W1, |a| match f32::from_bits(a) {
             value if value.is_finite() => a.wrapping_add(0x1000) & !0x1FFF,
             value => put::<false>(value),
         })),
-        "rn" => Some(lanes!(W1, |a| match f32::from_bits(a) {
+        Rn => Some(lanes!(W1, |a| match f32::from_bits(a) {
             value if value.is_finite() => a.wrapping_add(0xFFF + (a >> 13 & 1)) & !0x1FFF,
             value => put::<false>(value),
         })),
@@ -300,8 +331,8 @@ fn short(format: Format, bits: u32) -> u32 {
 }
 
 /// Two floats in one register; the first operand is the upper one.
-fn packed(op: &Opcode<'_>, to: &str, from: &str) -> Option<Map> {
-    if op.rounding != Some("rn") {
+fn packed(op: &Arithmetic, to: Type, from: Type) -> Option<Map> {
+    if op.rounding != Some(Rn) {
         return None;
     }
     fn shorter(format: Format, pair: u32) -> u32 {
@@ -313,18 +344,18 @@ fn packed(op: &Opcode<'_>, to: &str, from: &str) -> Option<Map> {
         of(pair) | of(pair >> 8) << 16
     }
     Some(match (to, from, op.saturates) {
-        ("bf16x2", "f32", false) => {
+        (Type::Bf16x2, Type::F32, false) => {
             lanes!(W2, |a, b| f32_to_bf16(f32::from_bits(a)) << 16 | f32_to_bf16(f32::from_bits(b)))
         }
-        ("f16x2", "f32", false) => {
+        (Type::F16x2, Type::F32, false) => {
             lanes!(W2, |a, b| f32_to_f16(f32::from_bits(a)) << 16 | f32_to_f16(f32::from_bits(b)))
         }
-        ("e4m3x2", "f32", true) => lanes!(W2, |a, b| short(F8E4M3FN, a) << 8 | short(F8E4M3FN, b)),
-        ("e5m2x2", "f32", true) => lanes!(W2, |a, b| short(F8E5M2, a) << 8 | short(F8E5M2, b)),
-        ("e4m3x2", "f16x2", true) => lanes!(W1, |a| shorter(F8E4M3FN, a)),
-        ("e5m2x2", "f16x2", true) => lanes!(W1, |a| shorter(F8E5M2, a)),
-        ("f16x2", "e4m3x2", false) => lanes!(W1, |a| longer(F8E4M3FN, a)),
-        ("f16x2", "e5m2x2", false) => lanes!(W1, |a| longer(F8E5M2, a)),
+        (Type::E4m3x2, Type::F32, true) => lanes!(W2, |a, b| short(F8E4M3FN, a) << 8 | short(F8E4M3FN, b)),
+        (Type::E5m2x2, Type::F32, true) => lanes!(W2, |a, b| short(F8E5M2, a) << 8 | short(F8E5M2, b)),
+        (Type::E4m3x2, Type::F16x2, true) => lanes!(W1, |a| shorter(F8E4M3FN, a)),
+        (Type::E5m2x2, Type::F16x2, true) => lanes!(W1, |a| shorter(F8E5M2, a)),
+        (Type::F16x2, Type::E4m3x2, false) => lanes!(W1, |a| longer(F8E4M3FN, a)),
+        (Type::F16x2, Type::E5m2x2, false) => lanes!(W1, |a| longer(F8E5M2, a)),
         _ => return None,
     })
 }

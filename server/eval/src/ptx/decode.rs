@@ -2,12 +2,12 @@
 
 use std::collections::HashMap;
 
+use ptx::{Function, Guard, Instruction, Module, Name, Operand, Position, Statement};
+
 use super::instructions;
 use super::lanes::Class;
 use super::names::{Names, Placed, Register};
-use super::opcode::Opcode;
-use super::parse::{self, Function, Instruction, Module, Operand, Statement};
-use super::problem::{Place, Problem};
+use super::problem::Problem;
 use super::program::*;
 
 /// The largest number of instructions of one text, over all functions.
@@ -19,10 +19,10 @@ impl Program {
     /// Stops at the first problem: invalid PTX, an undeclared name, or an unsupported instruction
     /// (`ptx-unsupported`, with its name).
     pub fn new(text: &str, kernel: Option<&str>) -> Result<Program, Problem> {
-        let module = parse::parse(text)?;
-        let wanted = |f: &&Function<'_>| f.is_entry && kernel.is_none_or(|name| name == f.name);
+        let module = ptx::parse(text)?;
+        let wanted = |f: &&Function<&str>| f.is_entry && kernel.is_none_or(|name| name == f.name);
         let Some(entry) = module.functions.iter().find(wanted) else {
-            return Err(Problem::new("ptx-name", Place::default(), "there is no such kernel"));
+            return Err(Problem::new("ptx-name", Position::default(), "there is no such kernel"));
         };
         let mut decoder = Decoder::new(&module)?;
         decoder.function(entry)?;
@@ -30,7 +30,7 @@ impl Program {
             if !decoder.entries.contains_key(name) {
                 let function = module.functions.iter().find(|f| f.name == name && f.body.is_some());
                 let function = function.ok_or_else(|| {
-                    Problem::new("ptx-name", entry.place, format!("there is no function {name}"))
+                    Problem::new("ptx-name", entry.at, format!("there is no function {name}"))
                 })?;
                 decoder.function(function)?;
             }
@@ -40,12 +40,12 @@ impl Program {
 }
 
 pub(crate) struct Decoder<'m, 'a> {
-    pub(crate) module: &'m Module<'a>,
+    pub(crate) module: &'m Module<&'a str>,
     pub(crate) names: Names<'a>,
     pub(crate) program: Program,
     labels: HashMap<(u32, &'a str), u32>,
     /// Branches to patch: step, function, label.
-    jumps: Vec<(usize, u32, &'a str, Place)>,
+    jumps: Vec<(usize, u32, &'a str, Position)>,
     pub(crate) calls: Vec<(usize, &'a str)>,
     pub(crate) called_by: Vec<(u32, &'a str)>,
     entries: HashMap<&'a str, u32>,
@@ -59,7 +59,7 @@ pub(crate) struct Decoder<'m, 'a> {
 }
 
 impl<'m, 'a> Decoder<'m, 'a> {
-    fn new(module: &'m Module<'a>) -> Result<Self, Problem> {
+    fn new(module: &'m Module<&'a str>) -> Result<Self, Problem> {
         let mut names = Names::new();
         names.module(module)?;
         let program = Program {
@@ -103,18 +103,18 @@ impl<'m, 'a> Decoder<'m, 'a> {
         Ok(decoder)
     }
 
-    fn function(&mut self, function: &'m Function<'a>) -> Result<(), Problem> {
+    fn function(&mut self, function: &'m Function<&'a str>) -> Result<(), Problem> {
         self.function = self.numbers.get(function.name).copied().unwrap_or(0);
         self.entries.insert(function.name, self.program.steps.len() as u32);
         self.names.open();
         if function.is_entry {
             let mut at = 0u64;
             for variable in &function.parameters {
-                at = at.next_multiple_of(variable.element.clamp(1, 8));
-                let placed = Placed { space: Space::Parameter, address: at, size: variable.size };
+                at = at.next_multiple_of(variable.element().clamp(1, 8));
+                let placed = Placed { space: Space::Parameter, address: at, size: variable.size() };
                 self.names.insert(variable.name, placed);
-                self.program.parameters.push((at, variable.size));
-                at = at.saturating_add(variable.size);
+                self.program.parameters.push((at, variable.size()));
+                at = at.saturating_add(variable.size());
             }
         } else {
             let (parameters, results) = self.formals(function.name)?.clone();
@@ -125,33 +125,33 @@ impl<'m, 'a> Decoder<'m, 'a> {
                 self.names.insert(variable.name, placed);
             }
         }
-        for statement in function.body.iter().flatten() {
+        for (statement, &place) in function.body.iter().flatten().zip(&function.positions) {
             match statement {
-                Statement::Label(name, place) => {
+                Statement::Label(name) => {
                     let here = self.program.steps.len() as u32;
                     if self.labels.insert((self.function, name), here).is_some() {
                         return Err(Problem::new(
                             "ptx-name",
-                            *place,
+                            place,
                             format!("the label {name} is there twice"),
                         ));
                     }
                 }
-                Statement::Registers { kind, name, count, place } => {
-                    self.names.registers(kind, name, *count, *place)?;
+                Statement::Registers { ty, name, count } => {
+                    self.names.registers(*ty, name, *count, place)?;
                 }
                 Statement::Variable(variable) => _ = self.names.declare(variable)?,
                 Statement::Open => self.names.open(),
                 Statement::Close => self.names.close(),
-                Statement::Instruction(instruction) => self.instruction(instruction)?,
+                Statement::Instruction(instruction) => self.instruction(instruction, place)?,
             }
         }
         self.names.close();
         // Control that falls off the end returns.
-        self.push(Step { op: Op::Return, guard: ALWAYS }, function.place)
+        self.push(Step { op: Op::Return, guard: ALWAYS }, function.at)
     }
 
-    pub(crate) fn push(&mut self, step: Step, place: Place) -> Result<(), Problem> {
+    pub(crate) fn push(&mut self, step: Step, place: Position) -> Result<(), Problem> {
         if self.program.steps.len() >= MAX_STEPS {
             return Err(Problem::new("ptx-unsupported", place, "too many instructions"));
         }
@@ -160,28 +160,26 @@ impl<'m, 'a> Decoder<'m, 'a> {
         Ok(())
     }
 
-    fn instruction(&mut self, instruction: &Instruction<'a>) -> Result<(), Problem> {
-        let place = instruction.place;
+    fn instruction(&mut self, instruction: &Instruction<&'a str>, place: Position) -> Result<(), Problem> {
         let guard = match instruction.guard {
             None => ALWAYS,
-            Some((name, is_negated)) => match self.names.register(name) {
+            Some(Guard { name, is_negated }) => match self.names.register(name) {
                 Some(Register::Predicate(slot)) => Condition { slot, is_negated },
                 _ => return Err(Problem::new("ptx-name", place, format!("{name} is no predicate"))),
             },
         };
-        let opcode = Opcode::new(instruction.opcode);
-        let op = match (opcode.name, instruction.operands.as_slice()) {
-            ("bra", [Operand::Name(label)]) => {
+        let op = match (instruction.opcode.name, instruction.operands.as_slice()) {
+            (Name::Bra, [Operand::Name(label)]) => {
                 self.jumps.push((self.program.steps.len(), self.function, label, place));
                 Op::Branch { to: 0 }
             }
-            ("call", operands) => self.call(operands, place)?,
-            _ => instructions::decode(self, &opcode, instruction, guard)?,
+            (Name::Call, operands) => self.call(operands, place)?,
+            _ => instructions::decode(self, instruction, guard, place)?,
         };
         self.push(Step { op, guard }, place)
     }
 
-    fn finish(mut self, entry: &Function<'a>) -> Result<Program, Problem> {
+    fn finish(mut self, entry: &Function<&'a str>) -> Result<Program, Problem> {
         for (step, function, label, place) in std::mem::take(&mut self.jumps) {
             let Some(&to) = self.labels.get(&(function, label)) else {
                 return Err(Problem::new("ptx-name", place, format!("there is no label {label}")));
@@ -205,7 +203,7 @@ impl<'m, 'a> Decoder<'m, 'a> {
         program.local_bytes = counts.local;
         program.constants = counts.constants;
         program.name = entry.name.to_owned();
-        program.threads = entry.threads;
+        program.threads = entry.threads();
         Ok(self.program)
     }
 
@@ -235,10 +233,10 @@ impl<'m, 'a> Decoder<'m, 'a> {
     /// which integers are truncated.
     pub(crate) fn read(
         &mut self,
-        operand: &Operand<'a>,
+        operand: &Operand<&'a str>,
         class: Class,
-        bits: u64,
-        place: Place,
+        bits: u32,
+        place: Position,
     ) -> Result<Slot, Problem> {
         let wrong = |words: String| Err(Problem::new("ptx-operand", place, words));
         match (class, operand) {
@@ -250,9 +248,8 @@ impl<'m, 'a> Decoder<'m, 'a> {
             (Class::Word, Operand::Double(bits)) => {
                 Ok(self.word_constant((f64::from_bits(*bits) as f32).to_bits()))
             }
-            (Class::Double, Operand::Integer(bits) | Operand::Double(bits)) => {
-                Ok(self.double_constant(*bits))
-            }
+            (Class::Double, Operand::Integer(value)) => Ok(self.double_constant(*value as u64)),
+            (Class::Double, Operand::Double(bits)) => Ok(self.double_constant(*bits)),
             (_, Operand::Name(name)) => match (class, self.names.register(name)) {
                 (Class::Word, Some(Register::Word(slot, _))) => Ok(slot),
                 (Class::Double, Some(Register::Double(slot))) => Ok(slot),

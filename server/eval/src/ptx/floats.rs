@@ -3,17 +3,21 @@
 //! `approx` instructions return the float nearest to the true result, within half an ulp. The hardware may be
 //! one or two ulps off (`ex2`, `rcp`, `sqrt`, `rsqrt`, `div.full` 2 units; `lg2`, `sin`, `cos`, `tanh` more).
 
+use ptx::Modifier::{Approx, Finite, Full, Infinite, Nan, Normal, Notanumber, Number, Subnormal};
+use ptx::Name::*;
+use ptx::Rounding::{Rm, Rn, Rp, Rz};
+use ptx::{Arithmetic, Type};
+
 use super::lanes::{Doubles, Map, Words, lanes};
-use super::opcode::Opcode;
 
 /// The function of an instruction on `f32`, `f32x2` or `f64`.
-pub(crate) fn find(op: &Opcode<'_>) -> Option<Map> {
-    match op.kind {
-        "f32" if op.flushes => singles::<true>(op),
-        "f32" => singles::<false>(op),
-        "f64" => doubles(op),
-        "f32x2" => pairs(op),
-        "f32.bf16" => mixed(op),
+pub(crate) fn find(op: &Arithmetic) -> Option<Map> {
+    match (op.ty, op.from) {
+        (Type::F32, None) if op.flushes => singles::<true>(op),
+        (Type::F32, None) => singles::<false>(op),
+        (Type::F64, None) => doubles(op),
+        (Type::F32x2, None) => pairs(op),
+        (Type::F32, Some(Type::Bf16)) => mixed(op),
         _ => None,
     }
 }
@@ -93,14 +97,14 @@ fn or_nan(a: f32, b: f32, f: fn(f32, f32) -> f32) -> f32 {
     if a.is_nan() || b.is_nan() { f32::NAN } else { f(a, b) }
 }
 
-fn singles<const F: bool>(op: &Opcode<'_>) -> Option<Map> {
-    let rounding = op.rounding.unwrap_or("rn");
+fn singles<const F: bool>(op: &Arithmetic) -> Option<Map> {
+    let rounding = op.rounding.unwrap_or(Rn);
     if op.saturates {
-        return Some(match (op.name, op.modifier(), rounding) {
-            ("add", "", "rn") => lanes!(W2, |a, b| put::<F>(saturate(get::<F>(a) + get::<F>(b)))),
-            ("sub", "", "rn") => lanes!(W2, |a, b| put::<F>(saturate(get::<F>(a) - get::<F>(b)))),
-            ("mul", "", "rn") => lanes!(W2, |a, b| put::<F>(saturate(get::<F>(a) * get::<F>(b)))),
-            ("fma", "", "rn") => {
+        return Some(match (op.name, op.modifiers(), rounding) {
+            (Add, [], Rn) => lanes!(W2, |a, b| put::<F>(saturate(get::<F>(a) + get::<F>(b)))),
+            (Sub, [], Rn) => lanes!(W2, |a, b| put::<F>(saturate(get::<F>(a) - get::<F>(b)))),
+            (Mul, [], Rn) => lanes!(W2, |a, b| put::<F>(saturate(get::<F>(a) * get::<F>(b)))),
+            (Fma, [], Rn) => {
                 lanes!(W3, |a, b, c| put::<F>(saturate(fused(get::<F>(a), get::<F>(b), get::<F>(c)))))
             }
             _ => return None,
@@ -130,48 +134,60 @@ fn singles<const F: bool>(op: &Opcode<'_>) -> Option<Map> {
     fn negated(x: f32) -> f32 {
         -x
     }
-    Some(match (op.name, op.modifier(), rounding) {
-        ("add", "", "rn") => lanes!(W2, |a, b| put::<F>(get::<F>(a) + get::<F>(b))),
-        ("sub", "", "rn") => lanes!(W2, |a, b| put::<F>(get::<F>(a) - get::<F>(b))),
-        ("mul", "", "rn") => lanes!(W2, |a, b| put::<F>(get::<F>(a) * get::<F>(b))),
-        ("fma" | "mad", "", "rn") => {
+    Some(match (op.name, op.modifiers(), rounding) {
+        (Add, [], Rn) => lanes!(W2, |a, b| put::<F>(get::<F>(a) + get::<F>(b))),
+        (Sub, [], Rn) => lanes!(W2, |a, b| put::<F>(get::<F>(a) - get::<F>(b))),
+        (Mul, [], Rn) => lanes!(W2, |a, b| put::<F>(get::<F>(a) * get::<F>(b))),
+        (Fma | Mad, [], Rn) => {
             lanes!(W3, |a, b, c| put::<F>(fused(get::<F>(a), get::<F>(b), get::<F>(c))))
         }
-        ("add", "", "rz") => sum!(same, round_to_zero),
-        ("add", "", "rm") => sum!(same, round_down),
-        ("add", "", "rp") => sum!(same, round_up),
-        ("sub", "", "rz") => sum!(negated, round_to_zero),
-        ("sub", "", "rm") => sum!(negated, round_down),
-        ("sub", "", "rp") => sum!(negated, round_up),
-        ("mul", "", "rz") => lanes!(W2, |a, b| put::<F>(round_to_zero(product(get::<F>(a), get::<F>(b))))),
-        ("mul", "", "rm") => lanes!(W2, |a, b| put::<F>(round_down(product(get::<F>(a), get::<F>(b))))),
-        ("mul", "", "rp") => lanes!(W2, |a, b| put::<F>(round_up(product(get::<F>(a), get::<F>(b))))),
-        ("fma", "", "rz") => fma!(round_to_zero),
-        ("fma", "", "rm") => fma!(round_down),
-        ("fma", "", "rp") => fma!(round_up),
-        ("div", "" | "full" | "approx", "rn") => lanes!(W2, |a, b| put::<F>(get::<F>(a) / get::<F>(b))),
-        ("min", "", _) => lanes!(W2, |a, b| put::<F>(smaller(get::<F>(a), get::<F>(b)))),
-        ("max", "", _) => lanes!(W2, |a, b| put::<F>(larger(get::<F>(a), get::<F>(b)))),
-        ("min", "NaN", _) => lanes!(W2, |a, b| put::<F>(or_nan(get::<F>(a), get::<F>(b), smaller))),
-        ("max", "NaN", _) => lanes!(W2, |a, b| put::<F>(or_nan(get::<F>(a), get::<F>(b), larger))),
-        ("neg", "", _) => lanes!(W1, |a| (if F { put::<F>(get::<F>(a)) } else { a }) ^ 0x8000_0000),
-        ("abs", "", _) => lanes!(W1, |a| (if F { put::<F>(get::<F>(a)) } else { a }) & 0x7FFF_FFFF),
+        (Add, [], Rz) => sum!(same, round_to_zero),
+        (Add, [], Rm) => sum!(same, round_down),
+        (Add, [], Rp) => sum!(same, round_up),
+        (Sub, [], Rz) => sum!(negated, round_to_zero),
+        (Sub, [], Rm) => sum!(negated, round_down),
+        (Sub, [], Rp) => sum!(negated, round_up),
+        (Mul, [], Rz) => {
+            lanes!(W2, |a, b| put::<F>(round_to_zero(product(get::<F>(a), get::<F>(b)))))
+        }
+        (Mul, [], Rm) => {
+            lanes!(W2, |a, b| put::<F>(round_down(product(get::<F>(a), get::<F>(b)))))
+        }
+        (Mul, [], Rp) => {
+            lanes!(W2, |a, b| put::<F>(round_up(product(get::<F>(a), get::<F>(b)))))
+        }
+        (Fma, [], Rz) => fma!(round_to_zero),
+        (Fma, [], Rm) => fma!(round_down),
+        (Fma, [], Rp) => fma!(round_up),
+        (Div, [] | [Full] | [Approx], Rn) => {
+            lanes!(W2, |a, b| put::<F>(get::<F>(a) / get::<F>(b)))
+        }
+        (Min, [], _) => lanes!(W2, |a, b| put::<F>(smaller(get::<F>(a), get::<F>(b)))),
+        (Max, [], _) => lanes!(W2, |a, b| put::<F>(larger(get::<F>(a), get::<F>(b)))),
+        (Min, [Nan], _) => {
+            lanes!(W2, |a, b| put::<F>(or_nan(get::<F>(a), get::<F>(b), smaller)))
+        }
+        (Max, [Nan], _) => {
+            lanes!(W2, |a, b| put::<F>(or_nan(get::<F>(a), get::<F>(b), larger)))
+        }
+        (Neg, [], _) => lanes!(W1, |a| (if F { put::<F>(get::<F>(a)) } else { a }) ^ 0x8000_0000),
+        (Abs, [], _) => lanes!(W1, |a| (if F { put::<F>(get::<F>(a)) } else { a }) & 0x7FFF_FFFF),
         // The sign comes from the first operand.
-        ("copysign", "", _) => lanes!(W2, |a, b| (a & 0x8000_0000) | (b & 0x7FFF_FFFF)),
-        ("sqrt", "" | "approx", "rn") => lanes!(W1, |a| put::<F>(get::<F>(a).sqrt())),
-        ("rcp", "" | "approx", "rn") => lanes!(W1, |a| put::<F>(1.0 / get::<F>(a))),
-        ("rsqrt", "approx", _) => one!(|x| if x == 0.0 { 1.0 / x } else { 1.0 / x.sqrt() }),
-        ("ex2", "approx", _) => one!(|x| x.exp2()),
-        ("lg2", "approx", _) => one!(|x| x.log2()),
-        ("sin", "approx", _) => one!(|x| x.sin()),
-        ("cos", "approx", _) => one!(|x| x.cos()),
-        ("tanh", "approx", _) => one!(|x| x.tanh()),
-        ("testp", "finite", _) => lanes!(Test32, |a| f32::from_bits(a).is_finite()),
-        ("testp", "infinite", _) => lanes!(Test32, |a| f32::from_bits(a).is_infinite()),
-        ("testp", "number", _) => lanes!(Test32, |a| !f32::from_bits(a).is_nan()),
-        ("testp", "notanumber", _) => lanes!(Test32, |a| f32::from_bits(a).is_nan()),
-        ("testp", "normal", _) => lanes!(Test32, |a| f32::from_bits(a).is_normal()),
-        ("testp", "subnormal", _) => lanes!(Test32, |a| f32::from_bits(a).is_subnormal()),
+        (Copysign, [], _) => lanes!(W2, |a, b| (a & 0x8000_0000) | (b & 0x7FFF_FFFF)),
+        (Sqrt, [] | [Approx], Rn) => lanes!(W1, |a| put::<F>(get::<F>(a).sqrt())),
+        (Rcp, [] | [Approx], Rn) => lanes!(W1, |a| put::<F>(1.0 / get::<F>(a))),
+        (Rsqrt, [Approx], _) => one!(|x| if x == 0.0 { 1.0 / x } else { 1.0 / x.sqrt() }),
+        (Ex2, [Approx], _) => one!(|x| x.exp2()),
+        (Lg2, [Approx], _) => one!(|x| x.log2()),
+        (Sin, [Approx], _) => one!(|x| x.sin()),
+        (Cos, [Approx], _) => one!(|x| x.cos()),
+        (Tanh, [Approx], _) => one!(|x| x.tanh()),
+        (Testp, [Finite], _) => lanes!(Test32, |a| f32::from_bits(a).is_finite()),
+        (Testp, [Infinite], _) => lanes!(Test32, |a| f32::from_bits(a).is_infinite()),
+        (Testp, [Number], _) => lanes!(Test32, |a| !f32::from_bits(a).is_nan()),
+        (Testp, [Notanumber], _) => lanes!(Test32, |a| f32::from_bits(a).is_nan()),
+        (Testp, [Normal], _) => lanes!(Test32, |a| f32::from_bits(a).is_normal()),
+        (Testp, [Subnormal], _) => lanes!(Test32, |a| f32::from_bits(a).is_subnormal()),
         _ => return None,
     })
 }
@@ -190,7 +206,7 @@ fn flushed(bits: u64) -> f64 {
     if value.is_subnormal() { 0f64.copysign(value) } else { value }
 }
 
-fn doubles(op: &Opcode<'_>) -> Option<Map> {
+fn doubles(op: &Arithmetic) -> Option<Map> {
     fn get(bits: u64) -> f64 {
         f64::from_bits(bits)
     }
@@ -200,38 +216,40 @@ fn doubles(op: &Opcode<'_>) -> Option<Map> {
     fn larger(a: f64, b: f64) -> f64 {
         if a.is_nan() || b > a || a == b && a.is_sign_negative() { b } else { a }
     }
-    Some(match (op.name, op.modifier(), op.rounding.unwrap_or("rn")) {
-        ("add", "", "rn") => lanes!(D2, |a, b| put64(get(a) + get(b))),
-        ("sub", "", "rn") => lanes!(D2, |a, b| put64(get(a) - get(b))),
-        ("mul", "", "rn") => lanes!(D2, |a, b| put64(get(a) * get(b))),
-        ("fma" | "mad", "", "rn") => lanes!(D3, |a, b, c| put64(get(a).mul_add(get(b), get(c)))),
-        ("div", "", "rn") => lanes!(D2, |a, b| put64(get(a) / get(b))),
-        ("sqrt", "", "rn") => lanes!(D1, |a| put64(get(a).sqrt())),
-        ("rcp", "", "rn") => lanes!(D1, |a| put64(1.0 / get(a))),
-        ("min", "", _) => lanes!(D2, |a, b| put64(smaller(get(a), get(b)))),
-        ("max", "", _) => lanes!(D2, |a, b| put64(larger(get(a), get(b)))),
-        ("neg", "", _) => lanes!(D1, |a| a ^ 1 << 63),
-        ("abs", "", _) => lanes!(D1, |a| a & !(1 << 63)),
-        ("copysign", "", _) => lanes!(D2, |a, b| (a & 1 << 63) | (b & !(1 << 63))),
-        ("rcp", "approx", _) => lanes!(D1, |a| seed(1.0 / flushed(a))),
-        ("rsqrt", "approx", _) if !op.flushes => {
+    Some(match (op.name, op.modifiers(), op.rounding.unwrap_or(Rn)) {
+        (Add, [], Rn) => lanes!(D2, |a, b| put64(get(a) + get(b))),
+        (Sub, [], Rn) => lanes!(D2, |a, b| put64(get(a) - get(b))),
+        (Mul, [], Rn) => lanes!(D2, |a, b| put64(get(a) * get(b))),
+        (Fma | Mad, [], Rn) => {
+            lanes!(D3, |a, b, c| put64(get(a).mul_add(get(b), get(c))))
+        }
+        (Div, [], Rn) => lanes!(D2, |a, b| put64(get(a) / get(b))),
+        (Sqrt, [], Rn) => lanes!(D1, |a| put64(get(a).sqrt())),
+        (Rcp, [], Rn) => lanes!(D1, |a| put64(1.0 / get(a))),
+        (Min, [], _) => lanes!(D2, |a, b| put64(smaller(get(a), get(b)))),
+        (Max, [], _) => lanes!(D2, |a, b| put64(larger(get(a), get(b)))),
+        (Neg, [], _) => lanes!(D1, |a| a ^ 1 << 63),
+        (Abs, [], _) => lanes!(D1, |a| a & !(1 << 63)),
+        (Copysign, [], _) => lanes!(D2, |a, b| (a & 1 << 63) | (b & !(1 << 63))),
+        (Rcp, [Approx], _) => lanes!(D1, |a| seed(1.0 / flushed(a))),
+        (Rsqrt, [Approx], _) if !op.flushes => {
             lanes!(D1, |a| put64(if get(a) == 0.0 { 1.0 / get(a) } else { 1.0 / get(a).sqrt() }))
         }
-        ("rsqrt", "approx", _) => lanes!(D1, |a| seed(match flushed(a) {
+        (Rsqrt, [Approx], _) => lanes!(D1, |a| seed(match flushed(a) {
             zero if zero == 0.0 => 1.0 / zero,
             x => 1.0 / x.sqrt(),
         })),
-        ("testp", "finite", _) => lanes!(Test64, |a| get(a).is_finite()),
-        ("testp", "infinite", _) => lanes!(Test64, |a| get(a).is_infinite()),
-        ("testp", "notanumber", _) => lanes!(Test64, |a| get(a).is_nan()),
-        ("testp", "number", _) => lanes!(Test64, |a| !get(a).is_nan()),
+        (Testp, [Finite], _) => lanes!(Test64, |a| get(a).is_finite()),
+        (Testp, [Infinite], _) => lanes!(Test64, |a| get(a).is_infinite()),
+        (Testp, [Notanumber], _) => lanes!(Test64, |a| get(a).is_nan()),
+        (Testp, [Number], _) => lanes!(Test64, |a| !get(a).is_nan()),
         _ => return None,
     })
 }
 
 /// Instructions on two 32-bit floats in 64 bits.
-fn pairs(op: &Opcode<'_>) -> Option<Map> {
-    if op.saturates || op.flushes || op.rounding.is_some_and(|r| r != "rn") || !op.modifier().is_empty() {
+fn pairs(op: &Arithmetic) -> Option<Map> {
+    if op.saturates || op.flushes || op.rounding.is_some_and(|r| r != Rn) || !op.modifiers().is_empty() {
         return None;
     }
     fn both(a: u64, b: u64, f: impl Fn(f32, f32) -> f32) -> u64 {
@@ -242,10 +260,10 @@ fn pairs(op: &Opcode<'_>) -> Option<Map> {
         f32::from_bits((bits >> shift) as u32)
     }
     Some(match op.name {
-        "add" => lanes!(D2, |a, b| both(a, b, |a, b| a + b)),
-        "sub" => lanes!(D2, |a, b| both(a, b, |a, b| a - b)),
-        "mul" => lanes!(D2, |a, b| both(a, b, |a, b| a * b)),
-        "fma" => lanes!(D3, |a, b, c| {
+        Add => lanes!(D2, |a, b| both(a, b, |a, b| a + b)),
+        Sub => lanes!(D2, |a, b| both(a, b, |a, b| a - b)),
+        Mul => lanes!(D2, |a, b| both(a, b, |a, b| a * b)),
+        Fma => lanes!(D3, |a, b, c| {
             let of = |shift| put::<false>(fused(part(a, shift), part(b, shift), part(c, shift)));
             u64::from(of(0)) | u64::from(of(32)) << 32
         }),
@@ -254,17 +272,17 @@ fn pairs(op: &Opcode<'_>) -> Option<Map> {
 }
 
 /// `add.rn.f32.bf16 d, a, c`: the narrow float is the first operand, or in `fma` the factors of the product.
-fn mixed(op: &Opcode<'_>) -> Option<Map> {
-    if op.saturates || op.rounding.is_some_and(|r| r != "rn") || !op.modifier().is_empty() {
+fn mixed(op: &Arithmetic) -> Option<Map> {
+    if op.saturates || op.rounding.is_some_and(|r| r != Rn) || !op.modifiers().is_empty() {
         return None;
     }
     fn wide(bits: u32) -> f32 {
         crate::formats::bf16_to_f32(bits & 0xFFFF)
     }
     Some(match op.name {
-        "add" => lanes!(W2, |a, b| put::<false>(wide(a) + f32::from_bits(b))),
-        "sub" => lanes!(W2, |a, b| put::<false>(wide(a) - f32::from_bits(b))),
-        "fma" => lanes!(W3, |a, b, c| put::<false>(fused(wide(a), wide(b), f32::from_bits(c)))),
+        Add => lanes!(W2, |a, b| put::<false>(wide(a) + f32::from_bits(b))),
+        Sub => lanes!(W2, |a, b| put::<false>(wide(a) - f32::from_bits(b))),
+        Fma => lanes!(W3, |a, b, c| put::<false>(fused(wide(a), wide(b), f32::from_bits(c)))),
         _ => return None,
     })
 }

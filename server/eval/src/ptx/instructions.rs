@@ -1,11 +1,13 @@
 //! Decodes the operands of each instruction: the registers it reads and writes.
 
+use std::fmt::Display;
+
+use ptx::{Arithmetic, Instruction, Modifier, Name, Opcode, Operand, Position, Type};
+
 use super::decode::Decoder;
 use super::lanes::{Class, Doubles, Map, Words, lanes};
 use super::names::Register;
-use super::opcode::Opcode;
-use super::parse::{Instruction, Operand};
-use super::problem::{Place, Problem};
+use super::problem::Problem;
 use super::program::*;
 use super::{comparisons, conversions, floats, halves, integers, moves, transfers};
 
@@ -15,35 +17,47 @@ type Decoded = Result<Op, Problem>;
 /// the first, under `guard`.
 pub(crate) fn decode<'a>(
     decoder: &mut Decoder<'_, 'a>,
-    opcode: &Opcode<'a>,
-    instruction: &Instruction<'a>,
+    instruction: &Instruction<&'a str>,
     guard: Condition,
+    place: Position,
 ) -> Decoded {
-    let place = instruction.place;
+    let opcode = &instruction.opcode;
     let operands = instruction.operands.as_slice();
     match opcode.name {
-        "ret" => Ok(Op::Return),
-        "exit" => Ok(Op::Exit),
-        "trap" => Ok(Op::Trap),
-        "brkpt" | "nanosleep" | "membar" | "fence" | "griddepcontrol" | "prefetch" | "prefetchu"
-        | "applypriority" | "discard" | "createpolicy" => Ok(Op::Nothing),
-        "bar" | "barrier" => barrier(opcode, operands, place),
-        "mov" => moves::decode(decoder, opcode, operands, place),
-        "cvta" => moves::address(decoder, opcode, operands, place),
-        "setp" => compare(decoder, opcode, operands, place),
-        "selp" => select(decoder, opcode, operands, place),
-        "and" | "or" | "xor" | "not" if opcode.kind == "pred" => logic(decoder, opcode, operands, place),
-        "ld" | "ldu" | "st" => transfers::access(decoder, opcode, operands, place),
-        "atom" | "red" => transfers::atomic(decoder, opcode, operands, place),
-        "shfl" => transfers::shuffle(decoder, opcode, operands, place),
-        "vote" | "activemask" => transfers::vote(decoder, opcode, operands, place),
-        "redux" => transfers::reduce(decoder, opcode, operands, place),
-        "add" | "addc" | "sub" | "subc" | "mad" | "madc" if takes_carry(opcode) => {
+        Name::Ret => Ok(Op::Return),
+        Name::Exit => Ok(Op::Exit),
+        Name::Trap => Ok(Op::Trap),
+        Name::Brkpt
+        | Name::Nanosleep
+        | Name::Membar
+        | Name::Fence
+        | Name::Griddepcontrol
+        | Name::Prefetch
+        | Name::Prefetchu
+        | Name::Applypriority
+        | Name::Discard
+        | Name::Createpolicy => Ok(Op::Nothing),
+        Name::Bar | Name::Barrier => barrier(opcode, operands, place),
+        Name::Mov => moves::decode(decoder, opcode, operands, place),
+        Name::Cvta => moves::address(decoder, opcode, operands, place),
+        Name::Setp => compare(decoder, opcode, operands, place),
+        Name::Selp => select(decoder, opcode, operands, place),
+        Name::And | Name::Or | Name::Xor | Name::Not if opcode.ty() == Some(Type::Pred) => {
+            logic(decoder, opcode, operands, place)
+        }
+        Name::Ld | Name::Ldu | Name::St => transfers::access(decoder, opcode, operands, place),
+        Name::Atom | Name::Red => transfers::atomic(decoder, opcode, operands, place),
+        Name::Shfl => transfers::shuffle(decoder, opcode, operands, place),
+        Name::Vote | Name::Activemask => transfers::vote(decoder, opcode, operands, place),
+        Name::Redux => transfers::reduce(decoder, opcode, operands, place),
+        Name::Add | Name::Addc | Name::Sub | Name::Subc | Name::Mad | Name::Madc if takes_carry(opcode) => {
             carry(decoder, opcode, operands, place)
         }
         // The minimum or maximum of three: that of the first two, then of it and the third.
-        "min" | "max" if operands.len() == 4 && matches!(opcode.kind, "f32" | "s32" | "u32") => {
-            let Some(map) = find(opcode) else { return unsupported(instruction.opcode, place) };
+        Name::Min | Name::Max
+            if operands.len() == 4 && matches!(opcode.ty(), Some(Type::F32 | Type::S32 | Type::U32)) =>
+        {
+            let Some(map) = find(opcode) else { return unsupported(opcode, place) };
             let (to, mask) = target(decoder, &operands[0], Class::Word, place)?;
             let between = decoder.temporary();
             let mut from = [0; 3];
@@ -55,9 +69,9 @@ pub(crate) fn decode<'a>(
             Ok(Op::Map { map, to, from: [between, from[2], 0, 0], mask })
         }
         _ => {
-            let Some(map) = find(opcode) else { return unsupported(instruction.opcode, place) };
+            let Some(map) = find(opcode) else { return unsupported(opcode, place) };
             // A conversion may take the lower half of a wide register.
-            if let ("cvt", &[Class::Word], [to, from]) = (opcode.name, map.operands(), operands)
+            if let (Name::Cvt, &[Class::Word], [to, from]) = (opcode.name, map.operands(), operands)
                 && let Operand::Name(name) = from
                 && let Some(Register::Double(slot)) = decoder.names.register(name)
             {
@@ -73,23 +87,24 @@ pub(crate) fn decode<'a>(
     }
 }
 
-pub(crate) fn unsupported<T>(opcode: &str, place: Place) -> Result<T, Problem> {
-    Err(Problem::new("ptx-unsupported", place, format!("the instruction {opcode} is not run")))
+pub(crate) fn unsupported<T>(what: impl Display, place: Position) -> Result<T, Problem> {
+    Err(Problem::new("ptx-unsupported", place, format!("the instruction {what} is not run")))
 }
 
-fn find(opcode: &Opcode<'_>) -> Option<Map> {
-    match opcode.name {
-        "cvt" => conversions::find(opcode),
-        _ => floats::find(opcode).or_else(|| halves::find(opcode)).or_else(|| integers::find(opcode)),
+fn find(opcode: &Opcode) -> Option<Map> {
+    let op = &Arithmetic::of(opcode)?;
+    match op.name {
+        Name::Cvt => conversions::find(op),
+        _ => floats::find(op).or_else(|| halves::find(op)).or_else(|| integers::find(op)),
     }
 }
 
 /// The destination register: its slot, and the mask of its bits.
 pub(crate) fn target<'a>(
     decoder: &Decoder<'_, 'a>,
-    operand: &Operand<'a>,
+    operand: &Operand<&'a str>,
     class: Class,
-    place: Place,
+    place: Position,
 ) -> Result<(Slot, u32), Problem> {
     let Operand::Name(name) = operand else {
         return Err(Problem::new("ptx-operand", place, "the result is no register"));
@@ -111,8 +126,8 @@ pub(crate) fn target<'a>(
 /// A predicate operand, or a constant.
 pub(crate) fn condition<'a>(
     decoder: &Decoder<'_, 'a>,
-    operand: &Operand<'a>,
-    place: Place,
+    operand: &Operand<&'a str>,
+    place: Position,
 ) -> Result<Condition, Problem> {
     let (name, is_negated) = match operand {
         Operand::Name(name) => (name, false),
@@ -126,7 +141,7 @@ pub(crate) fn condition<'a>(
     }
 }
 
-fn count(operands: &[Operand<'_>], wanted: usize, place: Place) -> Result<(), Problem> {
+fn count(operands: &[Operand<&str>], wanted: usize, place: Position) -> Result<(), Problem> {
     match operands.len() == wanted {
         true => Ok(()),
         false => Err(Problem::new("ptx-operand", place, format!("{wanted} operands are needed"))),
@@ -137,18 +152,18 @@ fn count(operands: &[Operand<'_>], wanted: usize, place: Place) -> Result<(), Pr
 pub(crate) fn mapped<'a>(
     decoder: &mut Decoder<'_, 'a>,
     map: Map,
-    opcode: &Opcode<'a>,
-    operands: &[Operand<'a>],
-    place: Place,
+    opcode: &Opcode,
+    operands: &[Operand<&'a str>],
+    place: Position,
 ) -> Decoded {
     let classes = map.operands();
     count(operands, classes.len() + 1, place)?;
-    let bits = opcode.bits().unwrap_or(32);
+    let bits = bits_of(opcode).unwrap_or(32);
     let (to, mask) = target(decoder, &operands[0], map.result(), place)?;
     let mut from = [0; 4];
     for (i, &class) in classes.iter().enumerate() {
         // A shift amount, and the selector of `prmt`, are 32 bits for every type.
-        let bits = if i > 0 && matches!(opcode.name, "shl" | "shr") { 32 } else { bits };
+        let bits = if i > 0 && matches!(opcode.name, Name::Shl | Name::Shr) { 32 } else { bits };
         from[i] = decoder.read(&operands[i + 1], class, bits, place)?;
     }
     if map.result() == Class::Predicate {
@@ -166,14 +181,14 @@ pub(crate) fn mapped<'a>(
 
 fn compare<'a>(
     decoder: &mut Decoder<'_, 'a>,
-    opcode: &Opcode<'a>,
-    operands: &[Operand<'a>],
-    place: Place,
+    opcode: &Opcode,
+    operands: &[Operand<&'a str>],
+    place: Position,
 ) -> Decoded {
     let Some(map) = comparisons::find(opcode) else {
-        return unsupported(&format!("setp.{}", opcode.words().collect::<Vec<_>>().join(".")), place);
+        return unsupported(opcode, place);
     };
-    let gate = opcode.words().find_map(gate_of).unwrap_or(Gate::First);
+    let gate = opcode.modifiers().find_map(gate_of).unwrap_or(Gate::First);
     count(operands, if gate == Gate::First { 3 } else { 4 }, place)?;
     let (to, other) = match operands[0] {
         Operand::Pair(a, b) => {
@@ -182,7 +197,7 @@ fn compare<'a>(
         }
         ref one => (target(decoder, one, Class::Predicate, place)?.0, NOWHERE),
     };
-    let bits = opcode.bits().unwrap_or(32);
+    let bits = bits_of(opcode).unwrap_or(32);
     let class = map.operands()[0];
     let from =
         [decoder.read(&operands[1], class, bits, place)?, decoder.read(&operands[2], class, bits, place)?];
@@ -193,23 +208,23 @@ fn compare<'a>(
     Ok(Op::Compare { map, to, other, from, gate, with })
 }
 
-fn gate_of(word: &str) -> Option<Gate> {
-    match word {
-        "and" => Some(Gate::And),
-        "or" => Some(Gate::Or),
-        "xor" => Some(Gate::Xor),
+fn gate_of(modifier: Modifier) -> Option<Gate> {
+    match modifier {
+        Modifier::And => Some(Gate::And),
+        Modifier::Or => Some(Gate::Or),
+        Modifier::Xor => Some(Gate::Xor),
         _ => None,
     }
 }
 
 fn select<'a>(
     decoder: &mut Decoder<'_, 'a>,
-    opcode: &Opcode<'a>,
-    operands: &[Operand<'a>],
-    place: Place,
+    opcode: &Opcode,
+    operands: &[Operand<&'a str>],
+    place: Position,
 ) -> Decoded {
     count(operands, 4, place)?;
-    let Some(bits) = opcode.bits() else { return unsupported("selp", place) };
+    let Some(bits) = bits_of(opcode) else { return unsupported("selp", place) };
     let class = if bits == 64 { Class::Double } else { Class::Word };
     let to = target(decoder, &operands[0], class, place)?.0;
     let from =
@@ -223,11 +238,16 @@ fn select<'a>(
 
 fn logic<'a>(
     decoder: &mut Decoder<'_, 'a>,
-    opcode: &Opcode<'a>,
-    operands: &[Operand<'a>],
-    place: Place,
+    opcode: &Opcode,
+    operands: &[Operand<&'a str>],
+    place: Position,
 ) -> Decoded {
-    let gate = gate_of(opcode.name).unwrap_or(Gate::First);
+    let gate = match opcode.name {
+        Name::And => Gate::And,
+        Name::Or => Gate::Or,
+        Name::Xor => Gate::Xor,
+        _ => Gate::First,
+    };
     count(operands, if gate == Gate::First { 2 } else { 3 }, place)?;
     let to = target(decoder, &operands[0], Class::Predicate, place)?.0;
     let mut a = condition(decoder, &operands[1], place)?;
@@ -241,35 +261,49 @@ fn logic<'a>(
     Ok(Op::Logic { to, gate, a, b })
 }
 
-fn barrier(opcode: &Opcode<'_>, operands: &[Operand<'_>], place: Place) -> Decoded {
-    if opcode.has("warp") {
+fn barrier(opcode: &Opcode, operands: &[Operand<&str>], place: Position) -> Decoded {
+    if opcode.has(Modifier::Warp) {
         return Ok(Op::WarpBarrier);
     }
-    let is_whole = operands.len() <= 1 && (opcode.has("sync") || opcode.words().next().is_none());
+    let is_whole = operands.len() <= 1 && (opcode.has(Modifier::Sync) || opcode.words().is_empty());
     match is_whole && matches!(operands.first(), None | Some(Operand::Integer(_))) {
         true => Ok(Op::Barrier),
         false => unsupported("bar of a part of the block", place),
     }
 }
 
-fn takes_carry(opcode: &Opcode<'_>) -> bool {
-    opcode.has("cc") || opcode.name.ends_with('c')
+fn takes_carry(opcode: &Opcode) -> bool {
+    opcode.has(Modifier::Cc) || reads_carry(opcode)
+}
+
+fn reads_carry(opcode: &Opcode) -> bool {
+    matches!(opcode.name, Name::Addc | Name::Subc | Name::Madc)
+}
+
+/// The bits of the last type.
+pub(crate) fn bits_of(opcode: &Opcode) -> Option<u32> {
+    opcode.ty()?.bits()
 }
 
 fn carry<'a>(
     decoder: &mut Decoder<'_, 'a>,
-    opcode: &Opcode<'a>,
-    operands: &[Operand<'a>],
-    place: Place,
+    opcode: &Opcode,
+    operands: &[Operand<&'a str>],
+    place: Position,
 ) -> Decoded {
     let kind = match opcode.name {
-        "add" | "addc" => CarryKind::Add,
-        "sub" | "subc" => CarryKind::Subtract,
-        _ if opcode.has("hi") => CarryKind::MultiplyHigh,
+        Name::Add | Name::Addc => CarryKind::Add,
+        Name::Sub | Name::Subc => CarryKind::Subtract,
+        _ if opcode.has(Modifier::Hi) => CarryKind::MultiplyHigh,
         _ => CarryKind::MultiplyLow,
     };
-    if !matches!(opcode.kind, "u32" | "s32") || opcode.kind == "s32" && kind == CarryKind::MultiplyHigh {
-        return unsupported(&format!("{} with carry on {}", opcode.name, opcode.kind), place);
+    let is_known = match opcode.ty() {
+        Some(Type::U32) => true,
+        Some(Type::S32) => kind != CarryKind::MultiplyHigh,
+        _ => false,
+    };
+    if !is_known {
+        return unsupported(opcode, place);
     }
     let is_product = matches!(kind, CarryKind::MultiplyHigh | CarryKind::MultiplyLow);
     count(operands, if is_product { 4 } else { 3 }, place)?;
@@ -278,7 +312,7 @@ fn carry<'a>(
     for (slot, operand) in from.iter_mut().zip(&operands[1..]) {
         *slot = decoder.read(operand, Class::Word, 32, place)?;
     }
-    let (takes, leaves) = (opcode.name.ends_with('c'), opcode.has("cc"));
+    let (takes, leaves) = (reads_carry(opcode), opcode.has(Modifier::Cc));
     Ok(Op::Carry { to, from, kind, takes, leaves })
 }
 

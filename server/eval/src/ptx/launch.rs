@@ -2,9 +2,11 @@
 
 use std::collections::HashMap;
 
+use ptx::Position;
+
 use super::block::Machine;
 use super::memory::Memory;
-use super::problem::{Place, Problem, Thread};
+use super::problem::{Problem, Thread};
 use super::program::Program;
 use super::sectors::Traffic;
 
@@ -54,7 +56,7 @@ impl Launch {
 pub struct Finding {
     /// `shared-race`, `uninitialised-register`, `uninitialised-shared`, `uninitialised-global`.
     pub code: &'static str,
-    pub place: Place,
+    pub place: Position,
     /// How often it occurred, and the first thread.
     pub count: u64,
     pub thread: Thread,
@@ -87,7 +89,7 @@ impl Findings {
         code: &'static str,
         step: u32,
         count: u32,
-        first: impl FnOnce() -> (Place, Thread, String),
+        first: impl FnOnce() -> (Position, Thread, String),
     ) {
         match self.known.get(&(code, step)) {
             Some(&at) => self.list[at].count += u64::from(count),
@@ -105,7 +107,7 @@ impl Findings {
 /// Runs are deterministic: the warps of a block run one after the other from barrier to barrier, the blocks
 /// in order.
 pub fn run(program: &Program, launch: &Launch, memory: &mut Memory<'_>) -> Result<Report, Problem> {
-    let wrong = |words: String| Err(Problem::new("launch", Place::default(), words));
+    let wrong = |words: String| Err(Problem::new("launch", Position::default(), words));
     let product = |sizes: [u32; 3]| sizes.iter().try_fold(1u64, |n, &size| n.checked_mul(u64::from(size)));
     let (Some(blocks), Some(threads @ 1..=1024)) = (product(launch.grid), product(launch.threads)) else {
         return wrong(format!("{:?} threads in {:?} blocks", launch.threads, launch.grid));

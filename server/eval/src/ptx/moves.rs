@@ -1,27 +1,27 @@
 //! `mov` in all forms, and address conversion between state spaces.
 
+use ptx::{Modifier, Opcode, Operand, Position};
+
 use super::decode::Decoder;
-use super::instructions::{condition, same_word, target, unsupported};
+use super::instructions::{bits_of, condition, same_word, target, unsupported};
 use super::lanes::{Class, Doubles, Map, Words, lanes};
 use super::names::{LOCAL, Register, SHARED};
-use super::opcode::Opcode;
-use super::parse::Operand;
-use super::problem::{Place, Problem};
+use super::problem::Problem;
 use super::program::*;
 
 /// `mov`, including packing and unpacking.
 pub(crate) fn decode<'a>(
     decoder: &mut Decoder<'_, 'a>,
-    opcode: &Opcode<'a>,
-    operands: &[Operand<'a>],
-    place: Place,
+    opcode: &Opcode,
+    operands: &[Operand<&'a str>],
+    place: Position,
 ) -> Result<Op, Problem> {
     let wrong = || Problem::new("ptx-operand", place, "a mov of this form");
     let [to, from] = operands else { return Err(wrong()) };
-    let bits = opcode.bits().ok_or_else(wrong)?;
+    let bits = bits_of(opcode).ok_or_else(wrong)?;
     match (to, from) {
-        (Operand::List(parts), _) => split(decoder, bits, parts, from, place),
-        (_, Operand::List(parts)) => join(decoder, bits, to, parts, place),
+        (Operand::Vector(parts), _) => split(decoder, bits, parts, from, place),
+        (_, Operand::Vector(parts)) => join(decoder, bits, to, parts, place),
         _ if bits == 1 => {
             let to = target(decoder, to, Class::Predicate, place)?.0;
             Ok(Op::Logic { to, gate: Gate::First, a: condition(decoder, from, place)?, b: ALWAYS })
@@ -45,7 +45,7 @@ pub(crate) fn decode<'a>(
     }
 }
 
-fn register(decoder: &Decoder<'_, '_>, operand: &Operand<'_>) -> Option<Register> {
+fn register(decoder: &Decoder<'_, '_>, operand: &Operand<&str>) -> Option<Register> {
     match operand {
         Operand::Name(name) => decoder.names.register(name),
         _ => None,
@@ -54,10 +54,10 @@ fn register(decoder: &Decoder<'_, '_>, operand: &Operand<'_>) -> Option<Register
 
 fn split<'a>(
     decoder: &mut Decoder<'_, 'a>,
-    bits: u64,
-    parts: &[Operand<'a>],
-    from: &Operand<'a>,
-    place: Place,
+    bits: u32,
+    parts: &[Operand<&'a str>],
+    from: &Operand<&'a str>,
+    place: Position,
 ) -> Result<Op, Problem> {
     let mut to = [NOWHERE; 4];
     if parts.len() > 4 {
@@ -80,15 +80,15 @@ fn split<'a>(
 
 fn join<'a>(
     decoder: &mut Decoder<'_, 'a>,
-    bits: u64,
-    to: &Operand<'a>,
-    parts: &[Operand<'a>],
-    place: Place,
+    bits: u32,
+    to: &Operand<&'a str>,
+    parts: &[Operand<&'a str>],
+    place: Position,
 ) -> Result<Op, Problem> {
     if parts.len() > 4 {
         return unsupported("mov of more than four parts", place);
     }
-    let part_bits = bits / parts.len().max(1) as u64;
+    let part_bits = bits / parts.len().max(1) as u32;
     let mut from = [0; 4];
     for (slot, part) in from.iter_mut().zip(parts) {
         *slot = decoder.read(part, Class::Word, part_bits, place)?;
@@ -145,20 +145,20 @@ fn special(name: &str) -> Option<Special> {
 /// `cvta`: from a state space's addresses to generic ones, and back.
 pub(crate) fn address<'a>(
     decoder: &mut Decoder<'_, 'a>,
-    opcode: &Opcode<'a>,
-    operands: &[Operand<'a>],
-    place: Place,
+    opcode: &Opcode,
+    operands: &[Operand<&'a str>],
+    place: Position,
 ) -> Result<Op, Problem> {
     let [to, from] = operands else {
         return Err(Problem::new("ptx-operand", place, "two operands are needed"));
     };
-    let space = opcode.words().find(|word| *word != "to").unwrap_or("");
-    let map = match (space.split("::").next().unwrap_or(""), opcode.has("to")) {
-        ("global" | "const", _) => lanes!(D1, |a| a),
-        ("shared", false) => lanes!(D1, |a| a.wrapping_add(SHARED)),
-        ("shared", true) => lanes!(D1, |a| a.wrapping_sub(SHARED)),
-        ("local", false) => lanes!(D1, |a| a.wrapping_add(LOCAL)),
-        ("local", true) => lanes!(D1, |a| a.wrapping_sub(LOCAL)),
+    let space = opcode.space().map(Space::of);
+    let map = match (space, opcode.has(Modifier::To)) {
+        (Some(Space::Global), _) => lanes!(D1, |a| a),
+        (Some(Space::Shared), false) => lanes!(D1, |a| a.wrapping_add(SHARED)),
+        (Some(Space::Shared), true) => lanes!(D1, |a| a.wrapping_sub(SHARED)),
+        (Some(Space::Local), false) => lanes!(D1, |a| a.wrapping_add(LOCAL)),
+        (Some(Space::Local), true) => lanes!(D1, |a| a.wrapping_sub(LOCAL)),
         _ => return unsupported("cvta of this space", place),
     };
     let to = target(decoder, to, Class::Double, place)?.0;

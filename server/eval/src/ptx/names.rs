@@ -2,8 +2,9 @@
 
 use std::collections::HashMap;
 
-use super::parse::{Function, Module, Statement, Variable, bits_of};
-use super::problem::{Place, Problem};
+use ptx::{Function, Linkage, Module, Position, Statement, Type, Variable};
+
+use super::problem::Problem;
 use super::program::{Constant, Space};
 
 /// The first generic addresses of shared and of thread-local memory; global buffers begin at [`GLOBAL`].
@@ -73,10 +74,10 @@ impl<'a> Names<'a> {
 
     pub(crate) fn registers(
         &mut self,
-        kind: &str,
+        ty: Type,
         name: &'a str,
         count: Option<u32>,
-        place: Place,
+        place: Position,
     ) -> Result<(), Problem> {
         let number = count.unwrap_or(1);
         let counts = &mut self.counts;
@@ -86,14 +87,18 @@ impl<'a> Names<'a> {
             *total = after.ok_or_else(|| Problem::new("ptx-unsupported", place, "too many registers"))?;
             Ok(first)
         };
-        let register = match bits_of(kind) {
+        let register = match ty.bits() {
             Some(1) => Register::Predicate(take(&mut counts.predicates)?),
             Some(8) => Register::Word(take(&mut counts.words)?, 0xFF),
             Some(16) => Register::Word(take(&mut counts.words)?, 0xFFFF),
             Some(32) => Register::Word(take(&mut counts.words)?, u32::MAX),
             Some(64) => Register::Double(take(&mut counts.doubles)?),
             _ => {
-                return Err(Problem::new("ptx-unsupported", place, format!("registers of type {kind}")));
+                return Err(Problem::new(
+                    "ptx-unsupported",
+                    place,
+                    format!("registers of type {}", ty.text()),
+                ));
             }
         };
         let Some(scope) = self.scopes.last_mut() else { return Ok(()) };
@@ -126,31 +131,32 @@ impl<'a> Names<'a> {
     }
 
     /// Assigns an address to a variable.
-    pub(crate) fn declare(&mut self, variable: &Variable<'a>) -> Result<Placed, Problem> {
+    pub(crate) fn declare(&mut self, variable: &Variable<&'a str>) -> Result<Placed, Problem> {
         let counts = &mut self.counts;
-        let problem = |words: &str| Problem::new("ptx-unsupported", variable.place, words);
-        let aligned = |at: u64| at.next_multiple_of(variable.align);
-        let (space, address) = match variable.space {
-            "shared" => {
+        let problem = |words: &str| Problem::new("ptx-unsupported", variable.at, words);
+        let size = variable.size();
+        let aligned = |at: u64| at.next_multiple_of(variable.alignment());
+        let (space, address) = match Space::of(variable.space) {
+            Space::Shared => {
                 let address = aligned(counts.shared);
-                counts.shared = address.saturating_add(variable.size);
+                counts.shared = address.saturating_add(size);
                 (Space::Shared, address)
             }
-            "local" | "param" => {
+            Space::Local | Space::Parameter => {
                 let address = aligned(counts.local);
-                counts.local = address.saturating_add(variable.size);
+                counts.local = address.saturating_add(size);
                 (Space::Local, address)
             }
-            "global" | "const" => {
+            Space::Global => {
                 let held: u64 = counts.constants.iter().map(|c| c.bytes.len() as u64).sum();
-                if variable.size.saturating_add(held) > MAX_CONSTANTS {
+                if size.saturating_add(held) > MAX_CONSTANTS {
                     return Err(problem("variables of the module are too large"));
                 }
-                if variable.is_extern {
+                if variable.linkage == Some(Linkage::Extern) {
                     return Err(problem("a variable of another module"));
                 }
-                let mut bytes = vec![0; variable.size as usize];
-                let width = variable.element.max(1) as usize;
+                let mut bytes = vec![0; size as usize];
+                let width = variable.element() as usize;
                 for (slot, value) in bytes.chunks_mut(width).zip(&variable.initial) {
                     let len = slot.len().min(8);
                     slot[..len].copy_from_slice(&value.to_le_bytes()[..len]);
@@ -158,12 +164,12 @@ impl<'a> Names<'a> {
                 counts.constants.push(Constant { bytes });
                 (Space::Global, constant_address(counts.constants.len() - 1))
             }
-            other => return Err(problem(&format!("variables in the space {other}"))),
+            Space::Generic => return Err(problem("a variable without a state space")),
         };
         if counts.shared > MAX_BLOCK_MEMORY || counts.local > MAX_BLOCK_MEMORY {
             return Err(problem("variables of a block or a thread are too large"));
         }
-        let placed = Placed { space, address, size: variable.size };
+        let placed = Placed { space, address, size };
         self.insert(variable.name, placed);
         Ok(placed)
     }
@@ -175,19 +181,21 @@ impl<'a> Names<'a> {
     }
 
     /// Declares the module's variables. Shared ones without a size come last: the launch adds their bytes.
-    pub(crate) fn module(&mut self, module: &Module<'a>) -> Result<(), Problem> {
+    pub(crate) fn module(&mut self, module: &Module<&'a str>) -> Result<(), Problem> {
         let mut dynamic = Vec::new();
         for variable in &module.variables {
-            match variable.space == "shared" && variable.size == 0 {
+            match Space::of(variable.space) == Space::Shared && variable.size() == 0 {
                 true => dynamic.push(variable),
                 false => _ = self.declare(variable)?,
             }
         }
         // After the static ones of the functions too.
-        let in_functions = |f: &Function<'a>| -> u64 {
+        let in_functions = |f: &Function<&'a str>| -> u64 {
             let statements = f.body.iter().flatten();
             let shared = statements.filter_map(|s| match s {
-                Statement::Variable(v) if v.space == "shared" => Some(v.size.saturating_add(v.align)),
+                Statement::Variable(v) if Space::of(v.space) == Space::Shared => {
+                    Some(v.size().saturating_add(v.alignment()))
+                }
                 _ => None,
             });
             shared.fold(0, u64::saturating_add)

@@ -2,12 +2,7 @@
 
 use std::fmt;
 
-/// A position in the text, both from 1; columns count characters.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub struct Place {
-    pub line: u32,
-    pub column: u32,
-}
+use ptx::{ErrorKind, Position};
 
 /// Why a text cannot be run, or why a run ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,7 +10,7 @@ pub struct Problem {
     /// `ptx-syntax`, `ptx-unsupported`, `ptx-name`, `ptx-operand`; for a run `out-of-bounds`, `misaligned`,
     /// `divergent-barrier`, `step-limit`, `memory-limit`, `trap`, `launch`.
     pub code: &'static str,
-    pub place: Place,
+    pub place: Position,
     pub words: String,
     /// The block and thread that caused it, for problems of a run.
     pub thread: Option<Thread>,
@@ -29,8 +24,18 @@ pub struct Thread {
 }
 
 impl Problem {
-    pub(crate) fn new(code: &'static str, place: Place, words: impl Into<String>) -> Problem {
+    pub(crate) fn new(code: &'static str, place: Position, words: impl Into<String>) -> Problem {
         Problem { code, place, words: words.into(), thread: None }
+    }
+}
+
+impl From<ptx::Error> for Problem {
+    fn from(error: ptx::Error) -> Problem {
+        let code = match error.kind {
+            ErrorKind::Syntax => "ptx-syntax",
+            ErrorKind::Unsupported => "ptx-unsupported",
+        };
+        Problem::new(code, error.at, error.message)
     }
 }
 

@@ -1,7 +1,8 @@
 //! Executable PTX: a flat list of instructions with resolved registers, labels and variables.
 
+use ptx::Position;
+
 use super::lanes::Map;
-use super::problem::Place;
 
 /// The number of a register in its class, or of a constant, which has [`CONSTANT`] set.
 pub(crate) type Slot = u32;
@@ -40,6 +41,17 @@ pub(crate) enum Space {
     Parameter,
     /// Determined by the address.
     Generic,
+}
+
+impl Space {
+    pub(crate) fn of(space: ptx::Space) -> Space {
+        match space {
+            ptx::Space::Global | ptx::Space::Const => Space::Global,
+            ptx::Space::Shared | ptx::Space::SharedCta | ptx::Space::SharedCluster => Space::Shared,
+            ptx::Space::Local => Space::Local,
+            ptx::Space::Param | ptx::Space::ParamEntry | ptx::Space::ParamFunc => Space::Parameter,
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -274,7 +286,7 @@ pub(crate) struct Constant {
 /// A kernel, ready to run. Owned by the caller that runs it; some 100 bytes per instruction.
 pub struct Program {
     pub(crate) steps: Vec<Step>,
-    pub(crate) places: Vec<Place>,
+    pub(crate) places: Vec<Position>,
     pub(crate) cells: Vec<Cell>,
     pub(crate) copies: Vec<Copy>,
     pub(crate) words: u32,

@@ -1,34 +1,27 @@
 //! Decodes loads, stores, atomic updates, and exchanges between the lanes of a warp.
 
+use ptx::{Modifier, Name, Opcode, Operand, Position, Type};
+
 use super::decode::Decoder;
-use super::instructions::{condition, target, unsupported};
+use super::instructions::{bits_of, condition, target, unsupported};
 use super::lanes::Class;
 use super::names::Register;
-use super::opcode::Opcode;
-use super::parse::Operand;
-use super::problem::{Place, Problem};
+use super::problem::Problem;
 use super::program::*;
 
-fn space_of(opcode: &Opcode<'_>) -> Space {
-    let known = |word: &str| match word.split("::").next()? {
-        "global" | "const" => Some(Space::Global),
-        "shared" => Some(Space::Shared),
-        "local" => Some(Space::Local),
-        // In a function these are in thread-local memory. The name decides.
-        "param" => Some(Space::Parameter),
-        _ => None,
-    };
-    opcode.words().find_map(known).unwrap_or(Space::Generic)
+fn space_of(opcode: &Opcode) -> Space {
+    // Parameters of functions are in thread-local memory; there the name decides.
+    opcode.space().map_or(Space::Generic, Space::of)
 }
 
 /// The address, and the state space if it names a variable.
 fn base<'a>(
     decoder: &mut Decoder<'_, 'a>,
-    operand: &Operand<'a>,
+    operand: &Operand<&'a str>,
     space: Space,
-    place: Place,
+    place: Position,
 ) -> Result<(Base, i64, Space), Problem> {
-    let Operand::Address(name, offset) = operand else {
+    let Operand::Address { base: name, offset } = operand else {
         return Err(Problem::new("ptx-operand", place, "expected an address in brackets"));
     };
     let Some(name) = name else {
@@ -49,13 +42,13 @@ fn base<'a>(
 
 fn cells<'a>(
     decoder: &mut Decoder<'_, 'a>,
-    operand: &Operand<'a>,
+    operand: &Operand<&'a str>,
     is_store: bool,
-    bits: u64,
-    place: Place,
+    bits: u32,
+    place: Position,
 ) -> Result<(u32, u32), Problem> {
     let list = match operand {
-        Operand::List(list) => list.as_slice(),
+        Operand::Vector(list) => list.as_slice(),
         one => std::slice::from_ref(one),
     };
     let start = decoder.program.cells.len() as u32;
@@ -86,25 +79,25 @@ fn cells<'a>(
 /// `ld` and `st`.
 pub(crate) fn access<'a>(
     decoder: &mut Decoder<'_, 'a>,
-    opcode: &Opcode<'a>,
-    operands: &[Operand<'a>],
-    place: Place,
+    opcode: &Opcode,
+    operands: &[Operand<&'a str>],
+    place: Position,
 ) -> Result<Op, Problem> {
-    let is_store = opcode.name == "st";
-    let (Some(bits @ (8 | 16 | 32 | 64)), [first, second, ..]) = (opcode.bits(), operands) else {
-        return unsupported(&format!("{} of type {}", opcode.name, opcode.kind), place);
+    let is_store = opcode.name == Name::St;
+    let (Some(bits @ (8 | 16 | 32 | 64)), [first, second, ..]) = (bits_of(opcode), operands) else {
+        return unsupported(opcode, place);
     };
-    if opcode.has("async") || opcode.has("bulk") {
+    if opcode.has(Modifier::Async) || opcode.has(Modifier::Bulk) {
         return unsupported("an asynchronous store", place);
     }
     let (address, values) = if is_store { (first, second) } else { (second, first) };
     let (base, offset, space) = base(decoder, address, space_of(opcode), place)?;
     let cells = cells(decoder, values, is_store, bits, place)?;
     let count = cells.1 - cells.0;
-    let stated = opcode.words().find_map(|word| match word {
-        "v2" => Some(2),
-        "v4" => Some(4),
-        "v8" => Some(8),
+    let stated = opcode.modifiers().find_map(|word| match word {
+        Modifier::V2 => Some(2),
+        Modifier::V4 => Some(4),
+        Modifier::V8 => Some(8),
         _ => None,
     });
     if count != stated.unwrap_or(1) {
@@ -114,46 +107,46 @@ pub(crate) fn access<'a>(
         return unsupported("st.param to the kernel's arguments", place);
     }
     if matches!(space, Space::Shared | Space::Generic) {
-        decoder.program.shared_grain = decoder.program.shared_grain.min(bits / 8);
+        decoder.program.shared_grain = decoder.program.shared_grain.min(u64::from(bits / 8));
     }
-    let is_signed = opcode.kind.starts_with('s');
+    let is_signed = opcode.ty().is_some_and(Type::is_signed);
     let access = Access { space, width: (bits / 8) as u8, is_signed, base, offset, cells };
     Ok(if is_store { Op::Store(access) } else { Op::Load(access) })
 }
 
-fn update_of(opcode: &Opcode<'_>) -> Option<Update> {
-    opcode.words().find_map(|word| {
+fn update_of(opcode: &Opcode) -> Option<Update> {
+    opcode.modifiers().find_map(|word| {
         Some(match word {
-            "add" => Update::Add,
-            "min" => Update::Min,
-            "max" => Update::Max,
-            "and" => Update::And,
-            "or" => Update::Or,
-            "xor" => Update::Xor,
-            "exch" => Update::Exchange,
-            "cas" => Update::CompareAndSwap,
-            "inc" => Update::Increment,
-            "dec" => Update::Decrement,
+            Modifier::Add => Update::Add,
+            Modifier::Min => Update::Min,
+            Modifier::Max => Update::Max,
+            Modifier::And => Update::And,
+            Modifier::Or => Update::Or,
+            Modifier::Xor => Update::Xor,
+            Modifier::Exch => Update::Exchange,
+            Modifier::Cas => Update::CompareAndSwap,
+            Modifier::Inc => Update::Increment,
+            Modifier::Dec => Update::Decrement,
             _ => return None,
         })
     })
 }
 
 /// The type is not always last: `atom.global.v4.f32.add`.
-fn kind_of(opcode: &Opcode<'_>) -> Option<(Kind, u64)> {
-    opcode.words().find_map(|word| {
-        Some(match word {
-            "s32" => (Kind::Signed, 32),
-            "u32" | "b32" => (Kind::Unsigned, 32),
-            "s64" => (Kind::Signed, 64),
-            "u64" | "b64" => (Kind::Unsigned, 64),
-            "b16" => (Kind::Unsigned, 16),
-            "f32" => (Kind::F32, 32),
-            "f64" => (Kind::F64, 64),
-            "f16" => (Kind::F16, 16),
-            "bf16" => (Kind::Bf16, 16),
-            "f16x2" => (Kind::F16x2, 32),
-            "bf16x2" => (Kind::Bf16x2, 32),
+fn kind_of(opcode: &Opcode) -> Option<(Kind, u32)> {
+    opcode.types().find_map(|ty| {
+        Some(match ty {
+            Type::S32 => (Kind::Signed, 32),
+            Type::U32 | Type::B32 => (Kind::Unsigned, 32),
+            Type::S64 => (Kind::Signed, 64),
+            Type::U64 | Type::B64 => (Kind::Unsigned, 64),
+            Type::B16 => (Kind::Unsigned, 16),
+            Type::F32 => (Kind::F32, 32),
+            Type::F64 => (Kind::F64, 64),
+            Type::F16 => (Kind::F16, 16),
+            Type::Bf16 => (Kind::Bf16, 16),
+            Type::F16x2 => (Kind::F16x2, 32),
+            Type::Bf16x2 => (Kind::Bf16x2, 32),
             _ => return None,
         })
     })
@@ -162,19 +155,19 @@ fn kind_of(opcode: &Opcode<'_>) -> Option<(Kind, u64)> {
 /// `atom` and `red`.
 pub(crate) fn atomic<'a>(
     decoder: &mut Decoder<'_, 'a>,
-    opcode: &Opcode<'a>,
-    operands: &[Operand<'a>],
-    place: Place,
+    opcode: &Opcode,
+    operands: &[Operand<&'a str>],
+    place: Position,
 ) -> Result<Op, Problem> {
     let (Some(update), Some((kind, bits))) = (update_of(opcode), kind_of(opcode)) else {
-        return unsupported(&format!("{} of this kind", opcode.name), place);
+        return unsupported(opcode, place);
     };
     let is_float = !matches!(kind, Kind::Signed | Kind::Unsigned);
     if is_float && !matches!(update, Update::Add | Update::Min | Update::Max | Update::Exchange) {
         return unsupported("this atomic update of floating-point numbers", place);
     }
     let (results, rest) = match opcode.name {
-        "atom" => operands.split_first().map(|(first, rest)| (Some(first), rest)),
+        Name::Atom => operands.split_first().map(|(first, rest)| (Some(first), rest)),
         _ => Some((None, operands)),
     }
     .ok_or_else(|| Problem::new("ptx-operand", place, "operands are missing"))?;
@@ -198,7 +191,7 @@ pub(crate) fn atomic<'a>(
         }
         _ => NOWHERE,
     };
-    decoder.program.shared_grain = decoder.program.shared_grain.min(bits / 8);
+    decoder.program.shared_grain = decoder.program.shared_grain.min(u64::from(bits / 8));
     let access = Access { space, width: (bits / 8) as u8, is_signed: false, base, offset, cells: from };
     Ok(Op::Atomic { access, update, kind, to, swap })
 }
@@ -206,18 +199,18 @@ pub(crate) fn atomic<'a>(
 /// `shfl.sync.<mode>.b32 d[|p], a, b, c, lanes`.
 pub(crate) fn shuffle<'a>(
     decoder: &mut Decoder<'_, 'a>,
-    opcode: &Opcode<'a>,
-    operands: &[Operand<'a>],
-    place: Place,
+    opcode: &Opcode,
+    operands: &[Operand<&'a str>],
+    place: Position,
 ) -> Result<Op, Problem> {
-    let mode = opcode.words().find_map(|word| match word {
-        "up" => Some(Shuffle::Up),
-        "down" => Some(Shuffle::Down),
-        "bfly" => Some(Shuffle::Butterfly),
-        "idx" => Some(Shuffle::Index),
+    let mode = opcode.modifiers().find_map(|word| match word {
+        Modifier::Up => Some(Shuffle::Up),
+        Modifier::Down => Some(Shuffle::Down),
+        Modifier::Bfly => Some(Shuffle::Butterfly),
+        Modifier::Idx => Some(Shuffle::Index),
         _ => None,
     });
-    let (Some(mode), true, [to, a, b, c, lanes]) = (mode, opcode.has("sync"), operands) else {
+    let (Some(mode), true, [to, a, b, c, lanes]) = (mode, opcode.has(Modifier::Sync), operands) else {
         return unsupported("shfl without sync", place);
     };
     let (to, found) = match to {
@@ -238,21 +231,21 @@ pub(crate) fn shuffle<'a>(
 /// `vote.sync.<mode>` and `activemask`.
 pub(crate) fn vote<'a>(
     decoder: &mut Decoder<'_, 'a>,
-    opcode: &Opcode<'a>,
-    operands: &[Operand<'a>],
-    place: Place,
+    opcode: &Opcode,
+    operands: &[Operand<&'a str>],
+    place: Position,
 ) -> Result<Op, Problem> {
-    if let ("activemask", [to]) = (opcode.name, operands) {
+    if let (Name::Activemask, [to]) = (opcode.name, operands) {
         return Ok(Op::ActiveLanes { to: target(decoder, to, Class::Word, place)?.0 });
     }
-    let mode = opcode.words().find_map(|word| match word {
-        "all" => Some(Vote::All),
-        "any" => Some(Vote::Any),
-        "uni" => Some(Vote::Uniform),
-        "ballot" => Some(Vote::Ballot),
+    let mode = opcode.modifiers().find_map(|word| match word {
+        Modifier::All => Some(Vote::All),
+        Modifier::Any => Some(Vote::Any),
+        Modifier::Uni => Some(Vote::Uniform),
+        Modifier::Ballot => Some(Vote::Ballot),
         _ => None,
     });
-    let (Some(mode), true, [to, of, lanes]) = (mode, opcode.has("sync"), operands) else {
+    let (Some(mode), true, [to, of, lanes]) = (mode, opcode.has(Modifier::Sync), operands) else {
         return unsupported("vote without sync", place);
     };
     let class = if mode == Vote::Ballot { Class::Word } else { Class::Predicate };
@@ -264,9 +257,9 @@ pub(crate) fn vote<'a>(
 /// `redux.sync.<update>.<kind>`.
 pub(crate) fn reduce<'a>(
     decoder: &mut Decoder<'_, 'a>,
-    opcode: &Opcode<'a>,
-    operands: &[Operand<'a>],
-    place: Place,
+    opcode: &Opcode,
+    operands: &[Operand<&'a str>],
+    place: Position,
 ) -> Result<Op, Problem> {
     let (Some(update), Some((kind, 32)), [to, from, lanes]) = (update_of(opcode), kind_of(opcode), operands)
     else {

@@ -1,6 +1,6 @@
 //! Tokens of PTX text with their positions.
 
-use super::problem::{Place, Problem};
+use crate::{Error, ErrorKind, Position};
 
 /// One token. Names may contain dots after the first letter (`ld.global.nc.v2.b32`, `%tid.x`) and keep their
 /// percent sign.
@@ -15,7 +15,7 @@ pub(crate) enum Token<'a> {
     /// `0d3FF0000000000000`, and decimals with a point.
     Double(u64),
     /// `"nounroll"`.
-    Text,
+    String,
     Mark(u8),
     End,
 }
@@ -23,12 +23,14 @@ pub(crate) enum Token<'a> {
 /// A token stream with one token of lookahead.
 pub(crate) struct Tokens<'a> {
     text: &'a str,
-    at: usize,
+    offset: usize,
+    /// The start of the current token.
+    start: usize,
     line: u32,
     line_start: usize,
     /// The current token and its position.
     pub(crate) token: Token<'a>,
-    pub(crate) place: Place,
+    pub(crate) at: Position,
 }
 
 fn is_name(byte: u8) -> bool {
@@ -36,106 +38,112 @@ fn is_name(byte: u8) -> bool {
 }
 
 impl<'a> Tokens<'a> {
-    pub(crate) fn new(text: &'a str) -> Result<Tokens<'a>, Problem> {
-        let place = Place { line: 1, column: 1 };
-        let mut tokens = Tokens { text, at: 0, line: 1, line_start: 0, token: Token::End, place };
+    pub(crate) fn new(text: &'a str) -> Result<Tokens<'a>, Error> {
+        let at = Position { line: 1, column: 1 };
+        let mut tokens = Tokens { text, offset: 0, start: 0, line: 1, line_start: 0, token: Token::End, at };
         tokens.advance()?;
         Ok(tokens)
     }
 
+    /// The text of the current token.
+    pub(crate) fn text(&self) -> &'a str {
+        self.text.get(self.start..self.offset).unwrap_or_default()
+    }
+
     /// Returns the current token and advances.
-    pub(crate) fn next(&mut self) -> Result<Token<'a>, Problem> {
+    pub(crate) fn next(&mut self) -> Result<Token<'a>, Error> {
         let token = self.token;
         self.advance()?;
         Ok(token)
     }
 
-    pub(crate) fn problem(&self, words: impl Into<String>) -> Problem {
-        Problem::new("ptx-syntax", self.place, words)
+    pub(crate) fn error(&self, message: impl Into<String>) -> Error {
+        Error::new(ErrorKind::Syntax, self.at, message)
     }
 
-    fn skip(&mut self) -> Result<(), Problem> {
+    fn skip(&mut self) -> Result<(), Error> {
         let bytes = self.text.as_bytes();
-        while let Some(&byte) = bytes.get(self.at) {
+        while let Some(&byte) = bytes.get(self.offset) {
             if byte == b'\n' {
                 self.line = self.line.saturating_add(1);
-                self.line_start = self.at + 1;
-            } else if byte == b'/' && bytes.get(self.at + 1) == Some(&b'/') {
-                while bytes.get(self.at + 1).is_some_and(|&b| b != b'\n') {
-                    self.at += 1;
+                self.line_start = self.offset + 1;
+            } else if byte == b'/' && bytes.get(self.offset + 1) == Some(&b'/') {
+                while bytes.get(self.offset + 1).is_some_and(|&b| b != b'\n') {
+                    self.offset += 1;
                 }
-            } else if byte == b'/' && bytes.get(self.at + 1) == Some(&b'*') {
-                self.mark_place();
-                self.at += 2;
-                while bytes.get(self.at..self.at + 2).is_some_and(|two| two != b"*/") {
-                    if bytes[self.at] == b'\n' {
+            } else if byte == b'/' && bytes.get(self.offset + 1) == Some(&b'*') {
+                self.mark();
+                self.offset += 2;
+                while bytes.get(self.offset..self.offset + 2).is_some_and(|two| two != b"*/") {
+                    if bytes[self.offset] == b'\n' {
                         self.line = self.line.saturating_add(1);
-                        self.line_start = self.at + 1;
+                        self.line_start = self.offset + 1;
                     }
-                    self.at += 1;
+                    self.offset += 1;
                 }
-                if self.at + 2 > bytes.len() {
-                    return Err(self.problem("this comment does not end"));
+                if self.offset + 2 > bytes.len() {
+                    return Err(self.error("this comment does not end"));
                 }
-                self.at += 1;
+                self.offset += 1;
             } else if !byte.is_ascii_whitespace() {
                 break;
             }
-            self.at += 1;
+            self.offset += 1;
         }
         Ok(())
     }
 
-    fn mark_place(&mut self) {
-        let column = self.text.get(self.line_start..self.at).map_or(0, |t| t.chars().count());
-        self.place = Place { line: self.line, column: column as u32 + 1 };
+    fn mark(&mut self) {
+        let column = self.text.get(self.line_start..self.offset).map_or(0, |t| t.chars().count());
+        self.at = Position { line: self.line, column: column as u32 + 1 };
     }
 
-    fn advance(&mut self) -> Result<(), Problem> {
+    fn advance(&mut self) -> Result<(), Error> {
         self.skip()?;
-        self.mark_place();
+        self.mark();
         let bytes = self.text.as_bytes();
-        let Some(&first) = bytes.get(self.at) else {
+        let Some(&first) = bytes.get(self.offset) else {
             self.token = Token::End;
             return Ok(());
         };
-        let start = self.at;
+        let start = self.offset;
+        self.start = start;
         let is_negative = first == b'-' && bytes.get(start + 1).is_some_and(u8::is_ascii_digit);
         if first.is_ascii_digit() || is_negative {
-            self.at += usize::from(is_negative);
-            let from = self.at;
-            while bytes.get(self.at).is_some_and(|&b| b.is_ascii_alphanumeric() || b == b'.') {
-                self.at += 1;
+            self.offset += usize::from(is_negative);
+            let from = self.offset;
+            while bytes.get(self.offset).is_some_and(|&b| b.is_ascii_alphanumeric() || b == b'.') {
+                self.offset += 1;
             }
-            let number = number(&self.text[from..self.at], is_negative);
-            self.token = number.ok_or_else(|| self.problem("this is no number"))?;
+            let number = number(&self.text[from..self.offset], is_negative);
+            self.token = number.ok_or_else(|| self.error("this is no number"))?;
         } else if is_name(first) {
-            while bytes.get(self.at).is_some_and(|&b| is_name(b)) || self.is_double_colon() {
-                self.at += if self.is_double_colon() { 2 } else { 1 };
+            while bytes.get(self.offset).is_some_and(|&b| is_name(b)) || self.is_double_colon() {
+                self.offset += if self.is_double_colon() { 2 } else { 1 };
             }
-            self.token = Token::Name(&self.text[start..self.at]);
+            self.token = Token::Name(&self.text[start..self.offset]);
         } else if first == b'"' {
-            self.at += 1;
-            while bytes.get(self.at).is_some_and(|&b| b != b'"' && b != b'\n') {
-                self.at += 1;
+            self.offset += 1;
+            while bytes.get(self.offset).is_some_and(|&b| b != b'"' && b != b'\n') {
+                self.offset += 1;
             }
-            if bytes.get(self.at) != Some(&b'"') {
-                return Err(self.problem("this text does not end"));
+            if bytes.get(self.offset) != Some(&b'"') {
+                return Err(self.error("this text does not end"));
             }
-            self.at += 1;
-            self.token = Token::Text;
+            self.offset += 1;
+            self.token = Token::String;
         } else if first.is_ascii() {
-            self.at += 1;
+            self.offset += 1;
             self.token = Token::Mark(first);
         } else {
-            return Err(self.problem("a character that PTX does not have"));
+            return Err(self.error("a character that PTX does not have"));
         }
         Ok(())
     }
 
     /// `::` inside a name, as in `ld.param::entry.b64`.
     fn is_double_colon(&self) -> bool {
-        let rest = &self.text.as_bytes()[self.at..];
+        let rest = &self.text.as_bytes()[self.offset..];
         rest.starts_with(b"::") && rest.get(2).is_some_and(u8::is_ascii_alphabetic)
     }
 }
@@ -177,8 +185,8 @@ mod tests {
         let mut tokens = Tokens::new(text).unwrap();
         let mut seen = Vec::new();
         while tokens.token != Token::End {
-            let place = tokens.place;
-            seen.push((tokens.next().unwrap(), place.line, place.column));
+            let at = tokens.at;
+            seen.push((tokens.next().unwrap(), at.line, at.column));
         }
         let expected = [
             (Token::Name("add.s32"), 1, 1),
@@ -194,7 +202,7 @@ mod tests {
             (Token::Mark(b']'), 3, 31),
             (Token::Mark(b','), 3, 32),
             (Token::Single(0x3F80_0000), 3, 34),
-            (Token::Text, 3, 45),
+            (Token::String, 3, 45),
         ];
         assert_eq!(seen, expected);
     }
