@@ -7,6 +7,7 @@
 use syntax::hlo::{AttributeKey, Opcode};
 
 use crate::graph::Op;
+use crate::op_table::op_info;
 use crate::shape::Shape;
 
 /// Of one op, or summed over a computation.
@@ -104,24 +105,82 @@ pub fn op_cost(op: &Op) -> Cost {
     Cost { flops, transcendentals, bytes, unknown }
 }
 
+/// How the arithmetic of an op is counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Flops {
+    Nothing,
+    PerElement,
+    /// A transcendental function of each element.
+    Transcendental,
+    Dot,
+    Convolution,
+    /// One for each element of each array of the result.
+    Reduction,
+    Random,
+    Sort,
+    Fft,
+    TriangularSolve,
+    Cholesky,
+}
+
+/// Which bytes an op touches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Traffic {
+    /// Operands are read once, the result is written once.
+    OperandsAndResult,
+    /// It hands pointers on; or what it calls, or the other half of an asynchronous pair, counts.
+    Nothing,
+    /// A table of pointers is written.
+    Pointers,
+    Result,
+    /// Of a triangular matrix one half.
+    Cholesky,
+    TriangularSolve,
+    /// As much is read as written.
+    TwiceResult,
+    /// The same, and the indices are read; of several XLA counts the first.
+    TwiceResultAndIndices,
+    /// In place: the rest of the operand is not touched.
+    DynamicUpdateSlice,
+    Scatter,
+}
+
+/// How often an op executes what it calls.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Callees {
+    /// It calls nothing, or that is in the op's own count: the comparison of `sort`, the sum of a collective.
+    Nothing,
+    /// A call, or one iteration of a loop: its bytes count, too.
+    Everything,
+    OneOf,
+    Once,
+    PerElement,
+    Reduce,
+    ReduceWindow,
+    Scatter,
+    SelectAndScatter,
+}
+
 /// How often the op executes what it calls.
 pub fn called_cost(op: &Op) -> CalledCost {
-    use Opcode::*;
-    let times = match op.opcode {
-        Call | While | AsyncStart => return CalledCost::Everything,
-        Conditional => return CalledCost::OneOf,
-        Fusion => Some(1),
-        Map => elements(&op.shape),
+    let times = match op_info(op.opcode).callees {
+        Callees::Nothing => return CalledCost::Nothing,
+        Callees::Everything => return CalledCost::Everything,
+        Callees::OneOf => return CalledCost::OneOf,
+        Callees::Once => Some(1),
+        Callees::PerElement => elements(&op.shape),
         // All inputs of a variadic reduce have the size of the first.
-        Reduce => operand_elements(op, 0).zip(first_elements(&op.shape)).map(|(i, o)| i.saturating_sub(o)),
-        ReduceWindow => {
+        Callees::Reduce => {
+            operand_elements(op, 0).zip(first_elements(&op.shape)).map(|(i, o)| i.saturating_sub(o))
+        }
+        Callees::ReduceWindow => {
             let window = window_elements(op);
             first_elements(&op.shape)
                 .zip(window)
                 .and_then(|(out, window)| out.checked_mul(window.saturating_sub(1)))
         }
-        Scatter => op.operand_shapes.last().and_then(elements),
-        SelectAndScatter => {
+        Callees::Scatter => op.operand_shapes.last().and_then(elements),
+        Callees::SelectAndScatter => {
             let source = operand_elements(op, 1);
             let select =
                 source.zip(window_elements(op)).and_then(|(n, w)| n.checked_mul(w.saturating_sub(1)));
@@ -130,47 +189,36 @@ pub fn called_cost(op: &Op) -> CalledCost {
                 None => CalledCost::Unknown,
             };
         }
-        // The comparison of `sort` and the sum of a collective are in the op's own count.
-        _ => return CalledCost::Nothing,
     };
     times.map_or(CalledCost::Unknown, CalledCost::Arithmetic)
 }
 
 /// FLOP and transcendentals; nothing where 64 bits do not hold them or a size is not known.
 fn arithmetic(op: &Op) -> Option<(u64, u64)> {
-    use Opcode::*;
-    let per_element = || elements(&op.shape);
-    Some(match op.opcode {
-        Exp2 | Exponential | ExponentialMinusOne | Log | Log2 | LogPlusOne | Logistic | Power | Sqrt
-        | Cbrt | Rsqrt | Tanh | Sine | Cosine | Tan | Atan2 | Erf | Acos | Acosh | Asin | Asinh | Atanh
-        | Cosh | Sinh => (0, per_element()?),
-        Abs | Add | And | Ceil | Clamp | Compare | Complex | Convert | CountLeadingZeros | Divide | Floor
-        | Imag | IsFinite | Maximum | Minimum | Mulhi | Multiply | Negate | Not | Or | Popcnt | Real
-        | ReducePrecision | Remainder | RoundNearestAfz | RoundNearestEven | Select | ShiftLeft
-        | ShiftRightArithmetic | ShiftRightLogical | Sign | StochasticConvert | Subtract | Xor => {
-            (per_element()?, 0)
-        }
-        Dot | ScaledDot => (dot_flops(op)?, 0),
-        Convolution => (convolution_flops(op)?, 0),
-        AllReduce | AllReduceStart | CollectiveReduce | ReduceScatter => (tree_elements(&op.shape)?, 0),
-        Rng | RngBitGenerator => (0, tree_elements(&op.shape)?),
-        Sort => {
+    Some(match op_info(op.opcode).flops {
+        Flops::Nothing => (0, 0),
+        Flops::PerElement => (elements(&op.shape)?, 0),
+        Flops::Transcendental => (0, elements(&op.shape)?),
+        Flops::Dot => (dot_flops(op)?, 0),
+        Flops::Convolution => (convolution_flops(op)?, 0),
+        Flops::Reduction => (tree_elements(&op.shape)?, 0),
+        Flops::Random => (0, tree_elements(&op.shape)?),
+        Flops::Sort => {
             let elements = operand_elements(op, 0)?;
             (elements.checked_mul(u64::from(ceil_log2(elements)))?, 0)
         }
-        Fft => {
+        Flops::Fft => {
             // Four multiply-adds per complex product.
             let lengths = op.attributes.ints(AttributeKey::FftLength).iter();
             let size = |&d: &i64| u64::try_from(d).ok().filter(|&d| d > 0);
             let log = lengths.map(size).try_fold(1u64, |n, d| n.checked_mul(u64::from(d?.ilog2())))?;
-            (per_element()?.checked_mul(8)?.checked_mul(log)?, 0)
+            (elements(&op.shape)?.checked_mul(8)?.checked_mul(log)?, 0)
         }
-        TriangularSolve => {
+        Flops::TriangularSolve => {
             let side = last_dim(op, 0)?;
             (operand_elements(op, 1)?.checked_mul(side)?.checked_mul(2)?, 0)
         }
-        Cholesky => (operand_elements(op, 0)?.checked_mul(last_dim(op, 0)?)? / 3, 0),
-        _ => (0, 0),
+        Flops::Cholesky => (operand_elements(op, 0)?.checked_mul(last_dim(op, 0)?)? / 3, 0),
     })
 }
 
@@ -231,39 +279,29 @@ fn valid_positions(window: &crate::WindowDim, input: i64, output: i64) -> Option
     Some(valid)
 }
 
-/// Operands read once and the result written once, but for ops that touch a part, or hand pointers on.
 fn bytes_accessed(op: &Op) -> Option<u64> {
-    use Opcode::*;
     let result = || op.shape.bytes();
     let operand = |i: usize| op.operand_shapes.get(i).map_or(Some(0), Shape::bytes);
     let operands = |range: std::ops::Range<usize>| {
         range.into_iter().try_fold(0u64, |sum, i| sum.checked_add(operand(i)?))
     };
     let count = op.operand_shapes.len();
-    match op.opcode {
-        Parameter | Constant | GetTupleElement | Bitcast | AfterAll | AddDependency | Domain | OptBarrier
-        | PartitionId | ReplicaId => Some(0),
-        // What they call, and the other half of an asynchronous pair, counts.
-        Call | While | Conditional | AsyncStart | AsyncUpdate | AsyncDone => Some(0),
-        AllGatherDone | AllReduceDone | CollectivePermuteDone | CopyDone | SendDone | RecvDone => Some(0),
-        // A table of pointers.
-        Tuple => u64::try_from(count).ok()?.checked_mul(8),
-        Iota => result(),
-        // Of a triangular matrix one half.
-        Cholesky => (operand(0)? / 2).checked_add(result()? / 2),
-        TriangularSolve => (operand(0)? / 2).checked_add(operand(1)?)?.checked_add(result()?),
-        Slice => result()?.checked_mul(2),
-        // Of the indices XLA counts the first.
-        DynamicSlice | Gather => result()?.checked_mul(2)?.checked_add(operand(1)?),
-        // In place: the rest of the operand is not touched.
-        DynamicUpdateSlice => operand(1)?.checked_mul(2)?.checked_add(operand(2)?),
-        Scatter => {
+    match op_info(op.opcode).traffic {
+        Traffic::OperandsAndResult => operands(0..count)?.checked_add(result()?),
+        Traffic::Nothing => Some(0),
+        Traffic::Pointers => u64::try_from(count).ok()?.checked_mul(8),
+        Traffic::Result => result(),
+        Traffic::Cholesky => (operand(0)? / 2).checked_add(result()? / 2),
+        Traffic::TriangularSolve => (operand(0)? / 2).checked_add(operand(1)?)?.checked_add(result()?),
+        Traffic::TwiceResult => result()?.checked_mul(2),
+        Traffic::TwiceResultAndIndices => result()?.checked_mul(2)?.checked_add(operand(1)?),
+        Traffic::DynamicUpdateSlice => operand(1)?.checked_mul(2)?.checked_add(operand(2)?),
+        Traffic::Scatter => {
             // Reads the updated elements, the indices and the updates, and writes the updated elements.
             let inputs = count.saturating_sub(1) / 2;
             let updates = operands(inputs + 1..count.max(inputs + 1))?;
             updates.checked_mul(3)?.checked_add(operand(inputs)?)
         }
-        _ => operands(0..count)?.checked_add(result()?),
     }
 }
 

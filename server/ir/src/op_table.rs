@@ -11,6 +11,7 @@ mod rows;
 
 use syntax::hlo::{AttributeKey, Opcode};
 
+use crate::cost::{Callees, Flops, Traffic};
 /// One row of the table.
 #[derive(Debug, Clone, Copy)]
 pub struct OpInfo {
@@ -21,6 +22,12 @@ pub struct OpInfo {
     pub required: &'static [AttributeKey],
     /// Beside the required ones and those that every opcode takes.
     pub optional: &'static [AttributeKey],
+    /// Whether element i of the result depends on element i of each operand, by opcode alone.
+    /// Source: `HloInstruction::IsOpElementwise`.
+    pub is_elementwise: bool,
+    pub(crate) flops: Flops,
+    pub(crate) traffic: Traffic,
+    pub(crate) callees: Callees,
     /// One short line that describes the result.
     pub summary: &'static str,
     /// A common pitfall, or empty.
@@ -50,7 +57,7 @@ pub enum Page {
 }
 
 /// Attributes that every opcode takes.
-pub const COMMON_ATTRIBUTES: &[AttributeKey] = &[
+const COMMON_ATTRIBUTES: &[AttributeKey] = &[
     AttributeKey::Sharding,
     AttributeKey::FrontendAttributes,
     AttributeKey::Statistics,
@@ -64,6 +71,11 @@ pub const COMMON_ATTRIBUTES: &[AttributeKey] = &[
 /// The row of `opcode`.
 pub fn op_info(opcode: Opcode) -> &'static OpInfo {
     &TABLE[opcode as usize]
+}
+
+/// Whether element i of the result depends on element i of each operand, by opcode alone.
+pub fn is_elementwise(opcode: Opcode) -> bool {
+    op_info(opcode).is_elementwise
 }
 
 const FAMILIES: [&[OpInfo]; 5] =
@@ -139,74 +151,6 @@ impl std::fmt::Display for Arity {
             Arity::Any => f.write_str("any number of operands"),
         }
     }
-}
-
-/// Ops whose output element i depends on element i of each operand, by opcode alone.
-/// Source: `HloInstruction::IsOpElementwise`.
-pub fn is_elementwise(opcode: Opcode) -> bool {
-    use Opcode::*;
-    matches!(
-        opcode,
-        Abs | Acos
-            | Acosh
-            | Asin
-            | Asinh
-            | Atanh
-            | Cbrt
-            | Ceil
-            | CountLeadingZeros
-            | Cosine
-            | Cosh
-            | Erf
-            | Exp2
-            | Exponential
-            | ExponentialMinusOne
-            | Floor
-            | Imag
-            | IsFinite
-            | Log
-            | Log2
-            | LogPlusOne
-            | Logistic
-            | Negate
-            | Not
-            | Popcnt
-            | Real
-            | RoundNearestAfz
-            | RoundNearestEven
-            | Rsqrt
-            | Sign
-            | Sine
-            | Sinh
-            | Sqrt
-            | Tan
-            | Tanh
-            | BitcastConvert
-            | Convert
-            | Copy
-            | ReducePrecision
-            | Add
-            | And
-            | Atan2
-            | Complex
-            | Compare
-            | Divide
-            | Maximum
-            | Minimum
-            | Mulhi
-            | Multiply
-            | Or
-            | Power
-            | Remainder
-            | ShiftLeft
-            | ShiftRightArithmetic
-            | ShiftRightLogical
-            | Subtract
-            | Xor
-            | StochasticConvert
-            | Clamp
-            | Select
-    )
 }
 
 #[cfg(test)]

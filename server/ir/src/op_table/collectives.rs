@@ -6,6 +6,7 @@ use syntax::hlo::Opcode;
 use super::Page::{StableHlo, Xla};
 use super::rows::op;
 use super::{Arity, OpInfo};
+use crate::cost::{Flops, Traffic};
 
 pub(super) const ROWS: &[OpInfo] = &[
     OpInfo {
@@ -27,11 +28,20 @@ pub(super) const ROWS: &[OpInfo] = &[
         detail: "The result is a tuple of operands and results; `all-gather-done` waits.",
         ..op(Opcode::AllGatherStart, &["operands…"], Xla("allgather"), "Begins an all-gather.")
     },
-    op(Opcode::AllGatherDone, &["start"], Xla("allgather"), "Waits for an all-gather and is its result."),
+    OpInfo {
+        traffic: Traffic::Nothing,
+        ..op(
+            Opcode::AllGatherDone,
+            &["start"],
+            Xla("allgather"),
+            "Waits for an all-gather and is its result.",
+        )
+    },
     OpInfo {
         arity: Arity::Any,
         required: &[ToApply],
         optional: &[ReplicaGroups, ChannelId, ConstrainLayout, UseGlobalDeviceIds, Mode],
+        flops: Flops::Reduction,
         detail: "Every device gets the whole result. `to_apply` combines two scalars.",
         ..op(
             Opcode::AllReduce,
@@ -44,10 +54,19 @@ pub(super) const ROWS: &[OpInfo] = &[
         arity: Arity::Any,
         required: &[ToApply],
         optional: &[ReplicaGroups, ChannelId, ConstrainLayout, UseGlobalDeviceIds, Mode],
+        flops: Flops::Reduction,
         detail: "`all-reduce-done` waits for it.",
         ..op(Opcode::AllReduceStart, &["operands…"], Xla("allreduce"), "Begins an all-reduce.")
     },
-    op(Opcode::AllReduceDone, &["start"], Xla("allreduce"), "Waits for an all-reduce and is its result."),
+    OpInfo {
+        traffic: Traffic::Nothing,
+        ..op(
+            Opcode::AllReduceDone,
+            &["start"],
+            Xla("allreduce"),
+            "Waits for an all-reduce and is its result.",
+        )
+    },
     OpInfo {
         arity: Arity::Any,
         optional: &[Dimensions, ReplicaGroups, ChannelId, ConstrainLayout],
@@ -94,16 +113,20 @@ pub(super) const ROWS: &[OpInfo] = &[
             "Begins a collective-permute.",
         )
     },
-    op(
-        Opcode::CollectivePermuteDone,
-        &["start"],
-        Xla("collectivepermute"),
-        "Waits for a collective-permute and is its result.",
-    ),
+    OpInfo {
+        traffic: Traffic::Nothing,
+        ..op(
+            Opcode::CollectivePermuteDone,
+            &["start"],
+            Xla("collectivepermute"),
+            "Waits for a collective-permute and is its result.",
+        )
+    },
     OpInfo {
         arity: Arity::AtLeast(1),
         required: &[ToApply],
         optional: &[ReplicaGroups, ChannelId, ConstrainLayout, UseGlobalDeviceIds, HasDynamicRoot],
+        flops: Flops::Reduction,
         detail: "The root is the group's first device, or with `has_dynamic_root` what the last operand says, a number per operand in \
          front. What the other devices get is not specified.",
         ..op(
@@ -128,6 +151,7 @@ pub(super) const ROWS: &[OpInfo] = &[
         arity: Arity::Any,
         required: &[ToApply, Dimensions],
         optional: &[ReplicaGroups, ChannelId, ConstrainLayout, UseGlobalDeviceIds, Mode],
+        flops: Flops::Reduction,
         detail: "The dimension shrinks by the size of the group.",
         ..op(
             Opcode::ReduceScatter,
@@ -162,6 +186,7 @@ pub(super) const ROWS: &[OpInfo] = &[
     },
     OpInfo {
         optional: &[ChannelId, IsHostTransfer],
+        traffic: Traffic::Nothing,
         ..op(Opcode::SendDone, &["send"], Xla("send"), "Waits for a send; gives a token.")
     },
     OpInfo {
@@ -176,6 +201,7 @@ pub(super) const ROWS: &[OpInfo] = &[
     },
     OpInfo {
         optional: &[ChannelId, IsHostTransfer],
+        traffic: Traffic::Nothing,
         ..op(Opcode::RecvDone, &["recv"], Xla("recv"), "Waits for data; gives it with a token.")
     },
     OpInfo {
@@ -188,5 +214,8 @@ pub(super) const ROWS: &[OpInfo] = &[
             "Begins a copy, often to another memory space.",
         )
     },
-    op(Opcode::CopyDone, &["start"], StableHlo("async_done"), "Waits for a copy and is its result."),
+    OpInfo {
+        traffic: Traffic::Nothing,
+        ..op(Opcode::CopyDone, &["start"], StableHlo("async_done"), "Waits for a copy and is its result.")
+    },
 ];

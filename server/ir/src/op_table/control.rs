@@ -6,9 +6,11 @@ use syntax::hlo::Opcode;
 use super::Page::Xla;
 use super::rows::op;
 use super::{Arity, OpInfo};
+use crate::cost::{Callees, Traffic};
 
 pub(super) const ROWS: &[OpInfo] = &[
     OpInfo {
+        traffic: Traffic::Nothing,
         detail: "Orders without a data dependency; moves nothing.",
         ..op(
             Opcode::AddDependency,
@@ -19,12 +21,15 @@ pub(super) const ROWS: &[OpInfo] = &[
     },
     OpInfo {
         arity: Arity::Any,
+        traffic: Traffic::Nothing,
         detail: "Without operands it makes a new token.",
         ..op(Opcode::AfterAll, &["tokens…"], Xla("afterall"), "A token that comes after all of its operands.")
     },
     OpInfo {
         arity: Arity::Any,
         optional: &[Calls, AsyncExecutionThread, OutputToOperandAliasing],
+        traffic: Traffic::Nothing,
+        callees: Callees::Everything,
         detail: "The result is a tuple of operands, results and context. `X-start` is short for one that wraps X.",
         ..op(
             Opcode::AsyncStart,
@@ -36,11 +41,13 @@ pub(super) const ROWS: &[OpInfo] = &[
     OpInfo {
         arity: Arity::Any,
         optional: &[Calls, AsyncExecutionThread, OutputToOperandAliasing],
+        traffic: Traffic::Nothing,
         ..op(Opcode::AsyncUpdate, &["start"], Xla("async"), "A step of an asynchronous computation.")
     },
     OpInfo {
         arity: Arity::Any,
         optional: &[Calls, AsyncExecutionThread, OutputToOperandAliasing],
+        traffic: Traffic::Nothing,
         ..op(
             Opcode::AsyncDone,
             &["start"],
@@ -52,11 +59,15 @@ pub(super) const ROWS: &[OpInfo] = &[
         arity: Arity::Any,
         required: &[ToApply],
         optional: &[IsComposite],
+        traffic: Traffic::Nothing,
+        callees: Callees::Everything,
         ..op(Opcode::Call, &["arguments…"], Xla("call"), "The result of `to_apply` for these arguments.")
     },
     OpInfo {
         arity: Arity::AtLeast(1),
         optional: &[BranchComputations, TrueComputation, FalseComputation],
+        traffic: Traffic::Nothing,
+        callees: Callees::OneOf,
         detail: "A `pred` chooses true or false, an `s32` the branch of that number (out of range: the last). Each branch \
          takes one operand.",
         ..op(
@@ -97,17 +108,23 @@ pub(super) const ROWS: &[OpInfo] = &[
         arity: Arity::Any,
         required: &[Kind, Calls],
         optional: &[OutputToOperandAliasing],
+        callees: Callees::Once,
         detail: "Values inside it stay in registers; only operands and results are in memory. `kind` says how it is built.",
         ..op(Opcode::Fusion, &["operands…"], Xla("fusion"), "A computation that becomes one kernel.")
     },
-    op(
-        Opcode::OptBarrier,
-        &["operand"],
-        Xla("optimizationbarrier"),
-        "The operand; no optimisation moves code across.",
-    ),
+    OpInfo {
+        traffic: Traffic::Nothing,
+        ..op(
+            Opcode::OptBarrier,
+            &["operand"],
+            Xla("optimizationbarrier"),
+            "The operand; no optimisation moves code across.",
+        )
+    },
     OpInfo {
         required: &[Condition, Body],
+        traffic: Traffic::Nothing,
+        callees: Callees::Everything,
         detail: "State, result and the parameter of both computations have one shape. `known_trip_count` of the backend \
          config tells the number of turns where the compiler knows it.",
         ..op(

@@ -6,6 +6,7 @@ use syntax::hlo::Opcode;
 use super::Page::{StableHlo, Xla};
 use super::rows::{binary, function, op, unary};
 use super::{Arity, OpInfo};
+use crate::cost::{Callees, Flops};
 
 pub(super) const ROWS: &[OpInfo] = &[
     OpInfo {
@@ -22,11 +23,13 @@ pub(super) const ROWS: &[OpInfo] = &[
     function(Opcode::Asin, Xla("asin"), "Inverse sine, in radians."),
     function(Opcode::Asinh, Xla("asinh"), "Inverse hyperbolic sine."),
     OpInfo {
+        flops: Flops::Transcendental,
         detail: "The quadrant follows from both signs; this is the inverse tangent of lhs / rhs.",
         ..binary(Opcode::Atan2, Xla("atan2"), "Angle of the point (rhs, lhs), in radians from -π to π.")
     },
     function(Opcode::Atanh, Xla("atanh"), "Inverse hyperbolic tangent."),
     OpInfo {
+        flops: Flops::Nothing,
         detail: "Between types of different widths the last dimension appears or vanishes: `f32[8]` is `u8[8,4]`. \
          Values are not converted; that is `convert`.",
         ..unary(
@@ -38,6 +41,8 @@ pub(super) const ROWS: &[OpInfo] = &[
     function(Opcode::Cbrt, Xla("cbrt"), "Cube root."),
     unary(Opcode::Ceil, Xla("ceil"), "The next integer upwards, as a floating-point number."),
     OpInfo {
+        is_elementwise: true,
+        flops: Flops::PerElement,
         detail: "min and max are scalars or have the operand's shape. NaN anywhere gives NaN.",
         ..op(Opcode::Clamp, &["min", "operand", "max"], Xla("clamp"), "The operand held between min and max.")
     },
@@ -48,6 +53,8 @@ pub(super) const ROWS: &[OpInfo] = &[
         ..binary(Opcode::Compare, Xla("compare"), "Whether `direction` holds, as `pred`.")
     },
     OpInfo {
+        is_elementwise: true,
+        flops: Flops::PerElement,
         detail: "Two `f32` make a `c64`, two `f64` a `c128`.",
         ..op(
             Opcode::Complex,
@@ -61,6 +68,7 @@ pub(super) const ROWS: &[OpInfo] = &[
         ..unary(Opcode::Convert, Xla("convertelementtype"), "The values, in another element type.")
     },
     OpInfo {
+        flops: Flops::Nothing,
         detail: "This is where a layout changes: operand and result may differ in it, and nothing else.",
         ..unary(Opcode::Copy, Xla("copy"), "The same values in a buffer of their own.")
     },
@@ -92,6 +100,7 @@ pub(super) const ROWS: &[OpInfo] = &[
         arity: Arity::Any,
         required: &[ToApply],
         optional: &[Dimensions],
+        callees: Callees::PerElement,
         detail: "`to_apply` takes one scalar per operand; all operands have the same dimensions.",
         ..op(Opcode::Map, &["operands…"], Xla("map"), "A scalar computation applied at each index.")
     },
@@ -115,7 +124,11 @@ pub(super) const ROWS: &[OpInfo] = &[
     unary(Opcode::Not, Xla("not"), "Every bit turned; logical *not* of `pred`."),
     binary(Opcode::Or, Xla("or"), "Bitwise *or* of integers, logical *or* of `pred`."),
     unary(Opcode::Popcnt, Xla("populationcount"), "Number of one bits."),
-    op(Opcode::Power, &["base", "exponent"], Xla("pow"), "Base to the power of the exponent."),
+    OpInfo {
+        is_elementwise: true,
+        flops: Flops::Transcendental,
+        ..op(Opcode::Power, &["base", "exponent"], Xla("pow"), "Base to the power of the exponent.")
+    },
     unary(Opcode::Real, Xla("real"), "Real part."),
     OpInfo {
         required: &[ExponentBits, MantissaBits],
@@ -134,6 +147,8 @@ pub(super) const ROWS: &[OpInfo] = &[
     unary(Opcode::RoundNearestEven, Xla("roundnearesteven"), "The nearest integer; halves to the even one."),
     function(Opcode::Rsqrt, Xla("rsqrt"), "1 / square root."),
     OpInfo {
+        is_elementwise: true,
+        flops: Flops::PerElement,
         detail: "The predicate is `pred` of the same dimensions, or a scalar. Both operands are computed.",
         ..op(
             Opcode::Select,
@@ -164,6 +179,8 @@ pub(super) const ROWS: &[OpInfo] = &[
     function(Opcode::Sinh, Xla("sinh"), "Hyperbolic sine."),
     function(Opcode::Sqrt, Xla("sqrt"), "Square root."),
     OpInfo {
+        is_elementwise: true,
+        flops: Flops::PerElement,
         detail: "`random` holds unsigned integers as wide as the operand's element type.",
         ..op(
             Opcode::StochasticConvert,

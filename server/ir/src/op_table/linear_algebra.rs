@@ -6,6 +6,7 @@ use syntax::hlo::Opcode;
 use super::Page::{StableHlo, Xla};
 use super::rows::op;
 use super::{Arity, OpInfo};
+use crate::cost::{Callees, Flops, Traffic};
 
 pub(super) const ROWS: &[OpInfo] = &[
     OpInfo {
@@ -40,6 +41,8 @@ pub(super) const ROWS: &[OpInfo] = &[
     },
     OpInfo {
         optional: &[Lower],
+        flops: Flops::Cholesky,
+        traffic: Traffic::Cholesky,
         detail: "L with operand = L·Lᴴ, or U with Uᴴ·U where `lower=false`; the other triangle of the result is undefined.",
         ..op(
             Opcode::Cholesky,
@@ -61,6 +64,7 @@ pub(super) const ROWS: &[OpInfo] = &[
             SparsityConfig,
             BlockScalingConfig,
         ],
+        flops: Flops::Convolution,
         detail: "`dim_labels` names the dimensions of input, kernel and output: b batch, f feature, i and o kernel features, \
          digits the spatial ones.",
         ..op(
@@ -82,6 +86,7 @@ pub(super) const ROWS: &[OpInfo] = &[
             SparsityConfig,
             BlockScalingConfig,
         ],
+        flops: Flops::Dot,
         detail: "Result dimensions: batch, then the rest of lhs, then the rest of rhs.",
         ..op(
             Opcode::Dot,
@@ -92,6 +97,7 @@ pub(super) const ROWS: &[OpInfo] = &[
     },
     OpInfo {
         required: &[FftType, FftLength],
+        flops: Flops::Fft,
         detail: "`fft_length` has 1 to 3 lengths. RFFT keeps n/2 + 1 of the last; IRFFT is the way back.",
         ..op(Opcode::Fft, &["operand"], Xla("fft"), "Fourier transform of the innermost dimensions.")
     },
@@ -116,6 +122,7 @@ pub(super) const ROWS: &[OpInfo] = &[
     OpInfo {
         arity: Arity::Even,
         required: &[Dimensions, ToApply],
+        callees: Callees::Reduce,
         detail: "`to_apply` takes accumulators, then elements; the order is not defined. n inputs make a tuple of n.",
         ..op(
             Opcode::Reduce,
@@ -128,6 +135,7 @@ pub(super) const ROWS: &[OpInfo] = &[
         arity: Arity::Even,
         required: &[ToApply],
         optional: &[Window],
+        callees: Callees::ReduceWindow,
         detail: "Padding counts as the init value.",
         ..op(
             Opcode::ReduceWindow,
@@ -145,6 +153,7 @@ pub(super) const ROWS: &[OpInfo] = &[
             OperandPrecision,
             Algorithm,
         ],
+        flops: Flops::Dot,
         detail: "Each scale holds for a block of its operand along the contracting dimension.",
         ..op(
             Opcode::ScaledDot,
@@ -168,6 +177,7 @@ pub(super) const ROWS: &[OpInfo] = &[
     OpInfo {
         required: &[Select, Scatter],
         optional: &[Window],
+        callees: Callees::SelectAndScatter,
         detail: "The gradient of a pooling.",
         ..op(
             Opcode::SelectAndScatter,
@@ -178,6 +188,8 @@ pub(super) const ROWS: &[OpInfo] = &[
     },
     OpInfo {
         optional: &[LeftSide, Lower, UnitDiagonal, TransposeA],
+        flops: Flops::TriangularSolve,
+        traffic: Traffic::TriangularSolve,
         detail: "Reads one triangle of a; `transpose_a` says what op is.",
         ..op(
             Opcode::TriangularSolve,
@@ -186,10 +198,17 @@ pub(super) const ROWS: &[OpInfo] = &[
             "x of op(a)·x = b, or of x·op(a) = b where `left_side=false`.",
         )
     },
-    op(Opcode::PartitionId, &[], Xla("partitionid"), "Number of this partition, `u32[]`."),
-    op(Opcode::ReplicaId, &[], Xla("replicaid"), "Number of this replica, `u32[]`."),
+    OpInfo {
+        traffic: Traffic::Nothing,
+        ..op(Opcode::PartitionId, &[], Xla("partitionid"), "Number of this partition, `u32[]`.")
+    },
+    OpInfo {
+        traffic: Traffic::Nothing,
+        ..op(Opcode::ReplicaId, &[], Xla("replicaid"), "Number of this replica, `u32[]`.")
+    },
     OpInfo {
         required: &[Domain],
+        traffic: Traffic::Nothing,
         detail: "Moves nothing; passes remove it.",
         ..op(
             Opcode::Domain,

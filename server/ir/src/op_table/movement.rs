@@ -6,9 +6,11 @@ use syntax::hlo::Opcode;
 use super::Page::{StableHlo, Xla};
 use super::rows::op;
 use super::{Arity, OpInfo};
+use crate::cost::{Callees, Flops, Traffic};
 
 pub(super) const ROWS: &[OpInfo] = &[
     OpInfo {
+        traffic: Traffic::Nothing,
         detail: "Compilers insert it where a reshape or transpose moves nothing in memory.",
         ..op(
             Opcode::Bitcast,
@@ -39,6 +41,7 @@ pub(super) const ROWS: &[OpInfo] = &[
         )
     },
     OpInfo {
+        traffic: Traffic::Nothing,
         detail: "`constant({...})` is a literal that was too large to print: its values are lost.",
         ..op(Opcode::Constant, &[], Xla("constant"), "A literal.")
     },
@@ -55,6 +58,7 @@ pub(super) const ROWS: &[OpInfo] = &[
     OpInfo {
         arity: Arity::AtLeast(1),
         required: &[DynamicSliceSizes],
+        traffic: Traffic::TwiceResultAndIndices,
         detail: "One scalar start per dimension; starts are clamped so that the window stays inside.",
         ..op(
             Opcode::DynamicSlice,
@@ -65,6 +69,7 @@ pub(super) const ROWS: &[OpInfo] = &[
     },
     OpInfo {
         arity: Arity::AtLeast(1),
+        traffic: Traffic::DynamicUpdateSlice,
         detail: "Starts are clamped so that the update stays inside. Often done in place: then only the update is moved.",
         ..op(
             Opcode::DynamicUpdateSlice,
@@ -76,6 +81,7 @@ pub(super) const ROWS: &[OpInfo] = &[
     OpInfo {
         required: &[OffsetDims, CollapsedSliceDims, StartIndexMap, IndexVectorDim, SliceSizes],
         optional: &[IndicesAreSorted, OperandBatchingDims, StartIndicesBatchingDims],
+        traffic: Traffic::TwiceResultAndIndices,
         detail: "`slice_sizes` is what one index vector reads, `start_index_map` says which operand dimensions it moves, \
          `offset_dims` where the slice lies in the result. Indices are clamped.",
         ..op(
@@ -96,11 +102,13 @@ pub(super) const ROWS: &[OpInfo] = &[
     },
     OpInfo {
         required: &[Index],
+        traffic: Traffic::Nothing,
         detail: "Reads and moves nothing.",
         ..op(Opcode::GetTupleElement, &["tuple"], Xla("gettupleelement"), "One element of a tuple.")
     },
     OpInfo {
         required: &[IotaDimension],
+        traffic: Traffic::Result,
         ..op(Opcode::Iota, &[], Xla("iota"), "Each element is its own index along one dimension.")
     },
     OpInfo {
@@ -114,6 +122,7 @@ pub(super) const ROWS: &[OpInfo] = &[
         )
     },
     OpInfo {
+        traffic: Traffic::Nothing,
         detail: "Numbers count from 0, without a gap.",
         ..op(Opcode::Parameter, &[], Xla("parameter"), "An argument of the computation, by number.")
     },
@@ -150,11 +159,13 @@ pub(super) const ROWS: &[OpInfo] = &[
     OpInfo {
         arity: Arity::Any,
         required: &[Distribution],
+        flops: Flops::Random,
         detail: "`rng_uniform` takes low and high, `rng_normal` mean and deviation, as scalars.",
         ..op(Opcode::Rng, &["parameters…"], Xla("rnguniform"), "Random numbers, different on each execution.")
     },
     OpInfo {
         required: &[Algorithm],
+        flops: Flops::Random,
         detail: "The same state gives the same bits. The state is `u64[2]` for Philox and ThreeFry (`u64[3]` also for Philox).",
         ..op(
             Opcode::RngBitGenerator,
@@ -177,6 +188,8 @@ pub(super) const ROWS: &[OpInfo] = &[
         arity: Arity::Odd,
         required: &[UpdateWindowDims, InsertedWindowDims, ScatterDimsToOperandDims, IndexVectorDim, ToApply],
         optional: &[IndicesAreSorted, UniqueIndices, InputBatchingDims, ScatterIndicesBatchingDims],
+        traffic: Traffic::Scatter,
+        callees: Callees::Scatter,
         detail: "The reverse of `gather`: `to_apply` combines old and new. Updates out of bounds are skipped; the order is \
          not defined unless `unique_indices=true`.",
         ..op(
@@ -198,6 +211,7 @@ pub(super) const ROWS: &[OpInfo] = &[
     },
     OpInfo {
         required: &[Slice],
+        traffic: Traffic::TwiceResult,
         detail: "`slice={[start:limit:stride], …}`, one entry per dimension; limit is exclusive.",
         ..op(Opcode::Slice, &["operand"], Xla("slice"), "A window at a place written in the text.")
     },
@@ -205,6 +219,7 @@ pub(super) const ROWS: &[OpInfo] = &[
         arity: Arity::AtLeast(1),
         required: &[Dimensions, ToApply],
         optional: &[IsStable],
+        flops: Flops::Sort,
         detail: "`to_apply` compares: it takes two scalars per operand (old, new) and answers whether the first comes before.",
         ..op(Opcode::Sort, &["operands…"], Xla("sort"), "The operands sorted along one dimension, together.")
     },
@@ -226,6 +241,7 @@ pub(super) const ROWS: &[OpInfo] = &[
     },
     OpInfo {
         arity: Arity::Any,
+        traffic: Traffic::Pointers,
         detail: "Holds pointers: no element is copied.",
         ..op(Opcode::Tuple, &["elements…"], Xla("tuple"), "A tuple of its operands.")
     },

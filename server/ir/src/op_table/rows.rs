@@ -3,6 +3,7 @@
 use syntax::hlo::{AttributeKey, Opcode};
 
 use super::{Arity, OpInfo, Page};
+use crate::cost::{Callees, Flops, Traffic};
 
 /// An op with one operand for each name.
 pub(super) const fn op(
@@ -17,6 +18,10 @@ pub(super) const fn op(
         operands,
         required: &[],
         optional: &[],
+        is_elementwise: false,
+        flops: Flops::Nothing,
+        traffic: Traffic::OperandsAndResult,
+        callees: Callees::Nothing,
         summary,
         detail: "",
         page,
@@ -25,15 +30,20 @@ pub(super) const fn op(
 
 /// An elementwise op of one operand.
 pub(super) const fn unary(opcode: Opcode, page: Page, summary: &'static str) -> OpInfo {
-    OpInfo { ..op(opcode, &["operand"], page, summary) }
+    OpInfo { is_elementwise: true, flops: Flops::PerElement, ..op(opcode, &["operand"], page, summary) }
 }
 
 /// A transcendental function of each element, computed with a stated accuracy.
 pub(super) const fn function(opcode: Opcode, page: Page, summary: &'static str) -> OpInfo {
-    OpInfo { optional: &[AttributeKey::ResultAccuracy], ..op(opcode, &["operand"], page, summary) }
+    OpInfo {
+        optional: &[AttributeKey::ResultAccuracy],
+        is_elementwise: true,
+        flops: Flops::Transcendental,
+        ..op(opcode, &["operand"], page, summary)
+    }
 }
 
 /// An elementwise op of two operands.
 pub(super) const fn binary(opcode: Opcode, page: Page, summary: &'static str) -> OpInfo {
-    OpInfo { ..op(opcode, &["lhs", "rhs"], page, summary) }
+    OpInfo { is_elementwise: true, flops: Flops::PerElement, ..op(opcode, &["lhs", "rhs"], page, summary) }
 }
