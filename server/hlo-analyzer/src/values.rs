@@ -5,9 +5,16 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 /// Members of a request, from any interface.
+#[derive(Deserialize)]
+#[serde(try_from = "Members")]
+pub struct ValueParams {
+    pub arguments: Arguments,
+    pub form: Form,
+}
+
 #[derive(Deserialize, Default)]
 #[serde(default)]
-pub struct ValueParams {
+struct Members {
     /// Literals of parameters, by number; blank where not needed or filled.
     inputs: Vec<String>,
     /// The fill of all other parameters: one of [`Fill::NAMES`].
@@ -18,12 +25,14 @@ pub struct ValueParams {
     summary: bool,
 }
 
-impl ValueParams {
+impl TryFrom<Members> for ValueParams {
+    type Error = String;
+
     /// The error names the unknown word.
-    pub fn read(self) -> Result<(Arguments, Form), String> {
-        let fill = self.fill.map(|name| fill(&name, self.seed)).transpose()?;
-        let form = if self.summary { Form::Summary } else { Form::Literal };
-        Ok((Arguments { literals: self.inputs, fill }, form))
+    fn try_from(members: Members) -> Result<ValueParams, String> {
+        let fill = members.fill.map(|name| fill(&name, members.seed)).transpose()?;
+        let form = if members.summary { Form::Summary } else { Form::Literal };
+        Ok(ValueParams { arguments: Arguments { literals: members.inputs, fill }, form })
     }
 }
 

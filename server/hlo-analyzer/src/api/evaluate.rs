@@ -22,8 +22,7 @@ pub fn evaluate(session: &mut Session, value: &Value) -> Answer {
         computation: p.computation.as_deref().map(bare),
         instruction: p.instruction.as_deref().map(bare),
     };
-    let (arguments, form) =
-        params::<ValueParams>(value)?.read().map_err(|why| ApiError::new(ErrorKind::InvalidParams, why))?;
+    let ValueParams { arguments, form } = params(value)?;
     let evaluated =
         session.with_source(value, |analysis, file| analysis.evaluate(file, &query, &arguments, form))?;
     match &evaluated.answer {

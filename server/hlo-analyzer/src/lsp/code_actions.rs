@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use ide::{Change, CodeAction, CodeActionKind, Wanted};
+use ide::{Change, CodeAction, CodeActionKind};
 use serde::{Deserialize, Serialize};
 use tower_lsp::lsp_types::{
     self, CodeActionOrCommand, CreateFile, CreateFileOptions, DiagnosticSeverity, DocumentChangeOperation,
@@ -23,12 +23,14 @@ pub(super) struct Unresolved {
     pub(super) id: String,
 }
 
-impl View {
-    /// The edits to compute now. Only clients without resolve support get all of them at once.
-    pub(super) fn wanted(&self) -> Wanted<'static> {
-        if self.session.client.resolve_code_actions { Wanted::Titles } else { Wanted::Changes }
+impl Unresolved {
+    /// The data of an action that the client sends back; `None` if this server sent none.
+    pub(super) fn of(action: &lsp_types::CodeAction) -> Option<Unresolved> {
+        Unresolved::deserialize(action.data.as_ref()?).ok()
     }
+}
 
+impl View {
     /// The actions of the kinds in `only`, or all if it is empty. `found` are the diagnostics at the
     /// position, as the client sent them.
     pub(super) fn code_actions(

@@ -12,6 +12,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use ide::KernelDocument;
 use tower_lsp::lsp_types::{Diagnostic, Url};
 
+use super::kernel_tab::KernelTab;
 use super::kernel_uri::KernelUri;
 use super::mailbox::{Event, Mailbox};
 use crate::assembler::{Assembled, Assembler};
@@ -81,10 +82,10 @@ impl KernelShelf {
     }
 
     /// The tabs of a file.
-    pub(super) fn of_file(&self, file: &Url) -> Vec<(Url, KernelUri)> {
+    pub(super) fn of_file(&self, file: &Url) -> Vec<KernelTab> {
         let inner = self.lock();
         let own = inner.shown.iter().filter(|(_, shown)| shown.kernel.file == *file);
-        own.map(|(uri, shown)| (uri.clone(), shown.kernel.clone())).collect()
+        own.map(|(uri, shown)| KernelTab { uri: uri.clone(), kernel: shown.kernel.clone() }).collect()
     }
 
     /// The files with shown kernels.

@@ -4,13 +4,26 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use ide::{Cancellable, Cancelled};
+use serde::{Deserialize, Serialize};
 use tower_lsp::lsp_types::Url;
+use tower_lsp::lsp_types::notification::Notification;
 
-use super::kernel_documents::{Maker, Rendered};
-use super::kernel_uri::KernelUri;
-use super::mailbox::Mailbox;
+use super::kernel_tab::{KernelTab, Rendered};
 use super::read::panic_message;
 use super::snapshot::Snapshot;
+
+/// The text of a kernel that the client shows has changed.
+pub(super) enum KernelChanged {}
+
+impl Notification for KernelChanged {
+    type Params = KernelChangedParams;
+    const METHOD: &'static str = "hlo-analyzer/kernelChanged";
+}
+
+#[derive(Serialize, Deserialize)]
+pub(super) struct KernelChangedParams {
+    pub(super) uri: Url,
+}
 
 /// The outcome of a computation, and the opening of the file it belongs to.
 pub(super) struct Updated {
@@ -27,14 +40,12 @@ pub(super) enum Outcome {
 }
 
 /// Computes on the pool.
-pub(super) fn compute(snapshot: Snapshot, shown: Vec<(Url, KernelUri)>, mailbox: &Mailbox) -> Outcome {
-    let Snapshot { analysis, view } = snapshot;
+pub(super) fn compute(snapshot: Snapshot, shown: Vec<KernelTab>) -> Outcome {
     let made = catch_unwind(AssertUnwindSafe(|| {
-        let shelf = &view.session.kernels;
-        let maker = Maker { analysis: &analysis, file: view.file, shelf, mailbox };
-        let made = shown.into_iter().map(|(uri, kernel)| Ok((maker.render(&uri, &kernel)?, uri)));
+        let made = shown.into_iter().map(|tab| Ok((snapshot.render(&tab)?, tab.uri)));
         made.map(|made| made.map(|(rendered, uri)| (uri, rendered))).collect::<Cancellable<Vec<_>>>()
     }));
+    let Snapshot { analysis, view } = snapshot;
     drop(analysis);
     match made {
         Ok(Ok(made)) => Outcome::Made(made),

@@ -19,8 +19,7 @@ use tower_lsp::lsp_types::{
 use super::config::Settings;
 use super::diagnostics::{self, Finished, Outcome};
 use super::documents::Documents;
-use super::kernel_documents::{KernelChanged, KernelParams};
-use super::kernel_updates::{self, Updated};
+use super::kernel_updates::{self, KernelChanged, KernelChangedParams, Updated};
 use super::kernel_uri::{self, KernelUri};
 use super::mailbox::{Event, Mailbox};
 use super::outbox::Outbox;
@@ -59,7 +58,7 @@ impl MainLoop {
         Self {
             host: AnalysisHost::new(),
             documents: Documents::default(),
-            session: Arc::default(),
+            session: Arc::new(Session::new(mailbox.clone())),
             reads: ReadQueue::new(mailbox.clone(), outbox.clone()),
             mailbox,
             outbox,
@@ -100,10 +99,10 @@ impl MainLoop {
     fn handle(&mut self, event: Event) {
         match event {
             Event::Initialize(client, options, roots) => {
-                let settings =
-                    options.map_or_else(Default::default, |sent| Session::default().settings.updated(&sent));
-                let kernels = self.session.kernels.clone();
-                self.session = Arc::new(Session { client, settings, roots, kernels });
+                let session = Arc::make_mut(&mut self.session);
+                let settings = options.map(|sent| Settings::default().updated(&sent));
+                session.settings = settings.unwrap_or_default();
+                (session.client, session.roots) = (client, roots);
                 self.use_device();
                 self.use_assembler();
             }
@@ -319,7 +318,7 @@ impl MainLoop {
             return self.start_workspace_read(read);
         }
         let Some((place, document)) = read.place.as_ref().zip(self.documents.get_mut(&read.uri)) else {
-            tracing::debug!("{} asks about {}, which is not open", read.route.method, read.uri);
+            tracing::debug!("{} asks about {}, which is not open", read.method, read.uri);
             return read.answer_nothing();
         };
         let Some(span) = document.now(place) else { return read.refuse() };
@@ -399,7 +398,7 @@ impl MainLoop {
             let (generation, file) = (document.generation, uri.clone());
             let mailbox = self.mailbox.clone();
             self.pool.spawn_blocking(move || {
-                let outcome = kernel_updates::compute(snapshot, shown, &mailbox);
+                let outcome = kernel_updates::compute(snapshot, shown);
                 mailbox.post(Event::KernelsUpdated(Updated { file, generation, outcome }));
             });
         }
@@ -420,7 +419,8 @@ impl MainLoop {
                 Some(path) if is_other => _ = kernel_files::write(&path, &tab.text),
                 Some(_) => {}
                 None if is_other => {
-                    self.outbox.notify_latest::<KernelChanged>(&uri, KernelParams { uri: uri.clone() });
+                    self.outbox
+                        .notify_latest::<KernelChanged>(&uri, KernelChangedParams { uri: uri.clone() });
                 }
                 None => {}
             }

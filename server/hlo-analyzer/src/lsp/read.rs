@@ -4,20 +4,15 @@ use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use ide::{Analysis, Cancellable, CancellationHandle, Cancelled};
+use ide::{Cancellable, CancellationHandle, Cancelled};
 use tokio::sync::oneshot;
 use tower_lsp::jsonrpc::{Error, ErrorCode, Result};
 use tower_lsp::lsp_types::{self, Url};
 
 use super::mailbox::{Event, Mailbox};
 use super::read_queue::Permit;
+use super::requests::Request;
 use super::snapshot::{Snapshot, View};
-
-/// The handling of a request. The table is in `handlers.rs`.
-pub(super) struct Route {
-    pub(super) method: &'static str,
-    pub(super) when_edited: WhenEdited,
-}
 
 /// The handling of a request whose computation an edit has cancelled.
 #[derive(Clone, Copy)]
@@ -48,7 +43,8 @@ pub(super) struct Place {
 }
 
 pub(super) struct Read {
-    pub(super) route: &'static Route,
+    pub(super) method: &'static str,
+    when_edited: WhenEdited,
     pub(super) uri: Url,
     pub(super) target: Target,
     /// Resolved by the main loop when the request is first taken out, because positions refer to the text at
@@ -61,21 +57,21 @@ pub(super) struct Read {
     work: Box<dyn Work>,
 }
 
+/// The response; `None` if the document is not open or cannot be analysed.
+pub(super) type Answer<R> = Result<Option<<R as Request>::Response>>;
+
 /// Creates a request and the future of its response. Dropping the future cancels the request in any state.
-///
-/// `query` runs on the analysis, again after each cancelling edit; `convert` converts the result to LSP.
-pub(super) fn read<V: Send + 'static, T: Default + Send + 'static>(
-    route: &'static Route,
+pub(super) fn read<R: Request>(
     uri: Url,
     target: Target,
-    query: impl FnMut(&Analysis, &View) -> Cancellable<V> + Send + 'static,
-    convert: impl FnOnce(&View, V) -> T + Send + 'static,
-) -> (Read, impl Future<Output = Result<T>>) {
+    params: R::Params,
+) -> (Read, impl Future<Output = Answer<R>>) {
     let (reply, answer) = oneshot::channel();
     let cancel = Arc::new(CancelSlot::default());
     let guard = CancelOnDrop(cancel.clone());
-    let work = Box::new(Query { query, value: None, convert, reply });
-    let read = Read { route, uri, target, place: None, permit: None, retries: 0, cancel, work };
+    let work = Box::new(Asked::<R> { params, found: None, reply });
+    let (method, when_edited) = (R::METHOD, R::WHEN_EDITED);
+    let read = Read { method, when_edited, uri, target, place: None, permit: None, retries: 0, cancel, work };
     (read, async move {
         let _guard = guard;
         // The permit is released here: the runtime has few threads, and each holds one response between here
@@ -102,16 +98,16 @@ impl Read {
 
     /// Computes and responds, on a thread of the pool.
     pub(super) fn run(mut self, snapshot: Snapshot, mailbox: &Mailbox) {
+        let cancellation = snapshot.analysis.cancellation();
+        let outcome = catch_unwind(AssertUnwindSafe(|| self.work.compute(&snapshot)));
         let Snapshot { analysis, view } = snapshot;
-        let cancellation = analysis.cancellation();
-        let outcome = catch_unwind(AssertUnwindSafe(|| self.work.compute(&analysis, &view)));
         // The next edit waits until every snapshot is dropped, so drop this one first.
         drop(analysis);
         match outcome {
             // If the client cancels it now, the response is not needed.
             Ok(Ok(())) => _ = cancellation.until_cancelled(|| self.work.answer(&view, self.permit)),
             Ok(Err(Cancelled::Local)) => self.work.fail(Error::request_cancelled()),
-            Ok(Err(Cancelled::PendingWrite)) => match self.route.when_edited {
+            Ok(Err(Cancelled::PendingWrite)) => match self.when_edited {
                 WhenEdited::Retry(at_most) if self.retries < at_most => {
                     self.retries += 1;
                     self.permit = None;
@@ -120,8 +116,7 @@ impl Read {
                 _ => self.refuse(),
             },
             Err(panic) => {
-                let message =
-                    format!("{} failed, which is a bug: {}", self.route.method, panic_message(&*panic));
+                let message = format!("{} failed, which is a bug: {}", self.method, panic_message(&*panic));
                 tracing::error!("{message} ({})", self.uri);
                 self.work.fail(internal_error(message));
             }
@@ -139,43 +134,36 @@ impl Read {
     }
 }
 
-/// A query and the channel of its response, with the types erased.
+/// A request and the channel of its response, with the types erased.
 trait Work: Send {
-    fn compute(&mut self, analysis: &Analysis, view: &View) -> Cancellable<()>;
+    fn compute(&mut self, snapshot: &Snapshot) -> Cancellable<()>;
     /// Sends the result.
     fn answer(self: Box<Self>, view: &View, permit: Option<Permit>);
     fn answer_nothing(self: Box<Self>);
     fn fail(self: Box<Self>, error: Error);
 }
 
-struct Query<Q, V, C, T> {
-    query: Q,
-    value: Option<V>,
-    convert: C,
-    reply: oneshot::Sender<(Result<T>, Option<Permit>)>,
+struct Asked<R: Request> {
+    params: R::Params,
+    found: Option<R::Found>,
+    reply: oneshot::Sender<(Answer<R>, Option<Permit>)>,
 }
 
 // If a reply cannot be sent, its receiver no longer waits.
-impl<Q, V, C, T> Work for Query<Q, V, C, T>
-where
-    Q: FnMut(&Analysis, &View) -> Cancellable<V> + Send,
-    V: Send,
-    C: FnOnce(&View, V) -> T + Send,
-    T: Default + Send,
-{
-    fn compute(&mut self, analysis: &Analysis, view: &View) -> Cancellable<()> {
-        self.value = Some((self.query)(analysis, view)?);
+impl<R: Request> Work for Asked<R> {
+    fn compute(&mut self, snapshot: &Snapshot) -> Cancellable<()> {
+        self.found = Some(R::run(snapshot, &self.params)?);
         Ok(())
     }
 
     fn answer(self: Box<Self>, view: &View, permit: Option<Permit>) {
-        let Self { value, convert, reply, .. } = *self;
-        let answer = value.map(|value| convert(view, value)).unwrap_or_default();
-        let _ = reply.send((Ok(answer), permit));
+        let Self { params, found, reply } = *self;
+        let answer = found.map(|found| R::respond(view, params, found)).transpose();
+        let _ = reply.send((answer, permit));
     }
 
     fn answer_nothing(self: Box<Self>) {
-        let _ = self.reply.send((Ok(T::default()), None));
+        let _ = self.reply.send((Ok(None), None));
     }
 
     fn fail(self: Box<Self>, error: Error) {

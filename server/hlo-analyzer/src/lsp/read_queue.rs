@@ -72,9 +72,31 @@ mod tests {
     use tower_lsp::lsp_types::Url;
 
     use super::*;
-    use crate::lsp::read::{self, Route, Target, WhenEdited};
+    use crate::lsp::read::{self, Target, WhenEdited};
+    use crate::lsp::requests::{Request, Subject};
+    use crate::lsp::snapshot::{Snapshot, View};
 
-    static ROUTE: Route = Route { method: "test", when_edited: WhenEdited::Refuse };
+    struct Nothing;
+
+    impl Request for Nothing {
+        const METHOD: &'static str = "test";
+        const WHEN_EDITED: WhenEdited = WhenEdited::Refuse;
+        type Params = ();
+        type Found = ();
+        type Response = ();
+
+        fn subject((): &()) -> Subject {
+            Subject::Nothing
+        }
+
+        fn run(_: &Snapshot, (): &()) -> ide::Cancellable<()> {
+            Ok(())
+        }
+
+        fn respond(_: &View, (): (), (): ()) -> tower_lsp::jsonrpc::Result<()> {
+            Ok(())
+        }
+    }
 
     #[test]
     fn a_read_waits_for_one_that_ends() {
@@ -84,7 +106,7 @@ mod tests {
         let mut answers = Vec::new();
         for n in 0..MAX_READS + 4 {
             let uri = Url::parse(&format!("file:///{n}")).unwrap();
-            let (read, answer) = read::read(&ROUTE, uri, Target::Document, |_, _| Ok(()), |_, ()| ());
+            let (read, answer) = read::read::<Nothing>(uri, Target::Document, ());
             queue.push(read);
             answers.push(answer);
         }
@@ -106,7 +128,7 @@ mod tests {
         let mut queue = ReadQueue::new(Mailbox::new().0, outbox);
         let uri = Url::parse("file:///a").unwrap();
         for _ in 0..10_000 {
-            let ask = read::read(&ROUTE, uri.clone(), Target::Document, |_, _| Ok(()), |_, ()| ());
+            let ask = read::read::<Nothing>(uri.clone(), Target::Document, ());
             queue.push(ask.0);
         }
         assert!(queue.waiting.len() < 1000, "{} wait", queue.waiting.len());

@@ -2,32 +2,20 @@
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 use ide::{TokenKind, TokenModifier};
 use ropey::Rope;
 use text::position::{self, PositionEncoding};
-use tower_lsp::jsonrpc::Result;
 use tower_lsp::lsp_types::{
-    SemanticToken, SemanticTokenModifier, SemanticTokenType, SemanticTokens, SemanticTokensDelta,
-    SemanticTokensDeltaParams, SemanticTokensEdit, SemanticTokensFullDeltaResult, SemanticTokensFullOptions,
-    SemanticTokensLegend, SemanticTokensOptions, SemanticTokensRangeParams, SemanticTokensRangeResult,
-    SemanticTokensResult, Url,
+    SemanticToken, SemanticTokenModifier, SemanticTokenType, SemanticTokensEdit, SemanticTokensFullOptions,
+    SemanticTokensLegend, SemanticTokensOptions, Url,
 };
 
-use super::handlers::Handlers;
-use super::read::WhenEdited::{Refuse, Retry};
-use super::read::{Route, Target};
-
-// The client requests tokens again after the next edit.
-static FULL: Route = Route { method: "textDocument/semanticTokens/full", when_edited: Refuse };
-static DELTA: Route = Route { method: "textDocument/semanticTokens/full/delta", when_edited: Refuse };
-static RANGE: Route = Route { method: "textDocument/semanticTokens/range", when_edited: Retry(32) };
-
 /// Texts with more tokens get no full response: clients that support ranges then request those.
-const MAX_FULL: usize = 250_000;
+pub(super) const MAX_FULL: usize = 250_000;
 /// The limit for a range; one line may hold a constant of megabytes.
-const MAX_RANGE: usize = 50_000;
+pub(super) const MAX_RANGE: usize = 50_000;
 /// The number of documents whose last response is cached.
 const REMEMBERED: usize = 8;
 
@@ -86,14 +74,14 @@ struct Sent {
 
 impl TokenCache {
     /// Takes the response with this id, if it is the last one for the document.
-    fn take(&self, uri: &Url, id: &str) -> Option<Vec<SemanticToken>> {
+    pub(super) fn take(&self, uri: &Url, id: &str) -> Option<Vec<SemanticToken>> {
         let mut sent = self.sent.lock().unwrap_or_else(PoisonError::into_inner);
         let at = sent.iter().position(|s| s.uri == *uri && s.id == id)?;
         sent.remove(at).map(|s| s.tokens)
     }
 
     /// Caches a response and returns its id.
-    fn put(&self, uri: &Url, tokens: Vec<SemanticToken>) -> String {
+    pub(super) fn put(&self, uri: &Url, tokens: Vec<SemanticToken>) -> String {
         let id = self.last_id.fetch_add(1, Ordering::Relaxed).to_string();
         let mut sent = self.sent.lock().unwrap_or_else(PoisonError::into_inner);
         sent.retain(|s| s.uri != *uri);
@@ -103,65 +91,8 @@ impl TokenCache {
     }
 }
 
-impl Handlers {
-    pub(super) fn tokens_full(&self, uri: Url) -> impl Future<Output = Result<Option<SemanticTokensResult>>> {
-        let cache = self.tokens.clone();
-        self.ask(
-            &FULL,
-            uri,
-            Target::Document,
-            |analysis, view| analysis.semantic_tokens(view.file, view.span.clone(), MAX_FULL),
-            move |view, tokens| {
-                let data = encode(&view.text, view.encoding(), &tokens?);
-                let result_id = Some(cache.put(&view.uri, data.clone()));
-                Some(SemanticTokens { result_id, data }.into())
-            },
-        )
-    }
-
-    pub(super) fn tokens_delta(
-        &self,
-        params: SemanticTokensDeltaParams,
-    ) -> impl Future<Output = Result<Option<SemanticTokensFullDeltaResult>>> {
-        let cache: Arc<TokenCache> = self.tokens.clone();
-        self.ask(
-            &DELTA,
-            params.text_document.uri,
-            Target::Document,
-            |analysis, view| analysis.semantic_tokens(view.file, view.span.clone(), MAX_FULL),
-            move |view, tokens| {
-                let data = encode(&view.text, view.encoding(), &tokens?);
-                let before = cache.take(&view.uri, &params.previous_result_id);
-                let result_id = Some(cache.put(&view.uri, data.clone()));
-                Some(match before {
-                    Some(before) => {
-                        SemanticTokensDelta { result_id, edits: difference(&before, &data) }.into()
-                    }
-                    None => SemanticTokens { result_id, data }.into(),
-                })
-            },
-        )
-    }
-
-    pub(super) fn tokens_range(
-        &self,
-        params: SemanticTokensRangeParams,
-    ) -> impl Future<Output = Result<Option<SemanticTokensRangeResult>>> {
-        self.ask(
-            &RANGE,
-            params.text_document.uri,
-            Target::Range(params.range),
-            |analysis, view| analysis.semantic_tokens(view.file, view.span.clone(), MAX_RANGE),
-            |view, tokens| {
-                let data = encode(&view.text, view.encoding(), &tokens?);
-                Some(SemanticTokens { result_id: None, data }.into())
-            },
-        )
-    }
-}
-
 /// One edit from the first differing token to the last. Offsets count integers, five per token.
-fn difference(before: &[SemanticToken], after: &[SemanticToken]) -> Vec<SemanticTokensEdit> {
+pub(super) fn difference(before: &[SemanticToken], after: &[SemanticToken]) -> Vec<SemanticTokensEdit> {
     let same = before.iter().zip(after).take_while(|(a, b)| a == b).count();
     let (before, after) = (&before[same..], &after[same..]);
     let same_end = before.iter().rev().zip(after.iter().rev()).take_while(|(a, b)| a == b).count();
@@ -175,7 +106,11 @@ fn difference(before: &[SemanticToken], after: &[SemanticToken]) -> Vec<Semantic
 }
 
 /// Multi-line tokens are split at line ends, which every client supports.
-fn encode(text: &Rope, encoding: PositionEncoding, tokens: &[ide::SemanticToken]) -> Vec<SemanticToken> {
+pub(super) fn encode(
+    text: &Rope,
+    encoding: PositionEncoding,
+    tokens: &[ide::SemanticToken],
+) -> Vec<SemanticToken> {
     let mut encoded = Vec::with_capacity(tokens.len());
     let mut line = Line::at(text, 0);
     let (mut last_line, mut last_start) = (0, 0);

@@ -16,17 +16,13 @@ use tower_lsp::{ExitedError, LspService};
 
 use super::framing::{Incoming, read_message};
 use super::handlers::Handlers;
-use super::heaviest_kernels;
 use super::in_order::{Answer, InOrder};
 use super::mailbox::{Event, Mailbox};
 use super::main_loop::MainLoop;
 use super::outbox::{Outbox, busy};
 use super::read_queue::MAX_READS;
 use super::repeats::{Cancellation, Repeats};
-use super::{
-    client_process, conversion, evaluation, kernel_documents, kernel_files, kernels, status, test_hooks,
-    warnings_page,
-};
+use super::{client_process, kernel_files, requests, warnings_page};
 
 /// The time for the client to read remaining output when the server ends.
 const LAST_WORDS: Duration = Duration::from_secs(2);
@@ -74,11 +70,7 @@ pub(super) fn serve(input: Box<dyn Read + Send>, output: Box<dyn Write + Send>) 
     thread::Builder::new().name("main loop".into()).spawn(move || main_loop.run(&events))?;
 
     // The router's own channel to the client is not used, see `outbox.rs`.
-    let service = LspService::build(|_| Handlers { mailbox, tokens: Arc::default() });
-    let service = status::register(heaviest_kernels::register(kernels::register(service)));
-    let service =
-        test_hooks::register(conversion::register(evaluation::register(kernel_documents::register(service))));
-    let (service, _) = service.finish();
+    let (service, _) = requests::register(LspService::build(|_| Handlers { mailbox })).finish();
     let mut reader = Reader {
         service: InOrder(service),
         outbox: outbox.clone(),

@@ -12,6 +12,8 @@ use tower_lsp::lsp_types::Url;
 use super::capabilities::ClientProfile;
 use super::config::Settings;
 use super::kernel_shelf::KernelShelf;
+use super::mailbox::Mailbox;
+use super::semantic_tokens::TokenCache;
 
 /// The analysis at one revision, and the document a request is about.
 ///
@@ -51,7 +53,7 @@ impl View {
 }
 
 /// The client's capabilities and the user's settings. Owned by the main loop, replaced when either changes.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub(super) struct Session {
     pub(super) client: ClientProfile,
     pub(super) settings: Settings,
@@ -59,4 +61,22 @@ pub(super) struct Session {
     pub(super) roots: Vec<PathBuf>,
     /// The shown kernels; shared by all sessions of the process.
     pub(super) kernels: Arc<KernelShelf>,
+    /// The last semantic tokens sent; shared by all sessions of the process.
+    pub(super) tokens: Arc<TokenCache>,
+    /// The queue of the main loop, for what follows from a response.
+    pub(super) mailbox: Mailbox,
+}
+
+impl Session {
+    /// The session before `initialize`.
+    pub(super) fn new(mailbox: Mailbox) -> Session {
+        Session {
+            client: ClientProfile::default(),
+            settings: Settings::default(),
+            roots: Vec::new(),
+            kernels: Arc::default(),
+            tokens: Arc::default(),
+            mailbox,
+        }
+    }
 }

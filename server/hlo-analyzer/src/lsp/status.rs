@@ -1,30 +1,9 @@
 //! `hlo-analyzer/status`: the server's version and state, for a client's status item.
 
 use serde_json::{Value, json};
-use tokio::sync::oneshot;
-use tower_lsp::jsonrpc::{Error, Result};
-use tower_lsp::{LanguageServer, LspServiceBuilder};
 
-use super::handlers::Handlers;
-use super::mailbox::Event;
 use super::snapshot::Session;
 use crate::memory::resident_bytes;
-
-pub(super) fn register(service: LspServiceBuilder<Handlers>) -> LspServiceBuilder<Handlers>
-where
-    Handlers: LanguageServer,
-{
-    service.custom_method("hlo-analyzer/status", Handlers::status)
-}
-
-impl Handlers {
-    /// Answered by the main loop itself: it concerns no document and waits for no computation.
-    async fn status(&self, _: Value) -> Result<Value> {
-        let (reply, answer) = oneshot::channel();
-        self.mailbox.post(Event::Status(reply));
-        answer.await.map_err(|_| Error::internal_error())
-    }
-}
 
 pub(super) fn status(session: &Session, documents: usize) -> Value {
     let devices = ide::Device::all().iter();

@@ -6,9 +6,8 @@ use ide::Severity;
 use ropey::Rope;
 use text::position;
 use tower_lsp::lsp_types::{
-    self, DiagnosticRelatedInformation, DiagnosticSeverity, DiagnosticTag, GotoDefinitionResponse,
-    HoverContents, InlayHintLabel, InlayHintTooltip, Location, LocationLink, MarkupContent, MarkupKind,
-    NumberOrString,
+    self, DiagnosticRelatedInformation, DiagnosticSeverity, DiagnosticTag, Documentation,
+    GotoDefinitionResponse, Location, LocationLink, MarkupContent, MarkupKind, NumberOrString,
 };
 
 use super::snapshot::View;
@@ -36,23 +35,12 @@ impl View {
         }
     }
 
-    pub(super) fn text_edit(&self, edit: ide::TextEdit) -> lsp_types::TextEdit {
-        lsp_types::TextEdit { range: self.range(edit.range), new_text: edit.insert }
+    pub(super) fn text_edits(&self, edits: Vec<ide::TextEdit>) -> Vec<lsp_types::TextEdit> {
+        edits.into_iter().map(|edit| self.text_edit(edit)).collect()
     }
 
-    pub(super) fn hover(&self, hover: ide::Hover) -> lsp_types::Hover {
-        let kind = match self.session.client.markdown_hover {
-            true => MarkupKind::Markdown,
-            false => MarkupKind::PlainText,
-        };
-        let value = match kind {
-            MarkupKind::Markdown => hover.markdown,
-            MarkupKind::PlainText => ide::plain_text(&hover.markdown, ""),
-        };
-        lsp_types::Hover {
-            contents: HoverContents::Markup(MarkupContent { kind, value }),
-            range: Some(self.range(hover.range)),
-        }
+    pub(super) fn text_edit(&self, edit: ide::TextEdit) -> lsp_types::TextEdit {
+        lsp_types::TextEdit { range: self.range(edit.range), new_text: edit.insert }
     }
 
     /// `None` without a target: editors have their own message for that.
@@ -78,66 +66,6 @@ impl View {
 
     pub(super) fn location(&self, bytes: Range<usize>) -> Location {
         Location::new(self.uri.clone(), self.range(bytes))
-    }
-
-    pub(super) fn inlay_hint(&self, hint: ide::InlayHint) -> lsp_types::InlayHint {
-        let markdown = |value| MarkupContent { kind: MarkupKind::Markdown, value };
-        lsp_types::InlayHint {
-            position: self.position(hint.offset),
-            label: InlayHintLabel::String(hint.label),
-            kind: None,
-            text_edits: None,
-            tooltip: hint.tooltip.map(markdown).map(InlayHintTooltip::MarkupContent),
-            padding_left: Some(true),
-            padding_right: None,
-            data: None,
-        }
-    }
-
-    pub(super) fn document_symbols(
-        &self,
-        symbols: Vec<ide::DocumentSymbol>,
-    ) -> lsp_types::DocumentSymbolResponse {
-        if self.session.client.hierarchical_symbols {
-            return symbols.into_iter().map(|symbol| self.nested_symbol(symbol)).collect::<Vec<_>>().into();
-        }
-        let mut flat = Vec::new();
-        symbols.into_iter().for_each(|symbol| self.flatten_symbol(symbol, None, &mut flat));
-        flat.into()
-    }
-
-    #[expect(deprecated, reason = "the type demands the field")]
-    fn nested_symbol(&self, symbol: ide::DocumentSymbol) -> lsp_types::DocumentSymbol {
-        let children: Vec<_> = symbol.children.into_iter().map(|child| self.nested_symbol(child)).collect();
-        lsp_types::DocumentSymbol {
-            name: visible(symbol.name),
-            detail: Some(symbol.detail).filter(|detail| !detail.is_empty()),
-            kind: symbol_kind(symbol.kind),
-            tags: None,
-            deprecated: None,
-            range: self.range(symbol.range),
-            selection_range: self.range(symbol.selection_range),
-            children: Some(children).filter(|children| !children.is_empty()),
-        }
-    }
-
-    #[expect(deprecated, reason = "the type demands the field")]
-    fn flatten_symbol(
-        &self,
-        symbol: ide::DocumentSymbol,
-        container: Option<&str>,
-        flat: &mut Vec<lsp_types::SymbolInformation>,
-    ) {
-        let name = visible(symbol.name);
-        flat.push(lsp_types::SymbolInformation {
-            name: name.clone(),
-            kind: symbol_kind(symbol.kind),
-            tags: None,
-            deprecated: None,
-            location: Location::new(self.uri.clone(), self.range(symbol.range)),
-            container_name: container.map(str::to_owned),
-        });
-        symbol.children.into_iter().for_each(|child| self.flatten_symbol(child, Some(&name), flat));
     }
 
     pub(super) fn diagnostic(&self, diagnostic: ide::Diagnostic) -> lsp_types::Diagnostic {
@@ -181,4 +109,16 @@ pub(super) fn symbol_kind(kind: ide::SymbolKind) -> lsp_types::SymbolKind {
         ide::SymbolKind::Instruction => lsp_types::SymbolKind::OPERATOR,
         ide::SymbolKind::Note => lsp_types::SymbolKind::NULL,
     }
+}
+
+/// Markdown, or plain text for a client that lists no format.
+pub(super) fn documentation(text: String, markdown: bool) -> Option<Documentation> {
+    if text.is_empty() {
+        return None;
+    }
+    Some(match markdown {
+        true => Documentation::MarkupContent(MarkupContent { kind: MarkupKind::Markdown, value: text }),
+        // A client that lists no format supports plain text only.
+        false => Documentation::String(ide::plain_text(&text, "")),
+    })
 }

@@ -3,35 +3,39 @@
 use std::collections::HashMap;
 use std::path::{Component, Path, PathBuf};
 
-use tower_lsp::jsonrpc::Result;
-use tower_lsp::lsp_types::{DocumentLink, Url};
+use tower_lsp::lsp_types::{self, DocumentLinkParams, Url};
 
-use super::handlers::Handlers;
-use super::read::WhenEdited::Retry;
-use super::read::{Route, Target};
-use super::snapshot::View;
+use super::{Cancellable, Request, Result, Snapshot, Subject, View, WhenEdited};
 
-static DOCUMENT_LINK: Route = Route { method: "textDocument/documentLink", when_edited: Retry(32) };
+pub(in crate::lsp) struct DocumentLink;
 
 /// The largest number of links per document, from its start. LSP cannot request those on the screen only.
 const MAX_LINKS: usize = 10_000;
 /// The largest number of file lookups per response.
 const MAX_FILES: usize = 2_000;
 
-impl Handlers {
-    pub(super) fn links(&self, uri: Url) -> impl Future<Output = Result<Option<Vec<DocumentLink>>>> {
-        self.ask(
-            &DOCUMENT_LINK,
-            uri,
-            Target::Document,
-            |analysis, view| analysis.document_links(view.file, MAX_LINKS),
-            |view, links| Some(view.document_links(links)),
-        )
+impl Request for DocumentLink {
+    const METHOD: &'static str = "textDocument/documentLink";
+    const WHEN_EDITED: WhenEdited = WhenEdited::Retry(32);
+    type Params = DocumentLinkParams;
+    type Found = Vec<ide::DocumentLink>;
+    type Response = Option<Vec<lsp_types::DocumentLink>>;
+
+    fn subject(params: &DocumentLinkParams) -> Subject {
+        Subject::document(&params.text_document)
+    }
+
+    fn run(Snapshot { analysis, view }: &Snapshot, _: &DocumentLinkParams) -> Cancellable<Self::Found> {
+        analysis.document_links(view.file, MAX_LINKS)
+    }
+
+    fn respond(view: &View, _: DocumentLinkParams, found: Self::Found) -> Result<Self::Response> {
+        Ok(Some(view.document_links(found)))
     }
 }
 
 impl View {
-    fn document_links(&self, links: Vec<ide::DocumentLink>) -> Vec<DocumentLink> {
+    fn document_links(&self, links: Vec<ide::DocumentLink>) -> Vec<lsp_types::DocumentLink> {
         let mut files = Files {
             roots: self.session.settings.link_roots.iter().chain(&self.session.roots).collect(),
             known: HashMap::new(),
@@ -41,7 +45,7 @@ impl View {
             let line = link.line.map(|line| format!("L{line}"));
             target.set_fragment(line.as_deref());
             let range = self.range(link.range);
-            Some(DocumentLink { range, target: Some(target), tooltip: None, data: None })
+            Some(lsp_types::DocumentLink { range, target: Some(target), tooltip: None, data: None })
         };
         links.into_iter().filter_map(link).collect()
     }

@@ -1,0 +1,49 @@
+//! Go to definition: of a name, or from a line of a kernel to its instruction.
+
+use ide::{NavigationTarget, TextRange};
+use tower_lsp::lsp_types::{GotoDefinitionParams, GotoDefinitionResponse, TextDocumentPositionParams};
+
+use super::{Cancellable, Request, Result, Snapshot, Subject, View, WhenEdited};
+use crate::lsp::kernel_tab::KernelTab;
+
+pub(in crate::lsp) struct Definition;
+
+impl Request for Definition {
+    const METHOD: &'static str = "textDocument/definition";
+    const WHEN_EDITED: WhenEdited = WhenEdited::Retry(8);
+    type Params = GotoDefinitionParams;
+    type Found = Targets;
+    type Response = Option<GotoDefinitionResponse>;
+
+    fn subject(params: &GotoDefinitionParams) -> Subject {
+        Subject::in_document_or_kernel(&params.text_document_position_params)
+    }
+
+    fn run(snapshot: &Snapshot, params: &GotoDefinitionParams) -> Cancellable<Targets> {
+        let Snapshot { analysis, view } = snapshot;
+        let TextDocumentPositionParams { text_document, position } = &params.text_document_position_params;
+        let Ok(tab) = KernelTab::try_from(text_document.uri.clone()) else {
+            return Ok(Targets::Names(analysis.goto_definition(view.file, view.span.start)?));
+        };
+        let rendered = snapshot.render(&tab)?;
+        let line = (position.line as usize).checked_sub(rendered.first);
+        let instruction = line.and_then(|line| rendered.document.instruction_of(line));
+        Ok(Targets::Instruction(instruction.and_then(|found| Some(found.at.as_ref()?.1.clone()))))
+    }
+
+    fn respond(view: &View, _: GotoDefinitionParams, found: Targets) -> Result<Self::Response> {
+        Ok(match found {
+            Targets::Names(targets) => view.definitions(targets),
+            Targets::Instruction(name) => {
+                name.map(|name| GotoDefinitionResponse::Scalar(view.location(name)))
+            }
+        })
+    }
+}
+
+/// Where a definition is.
+pub(in crate::lsp) enum Targets {
+    Names(Vec<NavigationTarget>),
+    /// The name of the instruction from which a line of a kernel originates.
+    Instruction(Option<TextRange>),
+}
