@@ -27,11 +27,11 @@ impl<'a> Parser<'a> {
                     statements.push(Statement::Close);
                 }
                 Token::Mark(b'{') => {
-                    self.tokens.next()?;
                     depth += 1;
                     if depth > MAX_DEPTH {
                         return Err(self.tokens.error("blocks nest too deep"));
                     }
+                    self.tokens.next()?;
                     statements.push(Statement::Open);
                 }
                 Token::Mark(b';') => _ = self.tokens.next()?,

@@ -38,7 +38,7 @@ impl Opcode {
             if opcode.words().len() == MAX_WORDS {
                 return None;
             }
-            opcode = opcode.and(Word::find(name, word)?);
+            opcode = opcode.with(Word::find(name, word)?);
         }
         Some(opcode)
     }
@@ -49,9 +49,9 @@ impl Opcode {
 
     /// The opcode with one more word. Words beyond the tenth are dropped; no instruction has as many.
     #[must_use]
-    const fn and(mut self, word: Word) -> Opcode {
-        if (self.count as usize) < MAX_WORDS {
-            self.words[self.count as usize] = word;
+    pub fn with(mut self, word: impl Into<Word>) -> Opcode {
+        if let Some(free) = self.words.get_mut(usize::from(self.count)) {
+            *free = word.into();
             self.count += 1;
         }
         self
@@ -104,6 +104,25 @@ impl Opcode {
     }
 }
 
+impl Name {
+    /// The opcode of this name and a type: `add.s32`.
+    pub fn of(self, ty: Type) -> Opcode {
+        Opcode::new(self).with(ty)
+    }
+}
+
+macro_rules! into_word {
+    ($($kind:ident)*) => {$(
+        impl From<$kind> for Word {
+            fn from(word: $kind) -> Word {
+                Word::$kind(word)
+            }
+        }
+    )*};
+}
+
+into_word! { Type Rounding Comparison Space Modifier }
+
 impl Word {
     fn find(name: Name, text: &str) -> Option<Word> {
         // `lo` and `hi` are comparisons and halves of products.
@@ -127,16 +146,6 @@ impl Word {
             Word::Space(word) => word.text(),
             Word::Modifier(word) => word.text(),
         }
-    }
-}
-
-impl fmt::Display for Opcode {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name.text())?;
-        self.words().iter().try_for_each(|word| {
-            f.write_str(".")?;
-            f.write_str(word.text())
-        })
     }
 }
 

@@ -144,7 +144,7 @@ impl<'a> Tokens<'a> {
     /// `::` inside a name, as in `ld.param::entry.b64`.
     fn is_double_colon(&self) -> bool {
         let rest = &self.text.as_bytes()[self.offset..];
-        rest.starts_with(b"::") && rest.get(2).is_some_and(u8::is_ascii_alphabetic)
+        rest.starts_with(b"::") && rest.get(2).is_some_and(u8::is_ascii_alphanumeric)
     }
 }
 

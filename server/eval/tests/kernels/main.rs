@@ -140,3 +140,16 @@ fn xla_kernels_answer_what_the_interpreter_does() {
     assert!(unsupported * 33 <= pairs.len(), "{unsupported} of {} kernels are not run", pairs.len());
     assert!(tally.open * 10 <= tally.compared, "too much is left open: {} of {}", tally.open, tally.compared);
 }
+
+#[test]
+fn xla_kernels_print_what_is_parsed() {
+    let Some(loaded) = pairs::load() else { return };
+    for pair in loaded.pairs.iter().filter(|pair| sampled(pair)) {
+        for launch in &pair.launches {
+            let printed = ptx::parse(&launch.ptx).map(|module| module.to_string());
+            let printed = printed.unwrap_or_else(|error| panic!("{}: {error}", pair.name));
+            let again = ptx::parse(&printed).unwrap_or_else(|error| panic!("{}: {error}", pair.name));
+            assert!(again.to_string() == printed, "{}", pair.name);
+        }
+    }
+}
