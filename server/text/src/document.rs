@@ -1,68 +1,74 @@
-//! A document: its text as a rope, and where that text is cut into pieces.
+//! A document: its text as a rope, and the offsets at which it is cut into pieces.
 
 use std::ops::Range;
 use std::sync::Arc;
 
 use ropey::Rope;
 
-/// Cuts `text`, whose first byte is in the given state of the language's scanner.
+/// Cuts `text` into pieces of at least `min_bytes`. `state` is the state of the language's scanner at the
+/// first byte.
 pub type Splitter = fn(text: &str, state: u8, min_bytes: usize) -> Cuts;
 
-/// Where a text is cut. Offsets are ascending and without 0.
+/// The cuts of a text. Offsets are ascending and do not include 0.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Cuts {
-    /// Starts and states of the pieces behind the first.
+    /// Starts and states of the pieces after the first.
     pub pieces: Vec<(usize, u8)>,
     /// Starts of the language's units inside pieces.
     pub units: Vec<usize>,
-    /// The state behind the last byte, or nothing where no piece may start there.
+    /// The state after the last byte; `None` if no piece may start there.
     pub end: Option<u8>,
 }
 
-/// Where a piece starts (bytes of the document) and in which state of the scanner.
+/// The start of a piece, in bytes of the document, and the scanner's state there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PieceStart {
     pub offset: usize,
     pub state: u8,
 }
 
-/// Set in a state whose piece cannot be cut without the pieces above it, up to the last one without this bit.
+/// The bit of a state that marks a piece that can only be cut together with the pieces above it, up to the
+/// last one without this bit.
 pub const NEEDS_ABOVE: u8 = 0x80;
 
-/// One replacement of `range` (bytes of the text before it) by `insert`.
+/// A replacement of `range`, in bytes of the text before the edit, by `insert`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Edit {
     pub range: Range<usize>,
     pub insert: String,
 }
 
-/// What an edit did to the pieces: those of `replaced` (indices before it) became `new` ones in their place.
+/// The effect of an edit on the pieces: those of `replaced` (indices before the edit) became `new` pieces.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PieceChange {
     pub replaced: Range<usize>,
     pub new: usize,
 }
 
-/// Owner: `db::Documents`, one per open file; readers hold clones of the rope and of the starts.
-/// Changed by [`Document::edit`] alone. Size: the text and some 15 %, and 16 bytes per piece (at most 10,000).
+/// A document's text and its pieces.
+///
+/// Owner: `db::Documents`, one per open file; readers hold clones of the rope and of the starts. Only
+/// [`Document::edit`] changes it. Size: the text plus about 15 %, and 16 bytes per piece (at most 10,000
+/// pieces).
 #[derive(Debug, Clone)]
 pub struct Document {
     rope: Rope,
     pieces: Vec<PieceStart>,
-    /// Per piece, where units start inside it, relative to it.
+    /// Per piece, the starts of the units inside it, relative to the piece.
     units: Vec<Arc<[u32]>>,
     split: Splitter,
-    /// Units smaller than this share a piece, so that a file has a few thousand pieces at most.
+    /// Units smaller than this share a piece, so that a file has at most a few thousand pieces.
     min_bytes: usize,
 }
 
-/// A file has about this many pieces at most.
+/// The approximate maximum number of pieces of a file.
 const PIECES: usize = 4096;
-/// Units of the language smaller than this share a piece: a salsa input and its memos cost as much as parsing 1 kB, and
-/// what units have in common, such as shapes, is kept once per piece. Parsing this much takes a tenth of a millisecond.
+/// The smallest default piece size: smaller units of the language share a piece. A salsa input and its memos
+/// cost as much as parsing 1 kB, and data that units share, such as shapes, is kept once per piece. Parsing
+/// this many bytes takes a tenth of a millisecond.
 const MIN_BYTES: usize = 16 << 10;
 
-/// Where an edit cuts as many pieces anew the rest of the file is near.
+/// While an edit re-cuts fewer pieces than this, the range doubles; beyond, it grows fourfold.
 const FEW: usize = 8;
 
 impl Document {
@@ -70,13 +76,14 @@ impl Document {
         Document::cut(text, split, None, |min_bytes| (split(text, 0, min_bytes), ())).0
     }
 
-    /// Units of the language smaller than `min_bytes` share a piece.
+    /// Creates a document in which units of the language smaller than `min_bytes` share a piece.
     pub fn in_pieces_of(text: &str, split: Splitter, min_bytes: usize) -> Document {
         Document::cut(text, split, Some(min_bytes), |min_bytes| (split(text, 0, min_bytes), ())).0
     }
 
-    /// With what else is found where `first` cuts the whole text, given how many bytes a piece has at least: `min_bytes`, or as
-    /// many as the text is worth.
+    /// Creates a document from the cuts of `first`, and returns what else `first` finds in the whole text.
+    /// `first` receives the minimum size of a piece in bytes: `min_bytes`, or by default one that suits the
+    /// length of the text.
     pub fn cut<T: Send>(
         text: &str,
         split: Splitter,
@@ -102,17 +109,18 @@ impl Document {
         self.pieces[piece].offset..end
     }
 
-    /// Where units of the language start inside a piece, relative to it.
+    /// Returns the starts of the language's units inside a piece, relative to the piece.
     pub fn units(&self, piece: usize) -> &Arc<[u32]> {
         &self.units[piece]
     }
 
-    /// The piece that holds byte `offset`; the last one for offsets behind the end.
+    /// Returns the index of the piece that holds byte `offset`; the last piece for offsets past the end.
     pub fn piece_at(&self, offset: usize) -> usize {
         self.pieces.partition_point(|p| p.offset <= offset).max(1) - 1
     }
 
-    /// Replaces `edit.range`, clamped to the text and to character boundaries, and cuts anew what it touched.
+    /// Replaces `edit.range`, clamped to the text and to character boundaries, and re-cuts the pieces that it
+    /// touches.
     pub fn edit(&mut self, edit: &Edit) -> PieceChange {
         let len = self.rope.len_bytes();
         let start_char = self.rope.byte_to_char(edit.range.start.min(len));
@@ -120,7 +128,7 @@ impl Document {
         let (start, end) = (self.rope.char_to_byte(start_char), self.rope.char_to_byte(end_char));
         let mut first = self.piece_at(start);
         let mut behind = self.piece_at(end) + 1;
-        // What a cut depends on is the line before it and the line behind it.
+        // A cut depends on the lines before and after it.
         if first > 0 && self.is_in_first_line(first, start) {
             first -= 1;
         }
@@ -129,12 +137,12 @@ impl Document {
         }
         self.rope.remove(start_char..end_char);
         self.rope.insert(start_char, &edit.insert);
-        // Starts inside the replaced range are gone with their pieces; those behind it move.
+        // Pieces that start inside the replaced range are replaced too; later starts move.
         let delta = edit.insert.len() as isize - (end - start) as isize;
         for piece in &mut self.pieces[behind..] {
             piece.offset = piece.offset.wrapping_add_signed(delta);
         }
-        // The piece behind begins where the edit ends: its first line may have changed too.
+        // The next piece begins where the edit ends, so its first line may have changed too.
         if self.pieces.get(behind).is_some_and(|p| p.offset <= start + edit.insert.len()) {
             behind += 1;
         }
@@ -144,9 +152,10 @@ impl Document {
             let text = self.rope.byte_slice(from.offset..to).to_string();
             let cuts = (self.split)(&text, from.state, self.min_bytes);
             let next = self.pieces.get(behind);
-            // What follows was cut in another state: it is read again too.
+            // The next piece was cut in another state: re-cut it too.
             if next.is_some_and(|next| cuts.end != Some(next.state)) {
-                // Much more each time, so that a broken bracket costs one pass over the file and not many.
+                // The range grows geometrically, so that a broken bracket costs one pass over the file, not
+                // many.
                 let times = if behind - first < FEW { 1 } else { 3 };
                 behind = (behind + times * (behind - first)).min(self.pieces.len());
                 continue;
@@ -166,7 +175,7 @@ impl Document {
 }
 
 impl Cuts {
-    /// The pieces of a text of `len` bytes that starts at `from`, and the units of each.
+    /// Returns the pieces of a text of `len` bytes that starts at `from`, and the units of each piece.
     fn distribute(self, from: PieceStart, len: usize) -> (Vec<PieceStart>, Vec<Arc<[u32]>>) {
         let mut pieces = vec![from];
         pieces.extend(self.pieces.iter().map(|&(at, state)| PieceStart { offset: from.offset + at, state }));
@@ -186,7 +195,7 @@ impl Cuts {
 mod tests {
     use super::*;
 
-    /// A piece per paragraph: cuts behind blank lines.
+    /// Cuts one piece per paragraph: after each blank line.
     fn paragraphs(text: &str, _: u8, _: usize) -> Cuts {
         let cuts: Vec<_> = text.match_indices("\n\n").map(|(at, _)| (at + 2, 1)).collect();
         let ends_clean = cuts.last().is_some_and(|&(at, _)| at == text.len());
@@ -208,7 +217,7 @@ mod tests {
     }
 
     proptest::proptest! {
-        /// Cutting after edits equals cutting the final text, for a splitter that needs no memory.
+        /// Cutting after edits equals cutting the final text, for a splitter without state.
         #[test]
         fn edits_equal_a_fresh_cut(edits in proptest::collection::vec((0usize..40, 0usize..5, "[ab\n]{0,4}"), 0..30)) {
             let mut document = Document::new("aa\n\nbb\n\naa\nbb\n", paragraphs);

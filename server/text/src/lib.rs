@@ -1,6 +1,7 @@
-//! Documents: a rope cut into pieces, the edits to it, spans inside pieces, and positions as editors count them.
+//! Documents: a rope cut into pieces, edits of it, spans inside pieces, and positions as editors count them.
 //!
-//! Architecture Invariant: this crate knows no language. A [`Splitter`] says where a text may be cut.
+//! Architecture Invariant: this crate does not depend on any language. A [`Splitter`] decides where a text
+//! may be cut.
 
 mod document;
 pub mod position;

@@ -1,21 +1,21 @@
-//! Positions as editors count them, and bytes as everything else does.
+//! Conversion between editor positions and byte offsets.
 //!
-//! LSP names a place by line and column, and what a column counts is agreed per connection: bytes, UTF-16
-//! code units or characters. Inside this project a place is a byte offset into the document. This file is the
-//! only translation between the two.
+//! LSP addresses text by line and column. Client and server agree per connection what a column counts: bytes,
+//! UTF-16 code units or characters. Everything else in this project uses byte offsets into the document. This
+//! file is the only translation between the two.
 //!
 //! A line ends at `\n`, `\r\n` or a lone `\r`, as LSP demands; other Unicode line breaks are ordinary
-//! characters. That is a property of how `ropey` is built: feature `cr_lines` on, `unicode_lines` off.
+//! characters. That follows from how `ropey` is built: feature `cr_lines` on, `unicode_lines` off.
 //!
-//! Architecture Invariant: no function here fails or panics, whatever it is given. A place that does not exist
-//! becomes the nearest one before it that does, because an editor and a server that disagree for one message
-//! must still agree on the next.
+//! Architecture Invariant: no function here fails or panics, whatever its input. A position that does not
+//! exist becomes the nearest existing one before it, because an editor and a server that disagree for one
+//! message must still agree on the next.
 
 use std::ops::Range;
 
 use ropey::{Rope, RopeSlice};
 
-/// What a column counts.
+/// The unit of columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum PositionEncoding {
     /// Bytes.
@@ -27,7 +27,7 @@ pub enum PositionEncoding {
     Utf32,
 }
 
-/// A place in a document: both numbers start at 0, `column` counts what the [`PositionEncoding`] says.
+/// A position in a document. Both numbers start at 0; [`PositionEncoding`] defines the unit of `column`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct Position {
     pub line: usize,
@@ -40,11 +40,11 @@ impl Position {
     }
 }
 
-/// The byte offset of `position`.
+/// Returns the byte offset of `position`.
 ///
-/// A line behind the last one means the end of the text; a column behind the end of its line means the end of
-/// that line, before its line break; a column inside a character means the start of that character.
-/// O(log n), also on a line of megabytes.
+/// A line past the last one means the end of the text. A column past the end of its line means the end of
+/// that line, before its line break. A column inside a character means the start of that character. O(log n),
+/// even on lines of megabytes.
 pub fn offset(text: &Rope, position: Position, encoding: PositionEncoding) -> usize {
     if position.line >= text.len_lines() {
         return text.len_bytes();
@@ -59,9 +59,9 @@ pub fn offset(text: &Rope, position: Position, encoding: PositionEncoding) -> us
     start + line.char_to_byte(char)
 }
 
-/// The position of byte `offset`.
+/// Returns the position of byte `offset`.
 ///
-/// An offset behind the end means the end; one inside a character means the start of that character; one
+/// An offset past the end means the end. One inside a character means the start of that character. One
 /// between `\r` and `\n` means the end of that line. O(log n).
 pub fn position(text: &Rope, offset: usize, encoding: PositionEncoding) -> Position {
     let offset = offset.min(text.len_bytes());
@@ -77,14 +77,14 @@ pub fn position(text: &Rope, offset: usize, encoding: PositionEncoding) -> Posit
     Position { line: line_number, column }
 }
 
-/// The byte range between two positions. A range whose end lies before its start is taken the other way round.
+/// Returns the byte range between two positions. If the end lies before the start, the two are swapped.
 pub fn offset_range(text: &Rope, range: Range<Position>, encoding: PositionEncoding) -> Range<usize> {
     let start = offset(text, range.start, encoding);
     let end = offset(text, range.end, encoding);
     start.min(end)..start.max(end)
 }
 
-/// The positions of both ends of a byte range.
+/// Returns the positions of both ends of a byte range.
 pub fn position_range(text: &Rope, range: Range<usize>, encoding: PositionEncoding) -> Range<Position> {
     position(text, range.start, encoding)..position(text, range.end, encoding)
 }
@@ -115,7 +115,7 @@ mod tests {
         }
     }
 
-    /// The text as its lines: where each starts and its content without the line break.
+    /// Returns the lines of a text: the start and the content, without the line break, of each.
     fn naive_lines(text: &str) -> Vec<(usize, &str)> {
         let mut lines = Vec::new();
         let (mut start, mut at) = (0, 0);
@@ -162,7 +162,7 @@ mod tests {
         Position::new(number, column)
     }
 
-    /// The same texts in every run.
+    /// Generates pseudo-random texts, the same in every run.
     fn random_texts(count: usize) -> impl Iterator<Item = String> {
         const PARTS: [&str; 14] = [
             "a",
@@ -195,7 +195,7 @@ mod tests {
             let rope = Rope::from_str(&text);
             let lines = naive_lines(&text);
             assert_eq!(rope.len_lines(), lines.len(), "{text:?}");
-            // Long texts are sampled; every place of the short ones is tried.
+            // Long texts are sampled; for short ones every position is tested.
             let step = 1 + text.len() / 60;
             for encoding in ENCODINGS {
                 for at in (0..text.len() + 3).step_by(step) {

@@ -1,6 +1,6 @@
 use std::ops::Range;
 
-/// Bytes `start..end` of a piece.
+/// The bytes `start..end` of a piece.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Span {
     pub start: u32,
@@ -24,13 +24,13 @@ impl Span {
         self.start as usize <= offset && offset <= self.end as usize
     }
 
-    /// The text of this span, or nothing where the span does not fit `text`.
+    /// Returns the text of this span, or an empty string if the span does not fit `text`.
     pub fn of(self, text: &str) -> &str {
         text.get(self.range()).unwrap_or_default()
     }
 }
 
-/// What is wrong with the text, and exactly where.
+/// A syntax error: what is wrong with the text, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SyntaxError {
     pub span: Span,

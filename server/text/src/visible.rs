@@ -1,20 +1,21 @@
-//! Untrusted text, as it is safe to show: control characters are pictures, so that a terminal obeys none of
-//! them and no line looks like another.
+//! Safe display of untrusted text. Control characters become pictures, so that a terminal obeys none of them
+//! and no line imitates another.
 
 use std::borrow::Cow;
 
-/// `text` with a picture for each control character but line ends and tabs: `␛` for ESC, `␛[` for the one-character CSI. `\r\n`
-/// becomes `\n`. Characters that change the direction of writing become `�`, as rustc shows them.
+/// Returns `text` with a picture for each control character except line ends and tabs: `␛` for ESC, `␛[` for
+/// the one-character CSI. `\r\n` becomes `\n`. Characters that change the direction of writing become `�`, as
+/// in rustc.
 pub fn visible(text: &str) -> Cow<'_, str> {
     pictures(text, &['\n', '\t'])
 }
 
-/// The same for one line: line ends and tabs are pictures, too.
+/// Like [`visible`], for a single line: line ends and tabs become pictures too.
 pub fn visible_line(text: &str) -> Cow<'_, str> {
     pictures(text, &[])
 }
 
-/// Whether `c` does something where it is printed instead of being seen.
+/// Whether `c` has an effect instead of a glyph when printed.
 pub fn is_invisible(c: char) -> bool {
     c.is_control() || is_direction(c) || matches!(c, '\u{2028}' | '\u{2029}')
 }
