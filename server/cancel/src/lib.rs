@@ -1,24 +1,25 @@
-//! Cooperative cancellation of computations that know nothing of who asked for them.
+//! Cooperative cancellation of computations that do not know who started them.
 //!
-//! Whoever runs a computation [enters](Token::enter) a token on its thread. Loops that may take long call [`check`] or
-//! [`tick`]; once the token is cancelled the next of these calls unwinds, with [`Cancelled`] as its payload, to the place
-//! that entered it. Without a token both do nothing, so the same code serves tests and the command line.
+//! The caller of a computation [enters](Token::enter) a token on its thread. Long loops call [`check`] or
+//! [`tick`]. Once the token is cancelled, the next of these calls unwinds to the caller, with [`Cancelled`]
+//! as the payload. Without a token both do nothing, so the same code serves tests and the command line.
 //!
-//! Work on other threads needs the token there, too: take [`current`] along and enter it on each.
+//! Other threads need the token too: pass them [`current`] and enter it on each.
 //!
-//! Architecture Invariant: at most a few milliseconds of work lie between two checks. The tests of `ide` measure it.
+//! Architecture Invariant: at most a few milliseconds of work lie between two checks. The tests of `ide`
+//! measure it.
 
 use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// The payload of the unwinding that a cancellation starts.
+/// The payload with which a cancellation unwinds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cancelled;
 
-/// A flag that stops the computations under it. Clones are the same flag; a [child](Token::child) is also cancelled with
-/// its parent.
+/// A flag that stops the computations under it. Clones share the flag; a [child](Token::child) is also
+/// cancelled with its parent.
 #[derive(Clone, Default)]
 pub struct Token {
     is_cancelled: Arc<AtomicBool>,
@@ -32,17 +33,17 @@ impl Token {
         Token { parent, observer: self.observer.clone(), ..Token::default() }
     }
 
-    /// A token that takes the place of this one.
+    /// Returns a token that replaces this one: same parent and observer, but a new flag, not cancelled.
     pub fn renewed(&self) -> Token {
         Token { is_cancelled: Arc::default(), ..self.clone() }
     }
 
-    /// The same flag, which is then not cancelled with its parent.
+    /// Returns a token with the same flag that is not cancelled with the parent.
     pub fn without_parent(&self) -> Token {
         Token { parent: None, ..self.clone() }
     }
 
-    /// A token that calls `observer` at each check: for tests of how far apart checks are.
+    /// Returns a token that calls `observer` at each check, for tests of the distance between checks.
     pub fn observed(observer: impl Fn() + Send + Sync + 'static) -> Token {
         Token { observer: Some(Arc::new(observer)), ..Token::default() }
     }
@@ -55,23 +56,24 @@ impl Token {
         self.is_cancelled_itself() || self.parent.as_ref().is_some_and(|parent| parent.is_cancelled())
     }
 
-    /// Whether this token was cancelled, not its parent.
+    /// Whether this token itself, rather than its parent, was cancelled.
     pub fn is_cancelled_itself(&self) -> bool {
         self.is_cancelled.load(Ordering::Acquire)
     }
 
-    /// Runs `work` under this token. A cancellation unwinds out of it; see [`Token::catch`].
+    /// Runs `work` under this token. A cancellation unwinds out of this call; see [`Token::catch`].
     pub fn enter<T>(&self, work: impl FnOnce() -> T) -> T {
         self.enter_with(None, work)
     }
 
-    /// As [`Token::enter`]; `before` is called on this thread before a check unwinds, to prepare what it unwinds through.
+    /// Like [`Token::enter`]. Before a check unwinds, it calls `before` on this thread to prepare the code
+    /// that it unwinds through.
     pub fn enter_with<T>(&self, before: Option<Box<dyn Fn()>>, work: impl FnOnce() -> T) -> T {
         let _restore = Restore(SCOPE.replace(Some(Scope { token: self.clone(), before })));
         work()
     }
 
-    /// Runs `work` under this token, `None` where a check unwound.
+    /// Runs `work` under this token; `None` if a check unwound.
     pub fn catch<T>(&self, work: impl FnOnce() -> T) -> Option<T> {
         match catch_unwind(AssertUnwindSafe(|| self.enter(work))) {
             Ok(done) => Some(done),
@@ -86,7 +88,8 @@ struct Scope {
     before: Option<Box<dyn Fn()>>,
 }
 
-/// Puts back the token that was entered before. Scopes nest where one thread works for several computations in turn.
+/// Restores the previous token of the thread. Scopes nest where one thread works for several computations in
+/// turn.
 struct Restore(Option<Scope>);
 
 impl Drop for Restore {
@@ -95,7 +98,7 @@ impl Drop for Restore {
     }
 }
 
-/// Calls of [`tick`] for one check.
+/// Calls of [`tick`] per [`check`].
 const TICKS: u32 = 256;
 
 thread_local! {
@@ -103,12 +106,13 @@ thread_local! {
     static TICKS_LEFT: Cell<u32> = const { Cell::new(TICKS) };
 }
 
-/// The token of this thread, for threads that work for the same computation.
+/// Returns the token of this thread, to enter it on threads that work for the same computation.
 pub fn current() -> Option<Token> {
     SCOPE.with_borrow(|scope| scope.as_ref().map(|scope| scope.token.clone()))
 }
 
-/// Unwinds if the computation on this thread is cancelled. A few nanoseconds: for work of a microsecond and more.
+/// Unwinds if the computation on this thread is cancelled. Costs a few nanoseconds: call it for work of a
+/// microsecond and more.
 #[inline]
 pub fn check() {
     let is_cancelled = SCOPE.with_borrow(|scope| match scope {
@@ -125,7 +129,7 @@ pub fn check() {
     }
 }
 
-/// A [`check`] every so many calls: for the innermost loops.
+/// Calls [`check`] once in a few hundred calls, for innermost loops.
 #[inline]
 pub fn tick() {
     TICKS_LEFT.with(|left| match left.get() {
@@ -137,15 +141,15 @@ pub fn tick() {
     });
 }
 
-/// Whether the computation on this thread is cancelled, for work that ends in its own way.
+/// Whether the computation on this thread is cancelled, for work that ends without unwinding.
 pub fn is_cancelled() -> bool {
     SCOPE.with_borrow(|scope| scope.as_ref().is_some_and(|scope| scope.token.is_cancelled()))
 }
 
-/// Not `panic!`: its hook would print a message.
+/// Unwinds without `panic!`, whose hook would print a message.
 #[cold]
 fn throw() {
-    // A second unwinding from a destructor would end the process.
+    // A second unwinding, from a destructor, would abort the process.
     if std::thread::panicking() {
         return;
     }
@@ -168,7 +172,7 @@ mod tests {
         token.cancel();
         assert_eq!(token.catch(check), None);
         assert_eq!(token.catch(|| (0..=TICKS).for_each(|_| tick())), None);
-        // Outside nothing is cancelled.
+        // Nothing is cancelled outside the token.
         check();
         assert!(!is_cancelled() && current().is_none());
     }
