@@ -1,8 +1,9 @@
-//! Stack for recursion over input.
+//! Stack space for recursion over input.
 //!
-//! A stack overflow ends the process, and no `catch_unwind` helps. So recursion over input has two bounds: a depth counter
-//! of its own, which makes input beyond it an answer ("nested too deeply"), and stack enough for that depth on whatever
-//! thread it runs. This crate gives the second: threads of a server, of a pool or of a test may have small stacks.
+//! A stack overflow ends the process, and `catch_unwind` does not help. So recursion over input has two
+//! bounds: its own depth counter, which turns deeper input into an error ("nested too deeply"), and enough
+//! stack for that depth on any thread. This crate provides the stack: threads of a server, of a pool or of a
+//! test may have small ones.
 //!
 //! ```
 //! fn depth(n: u32) -> u32 {
@@ -11,19 +12,22 @@
 //! std::thread::Builder::new().stack_size(256 << 10).spawn(|| assert_eq!(depth(100_000), 100_000)).unwrap();
 //! ```
 
-/// What one level of a recursion may take between two calls of [`grow`], without optimisation, several times over.
+/// Several times the stack that one level of a recursion takes between two calls of [`grow`], without
+/// optimisation.
 const LEVEL: usize = 96 << 10;
 
-/// How much is added at a time.
+/// The size of each added stack segment, in bytes.
 const SEGMENT: usize = 1 << 20;
 
-/// Runs one level of a recursion; adds stack where little is left. A check costs a few nanoseconds.
+/// Runs one level of a recursion; adds a stack segment if little stack is left. The check costs a few
+/// nanoseconds.
 pub fn grow<R>(level: impl FnOnce() -> R) -> R {
     stacker::maybe_grow(LEVEL, SEGMENT, level)
 }
 
-/// Runs a whole computation whose recursion is bounded, and takes at most `bytes` of stack. Cheap where they are left, as
-/// they are on threads of ordinary size for up to a megabyte; else pages are mapped, and touched as they are needed.
+/// Runs a whole computation whose recursion is bounded and takes at most `bytes` of stack. Cheap if that much
+/// is left, as on threads of ordinary size for up to a megabyte. Otherwise maps pages, which are touched only
+/// as they are needed.
 pub fn with_stack<R>(bytes: usize, computation: impl FnOnce() -> R) -> R {
     stacker::maybe_grow(bytes, bytes + SEGMENT, computation)
 }
