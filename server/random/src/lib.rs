@@ -1,4 +1,5 @@
-//! Random numbers that are the same in every run: SplitMix64, whose state is its seed, so that what fails can be made again.
+//! Random numbers that are the same in every run, so that failures can be reproduced: SplitMix64, whose state
+//! is its seed.
 //!
 //! Source: Steele, Lea, Flood, "Fast splittable pseudorandom number generators", 2014.
 
@@ -12,7 +13,7 @@ impl Rng {
         Rng(seed)
     }
 
-    /// `Rng::new` of this goes on from here.
+    /// Returns the state; `Rng::new(state)` continues the sequence from here.
     pub fn state(&self) -> u64 {
         self.0
     }
@@ -25,17 +26,17 @@ impl Rng {
         z ^ (z >> 31)
     }
 
-    /// In `[lower, upper]`; `lower` where there is nothing between.
+    /// Returns a number in `[lower, upper]`, or `lower` if that interval is empty.
     pub fn range(&mut self, lower: i64, upper: i64) -> i64 {
         lower + (self.next_u64() % (upper - lower + 1).max(1) as u64) as i64
     }
 
-    /// In `range`, which is not empty.
+    /// Returns a number in `range`, which must not be empty.
     pub fn below(&mut self, range: Range<i64>) -> i64 {
         self.range(range.start, range.end - 1)
     }
 
-    /// In `0..n`; 0 where that is empty.
+    /// Returns a number in `0..n`, or 0 if `n` is 0.
     pub fn index(&mut self, n: usize) -> usize {
         (self.next_u64() % n.max(1) as u64) as usize
     }
@@ -48,7 +49,7 @@ impl Rng {
         self.next_u64().is_multiple_of(n)
     }
 
-    /// `items` is not empty.
+    /// Returns a random item of `items`, which must not be empty.
     pub fn pick<'a, T>(&mut self, items: &'a [T]) -> &'a T {
         &items[self.range(0, items.len() as i64 - 1) as usize]
     }
@@ -61,12 +62,12 @@ impl Rng {
         order
     }
 
-    /// Each of `0..n` with probability a half.
+    /// Returns each of `0..n` with probability one half.
     pub fn subset(&mut self, n: usize) -> Vec<usize> {
         (0..n).filter(|_| self.one_in(2)).collect()
     }
 
-    /// `count` of `0..n`, in order.
+    /// Returns `count` numbers of `0..n`, ascending.
     pub fn choose(&mut self, n: usize, count: usize) -> Vec<usize> {
         let mut chosen = self.permutation(n);
         chosen.truncate(count);
@@ -74,17 +75,17 @@ impl Rng {
         chosen
     }
 
-    /// `rank` sizes from 1 to `largest`.
+    /// Returns `rank` sizes from 1 to `largest`.
     pub fn sizes(&mut self, rank: i64, largest: i64) -> Vec<i64> {
         (0..rank).map(|_| self.range(1, largest)).collect()
     }
 
-    /// Sizes in `extents`, as many as `rank` allows.
+    /// Returns sizes in `extents`; their number is in `rank`.
     pub fn shape(&mut self, rank: Range<i64>, extents: Range<i64>) -> Vec<i64> {
         (0..self.below(rank)).map(|_| self.below(extents.clone())).collect()
     }
 
-    /// Sizes with this product, at most `rank` of them (one more where the product is left over).
+    /// Returns at most `rank` sizes with the product `n`, or one more where a factor is left over.
     pub fn factors(&mut self, mut n: i64, rank: usize) -> Vec<i64> {
         let mut sizes = Vec::new();
         while sizes.len() < rank && (n > 1 || self.one_in(4)) {
