@@ -1,8 +1,10 @@
-//! Files that tests and examples read: those below a folder, and those of upstream where they are.
+//! Files that tests and examples read: files below a folder, and the MLIR files of upstream if they are
+//! present.
 
 use std::path::{Path, PathBuf};
 
-/// Files below a folder, however deep, whose names end with `ending`, sorted. None where there is no such folder.
+/// Returns the files below a folder, at any depth, whose names end with `ending`, sorted. Empty if the folder
+/// does not exist.
 pub fn below(folder: impl AsRef<Path>, ending: &str) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut open = vec![folder.as_ref().to_owned()];
@@ -20,8 +22,8 @@ pub fn below(folder: impl AsRef<Path>, ending: &str) -> Vec<PathBuf> {
     found
 }
 
-/// Files of MLIR below the folder that the environment variable `variable` names; nothing, and a word of it, where it names
-/// none.
+/// Returns the MLIR files below the folder that the environment variable `variable` names. If the variable is
+/// not set, prints that the test is skipped and returns `None`.
 pub fn below_variable(variable: &str) -> Option<Vec<PathBuf>> {
     let Some(folder) = std::env::var_os(variable) else {
         eprintln!("skipped: {variable} names no folder");
@@ -30,8 +32,8 @@ pub fn below_variable(variable: &str) -> Option<Vec<PathBuf>> {
     Some(below(folder, ".mlir"))
 }
 
-/// Upstream's files of MLIR: below what `MLIR_CORPUS` names, or in the shared data beside the project. Where there are none
-/// that is told.
+/// Returns upstream's MLIR files: those below `MLIR_CORPUS`, or in the shared data beside the project. Prints
+/// that the test is skipped if there are none.
 pub fn upstream_mlir() -> Vec<PathBuf> {
     let shared = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpus/mlir");
     let folder = std::env::var_os("MLIR_CORPUS").map_or(shared, Into::into);
