@@ -1,9 +1,9 @@
-//! Times parsing, simplifying and composing: `map_bench [FILE]`, one map a line, or packed records with an `input`
-//! (`*.jsonl.gz`); without a file a generated set.
+//! Times parsing, simplifying and composing: `map_bench [FILE]`. The file has one map per line, or is
+//! `*.jsonl.gz` with records that have an `input`. Without a file the maps are generated.
 //!
-//! Prints mean, median and 99th percentile per map in microseconds, then chains of reshapes and transposes: 1,000 as a
-//! whole, and what one operation of 100, 1,000 and 10,000 costs.
-//! Optimise for figures that count: `cargo run --profile dist -p indexing-map --example map_bench`.
+//! Prints mean, median and 99th percentile per map in microseconds. Then times chains of reshapes and
+//! transposes: 1,000 operations as a whole, and the cost per operation for chains of 100, 1,000 and 10,000.
+//! Measure with optimisation: `cargo run --profile dist -p indexing-map --example map_bench`.
 #![allow(clippy::print_stdout)]
 
 use std::hint::black_box;
@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use indexing_map::{Expr, IndexingMap, Interval, SimplifyMode, parse_map, print_map};
 
-/// Times each operation on each map is run; the fastest counts, so that other processes do not.
+/// How often each operation runs on each map. The fastest run counts, to exclude the load of other processes.
 const REPEATS: usize = 7;
 const CHAIN: usize = 1000;
 const LENGTHS: [usize; 3] = [100, CHAIN, 10_000];
@@ -39,11 +39,11 @@ fn main() {
         m.simplify(SimplifyMode::Replace);
         m
     };
-    // Parsed anew each time: the nodes of a map remember where they are simple.
+    // Each map is parsed again every time, because its nodes cache in which context they are simple.
     let parsed = |text: &&str| parse_map(text).unwrap_or_else(|_| IndexingMap::undefined());
     report("simplify", texts.iter().map(|t| fastest(|| parsed(t), simplify)));
     report("simplify again", simple.iter().map(|m| fastest(|| m.clone(), simplify)));
-    // Each map after the identity over as many dimensions as it has.
+    // Composes the identity over the dimensions of each map with that map.
     report(
         "compose",
         simple.iter().map(|m| {
@@ -109,8 +109,9 @@ fn report(what: &str, times: impl Iterator<Item = Duration>) {
     println!("{what:<16}{mean:>10.2}{:>10.2}{:>10.2}", us[us.len() / 2], us[us.len() * 99 / 100]);
 }
 
-/// Reshapes through the shapes in turn with all dimensions reversed in between, output to input, so that the digits of the
-/// index mix more and more; or the heads of an attention layer split, swapped and merged over and over.
+/// A chain of reshapes through the shapes in turn, output to input. With `reverse`, all dimensions are
+/// reversed in between, so that the digits of the index mix more and more. Without it, the heads of an
+/// attention layer are split, swapped and merged repeatedly.
 fn chain(shapes: &[&[i64]], length: usize, reverse: bool) -> Vec<IndexingMap> {
     let mut shape = shapes[0].to_vec();
     let mut maps = Vec::new();
@@ -139,7 +140,7 @@ fn chain(shapes: &[&[i64]], length: usize, reverse: bool) -> Vec<IndexingMap> {
     maps
 }
 
-/// The element of `input` behind each element of `output`, both row-major.
+/// The index into `input` of each element of `output`, both row-major.
 fn reshape(output: &[i64], input: &[i64]) -> Vec<Expr> {
     let mut linear = Expr::ZERO;
     for (i, size) in output.iter().enumerate() {
@@ -154,7 +155,7 @@ fn reshape(output: &[i64], input: &[i64]) -> Vec<Expr> {
     input.iter().map(along).collect()
 }
 
-/// Reshapes, chains of them, slices and pads over a range of shapes.
+/// Reshapes, chains of reshapes, slices and pads over several shapes.
 fn generated() -> Vec<String> {
     let shapes: [&[i64]; 6] = [
         &[4096, 1024],

@@ -4,12 +4,14 @@ use crate::expr::Expr;
 use crate::map::{Constraint, IndexingMap};
 
 impl IndexingMap {
-    /// `second` after `self`: `self` maps a consumer's space to a producer's, `second` the producer's space to that of
-    /// its operand. Shapes: `self` has as many results as `second` has dimensions, else the answer is undefined.
+    /// Composes the maps: applies `self`, then `second`. `self` maps a consumer's space to a producer's,
+    /// `second` the producer's space to that of its operand. `self` needs as many results as `second` has
+    /// dimensions; otherwise the composition is undefined.
     ///
-    /// The dimensions are those of `self`; range variables are `second`'s, then `self`'s, and so are runtime variables.
-    /// Constraints: `second`'s, `self`'s, and each result of `self` within the bounds of `second`'s dimension. Nothing is
-    /// simplified. Rule: XLA `ComposeIndexingMaps`.
+    /// The dimensions are those of `self`. Range variables are those of `second`, then those of `self`;
+    /// likewise runtime variables. The constraints are those of `second`, those of `self`, and each result of
+    /// `self` within the bounds of `second`'s dimension. Nothing is simplified. Rule: XLA
+    /// `ComposeIndexingMaps`.
     #[must_use]
     pub fn compose(&self, second: &IndexingMap) -> IndexingMap {
         if self.is_undefined() || second.is_undefined() || self.results.len() != second.num_dims() {
@@ -28,7 +30,7 @@ impl IndexingMap {
             }
         }
 
-        // Results of `self` in the new numbering; they stand for `second`'s dimensions.
+        // Results of `self` in the new numbering; they replace `second`'s dimensions.
         let inner: Vec<Expr> = self.results.iter().map(|r| renumbering.first(r)).collect();
         let results = second.results.iter().map(|r| renumbering.second(r, &inner)).collect();
         let mut map =
@@ -51,7 +53,7 @@ impl IndexingMap {
     }
 }
 
-/// Where the variables of the two maps land in the composition.
+/// The numbering of both maps' variables in the composition.
 struct Renumbering {
     dims: u32,
     first_ranges: u32,
@@ -71,7 +73,7 @@ impl Renumbering {
         }
     }
 
-    /// An expression of the first map: its range and runtime variables move behind the second's.
+    /// Renumbers an expression of the first map: its range and runtime variables follow those of the second.
     fn first(&self, e: &Expr) -> Expr {
         if self.second_ranges == 0 && self.second_runtime == 0 {
             return e.clone();
@@ -87,7 +89,7 @@ impl Renumbering {
         })
     }
 
-    /// An expression of the second map, with its dimensions replaced.
+    /// Renumbers an expression of the second map and replaces its dimensions by `inner`.
     fn second(&self, e: &Expr, inner: &[Expr]) -> Expr {
         e.substitute(&mut |v| {
             Some(if v < self.second_dims {
@@ -100,13 +102,13 @@ impl Renumbering {
         })
     }
 
-    /// False for the dimensions, which keep their places.
+    /// Whether the variable's position changes: false for the dimensions of the first map.
     fn moved(&self, id: usize) -> bool {
         id >= self.dims as usize
     }
 }
 
-/// A name such as `s3`, which would mislead once the variable has another position.
+/// Whether `name` is a default name such as `s3`, which would mislead once the variable has another position.
 fn is_default_name(name: &str) -> bool {
     let digits = name.strip_prefix("rt").or_else(|| name.strip_prefix(['d', 's'])).unwrap_or("");
     !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit())

@@ -1,19 +1,21 @@
-//! Narrowing the bounds of variables to what a constraint leaves: interval propagation down an expression.
+//! Narrowing variable bounds to what a constraint allows, by propagating intervals down the expression.
 
 use crate::expr::{BinaryOp, Expr};
 use crate::interval::{Interval, ceil_div, floor_div};
 use crate::map::{Constraint, Variable};
 use crate::range::{RangeContext, range_of_op};
 
-/// From this size on an expression is only compared as a whole: its nodes' ranges are computed once per level.
+/// The largest expression whose operands are narrowed; larger ones are only compared as a whole. Ranges of
+/// nodes are recomputed at each level.
 const MAX_NODES: usize = 512;
 
-/// No point of the box satisfies the constraint.
+/// An error: no point of the box satisfies the constraint.
 pub(crate) struct Infeasible;
 
-/// Narrows `variables` to bounds that every point of the box with `constraint` satisfied has. `others` are constraints that
-/// hold too, and count where one is about a part of the expression. Answers whether any bound moved; variables without a
-/// bound on a side may get one. Points at which the expression has no value count as outside.
+/// Narrows `variables` to bounds that contain every point of the box that satisfies `constraint`. `others`
+/// are further constraints that hold; they help where one is about a part of the expression. Returns whether
+/// any bound changed. Variables that are unbounded on a side may get a bound there. Points at which the
+/// expression has no value count as outside.
 pub(crate) fn contract(
     constraint: &Constraint,
     others: &[Constraint],
@@ -112,7 +114,7 @@ fn narrow(
     }
 }
 
-/// The interval of `x` for `x * k in target`.
+/// The interval of `x` in `x * k in target`.
 fn divided(target: Interval, k: i64) -> Interval {
     let (lower, upper) = if k > 0 { (target.lower, target.upper) } else { (target.upper, target.lower) };
     let bound = |b: i64, exact: Option<i64>, none: i64| match b {
@@ -122,7 +124,7 @@ fn divided(target: Interval, k: i64) -> Interval {
     Interval::new(bound(lower, ceil_div(lower, k), i64::MIN), bound(upper, floor_div(upper, k), i64::MAX))
 }
 
-/// `bound * d + shift`, unbounded where that is beyond 64 bits; `d` is positive.
+/// `bound * d + shift` for a positive `d`; unbounded if that overflows 64 bits.
 fn times(bound: i64, d: i64, shift: i64) -> i64 {
     match bound {
         i64::MIN | i64::MAX => bound,
@@ -133,7 +135,8 @@ fn times(bound: i64, d: i64, shift: i64) -> i64 {
     }
 }
 
-/// The smallest interval of `x` for `x in bounds` and `x mod m in target`; `None` for unbounded sides.
+/// The smallest interval that contains every `x in bounds` with `x mod m in target`; `None` if `bounds` is
+/// unbounded.
 fn residues(bounds: Interval, m: i64, target: Interval) -> Option<Interval> {
     let Interval { lower, upper } = bounds;
     if lower == i64::MIN || upper == i64::MAX {

@@ -1,6 +1,7 @@
-//! Variables in mixed radix: `v = Σ digit * stride`, with the strides that divisions and remainders look at.
+//! Variables in mixed radix: `v = Σ digit * stride`, with the strides that occur in divisions and remainders.
 //!
-//! In digits most quotients and remainders of reshapes are sums, so that two ways to write one function become equal.
+//! Over digits, most quotients and remainders of reshapes are sums, so that two ways to write one function
+//! become equal.
 
 use smallvec::SmallVec;
 
@@ -9,23 +10,24 @@ use crate::interval::{Interval, gcd};
 use crate::map::{Constraint, Variable};
 use crate::simplify::Sum;
 
-/// Digits of one variable, and all variables afterwards: the rest is not worth the longer expressions.
+/// The largest number of digits of one variable, and of variables after the split: beyond, the longer
+/// expressions do not pay off.
 const MAX_DIGITS: usize = 10;
 const MAX_VARIABLES: usize = 60;
-/// Sums that are searched for divisors.
+/// The largest number of sums that are searched for divisors.
 const MAX_VISITS: u32 = 10_000;
 
 pub(crate) struct Digits {
     /// The digits as variables.
     pub variables: Vec<Variable>,
-    /// What the bounds of the original variables leave of their digits.
+    /// The constraints on the digits that follow from the bounds of the original variables.
     pub constraints: Vec<Constraint>,
     /// Each original variable as a sum of digits.
     sums: Vec<Expr>,
 }
 
 impl Digits {
-    /// `None` when no variable is looked at by a division or remainder.
+    /// Returns `None` if no division or remainder applies to a variable.
     pub(crate) fn new<'a>(variables: &[Variable], exprs: impl Iterator<Item = &'a Expr>) -> Option<Digits> {
         let mut strides: Vec<SmallVec<[i64; 4]>> = vec![SmallVec::new(); variables.len()];
         let mut visits = MAX_VISITS;
@@ -61,18 +63,19 @@ impl Digits {
         self.sums.push(sum);
     }
 
-    /// The expression over digits.
+    /// Rewrites an expression over the original variables into one over digits.
     pub(crate) fn rewrite(&self, e: &Expr) -> Expr {
         e.substitute(&mut |v| self.sums.get(v as usize).cloned())
     }
 
-    /// The point with these digits.
+    /// Converts a point over digits into a point over the original variables.
     pub(crate) fn point(&self, digits: &[i64]) -> Option<Vec<i64>> {
         self.sums.iter().map(|s| s.evaluate(digits)).collect()
     }
 }
 
-/// The divisibility chain `1 < s1 | s2 | …` of strides, smallest first, all below the size of the variable.
+/// Returns the divisibility chain `1 < s1 | s2 | …` of strides, smallest first, all below the size of the
+/// variable.
 fn chain(strides: &mut SmallVec<[i64; 4]>, bounds: Interval) -> SmallVec<[i64; 4]> {
     let mut chain = SmallVec::new();
     if bounds.lower == i64::MIN || bounds.upper == i64::MAX {
@@ -90,7 +93,8 @@ fn chain(strides: &mut SmallVec<[i64; 4]>, bounds: Interval) -> SmallVec<[i64; 4
     chain
 }
 
-/// Notes for each variable at which strides it is divided. `at`: the expression is looked at modulo, or divided by, this.
+/// Collects for each variable the strides at which it is divided. `at`: the modulus or divisor that is
+/// applied to `e`.
 fn collect(e: &Expr, at: Option<i64>, strides: &mut [SmallVec<[i64; 4]>], visits: &mut u32) {
     if *visits == 0 {
         return;

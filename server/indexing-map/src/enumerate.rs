@@ -1,11 +1,11 @@
-//! Points of a map's domain, one by one.
+//! Enumeration of the points of a map's domain.
 
 use crate::equality::Verdict;
 use crate::map::IndexingMap;
 
 impl IndexingMap {
-    /// Number of points in the box of the bounds, ignoring constraints; saturates. Zero for an empty map, and for an
-    /// undefined one.
+    /// Returns the number of points in the box of the bounds, ignoring constraints; saturates. Zero for an
+    /// empty map and for an undefined one.
     pub fn box_size(&self) -> u64 {
         if !self.is_mapped() {
             return 0;
@@ -13,8 +13,8 @@ impl IndexingMap {
         self.variables.iter().fold(1u64, |n, v| n.saturating_mul(v.bounds.size()))
     }
 
-    /// Every point of the domain with its results, last variable fastest. `None` when the box has more than `limit`
-    /// points.
+    /// Returns every point of the domain with its results, last variable fastest; `None` if the box has more
+    /// than `limit` points.
     pub fn points(&self, limit: u64) -> Option<impl Iterator<Item = (Vec<i64>, Vec<i64>)> + '_> {
         let size = self.box_size();
         if size > limit {
@@ -35,8 +35,8 @@ impl IndexingMap {
         }))
     }
 
-    /// Is the domain empty? [`IndexingMap::is_empty`] without the witness; `None` when `budget` does not decide, and for
-    /// an undefined map.
+    /// Returns whether the domain is empty: [`IndexingMap::is_empty`] without the witness. `None` if `budget`
+    /// does not suffice to decide, and for an undefined map.
     pub fn prove_empty(&self, budget: usize) -> Option<bool> {
         match self.is_empty(budget) {
             Verdict::Yes => Some(true),
@@ -45,7 +45,8 @@ impl IndexingMap {
         }
     }
 
-    /// Some point of the domain, if there is one; the outer `None` when `budget` boxes did not decide.
+    /// Returns some point of the domain, or `Some(None)` if there is none; `None` if `budget` boxes do not
+    /// suffice to decide.
     pub fn find_point(&self, budget: usize) -> Option<Option<Vec<i64>>> {
         match self.is_empty(budget) {
             Verdict::Yes => Some(None),

@@ -1,4 +1,4 @@
-//! Are two maps the same function? Is a domain empty? Decided, or admitted to be open.
+//! Equality of two maps as functions, and emptiness of domains: proven, refuted or unknown.
 
 use crate::digits::Digits;
 use crate::expr::Expr;
@@ -12,23 +12,26 @@ use crate::simplify::{Simplifier, SimplifyMode};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
     Yes,
-    /// The witness is a point by flat id.
+    /// The witness is a point, with values by flat id.
     No {
         witness: Vec<i64>,
     },
     Unknown,
 }
 
-/// Are `a` and `b` the same function on the same domain? Variables are matched by position, names do not count.
+/// Decides whether `a` and `b` are the same function on the same domain. Variables are matched by position;
+/// names are ignored.
 ///
-/// `No` comes with a point that is in one domain only, or where the results differ. Points at which some expression of
-/// either map has no value (a division by zero, a value beyond 64 bits) are not compared. Maps with other counts of
-/// variables or results are the same only when both are empty; the witness then is a point of one of them. An undefined
-/// map is the same as an undefined map, and of others nothing is known.
+/// `No` comes with a point that is in one domain only, or where the results differ. Points at which some
+/// expression of either map has no value (a division by zero, a value beyond 64 bits) are not compared. Maps
+/// with different counts of variables or results are the same only if both are empty; otherwise the witness
+/// is a point of one of them. Two undefined maps are the same; whether an undefined map equals any other is
+/// unknown.
 ///
-/// `budget` bounds the work: points and boxes looked at. Boxes with at most that many points are compared point by point.
-/// Beyond, both maps are simplified, in mixed radix too; then each constraint of one must follow from the domain of the
-/// other, and each difference of results must be zero, by ranges or by branch and bound.
+/// `budget` bounds the work: the number of points and boxes visited. Boxes with at most that many points are
+/// compared point by point. For larger ones, both maps are simplified, in mixed radix too. Then each
+/// constraint of one must follow from the domain of the other, and each difference of results must be zero,
+/// by ranges or by branch and bound.
 pub fn same_function(a: &IndexingMap, b: &IndexingMap, budget: usize) -> Verdict {
     if a.is_undefined() || b.is_undefined() {
         return if a.is_undefined() && b.is_undefined() { Verdict::Yes } else { Verdict::Unknown };
@@ -53,7 +56,7 @@ pub fn same_function(a: &IndexingMap, b: &IndexingMap, budget: usize) -> Verdict
     if let Some(witness) = probes(&hull, size).find(|p| comparison.differ(p)) {
         return Verdict::No { witness };
     }
-    // As they are usually written, and where that does not decide, with all remainders split.
+    // First in the usual form; if that does not decide, with all remainders split.
     match comparison.by_form(&hull, SimplifyMode::Replace) {
         Verdict::Unknown => comparison.by_form(&hull, SimplifyMode::Split),
         verdict => verdict,
@@ -61,8 +64,9 @@ pub fn same_function(a: &IndexingMap, b: &IndexingMap, budget: usize) -> Verdict
 }
 
 impl IndexingMap {
-    /// Is the domain empty? `No` comes with one of its points. `Unknown` when `budget` (points and boxes looked at) does
-    /// not decide, and for an undefined map. A point at which a constraint has no value is not in the domain.
+    /// Decides whether the domain is empty. `No` comes with one of its points. `Unknown` if `budget` (points
+    /// and boxes visited) does not suffice, and for an undefined map. A point at which a constraint has no
+    /// value is not in the domain.
     pub fn is_empty(&self, budget: usize) -> Verdict {
         let mut budget = budget;
         self.is_empty_within(&mut budget)
@@ -83,7 +87,7 @@ impl IndexingMap {
         if simple.is_known_empty() {
             return Verdict::Yes;
         }
-        // Half for each of the two forms.
+        // Half of the budget for each of the two forms.
         let mut share = *budget / 2;
         *budget -= share;
         let found = find(simple.variables(), simple.constraints(), &mut share, |p| self.contains(p));
@@ -113,10 +117,10 @@ impl IndexingMap {
     }
 }
 
-/// Maps of which one is empty, or whose variables do not match.
+/// Compares two maps if one is empty or their variables do not match.
 fn same_if_empty(a: &IndexingMap, b: &IndexingMap, budget: usize) -> Verdict {
     let same_variables = a.variables().len() == b.variables().len();
-    // A point at which something has no value proves nothing.
+    // A point at which some result has no value proves nothing.
     let valued = |map: &IndexingMap| match map.is_empty(budget / 2) {
         Verdict::No { witness } if map.evaluate(&witness).is_none() => Verdict::Unknown,
         verdict => verdict,
@@ -141,7 +145,7 @@ fn hull_variables(hull: &[Interval]) -> Vec<Variable> {
     hull.iter().map(|&i| Variable::from(i)).collect()
 }
 
-/// The map over digits, simplified; all variables are dimensions.
+/// The map over digits, simplified. All variables are dimensions.
 fn in_digits(map: &IndexingMap, digits: &Digits, mode: SimplifyMode) -> IndexingMap {
     let results = map.results().iter().map(|r| digits.rewrite(r)).collect();
     let mut split = IndexingMap::new(digits.variables.clone(), Vec::new(), Vec::new(), results);
@@ -190,10 +194,10 @@ impl Comparison<'_> {
         self.prove(&x, &y, digits.as_ref(), mode)
     }
 
-    /// True when the maps can be compared at the point, and differ there.
+    /// Whether the maps can be compared at the point and differ there.
     fn differ(&self, point: &[i64]) -> bool {
         let inside = |m: &IndexingMap| m.variables().iter().zip(point).all(|(v, &x)| v.bounds.contains(x));
-        // `None`: some expression has no value. Outside the box no expression is asked.
+        // `None` if some expression has no value. Outside the box no expression is evaluated.
         let value = |m: &IndexingMap| -> Option<Option<Vec<i64>>> {
             if !m.is_mapped() || !inside(m) {
                 return Some(None);
@@ -208,7 +212,8 @@ impl Comparison<'_> {
         matches!((value(self.a), value(self.b)), (Some(x), Some(y)) if x != y)
     }
 
-    /// The general procedure, for `x` and `y` that are `a` and `b` in simple form and, if given, in digits.
+    /// Proves or refutes equality in general. `x` and `y` are `a` and `b` in simple form and, if given, over
+    /// digits.
     fn prove(
         &mut self,
         x: &IndexingMap,
@@ -243,7 +248,8 @@ impl Comparison<'_> {
         if open { Verdict::Unknown } else { Verdict::Yes }
     }
 
-    /// Is `expr in interval` everywhere in the domain of `map`? A `No` is a difference of the two maps.
+    /// Decides whether `expr in interval` holds everywhere in the domain of `map`. The witness of a `No` is a
+    /// point where the two maps differ.
     fn follows(
         &mut self,
         map: &IndexingMap,
@@ -288,7 +294,7 @@ impl Comparison<'_> {
     }
 }
 
-/// Every point of the hull, last variable fastest.
+/// Returns every point of the hull, last variable fastest.
 fn box_points(hull: &[Interval], size: u64) -> impl Iterator<Item = Vec<i64>> + '_ {
     let mut point: Vec<i64> = hull.iter().map(|i| i.lower).collect();
     (0..size).map(move |k| {
@@ -305,7 +311,7 @@ fn box_points(hull: &[Interval], size: u64) -> impl Iterator<Item = Vec<i64>> + 
     })
 }
 
-/// Corners and pseudo-random points of the hull, the same ones on every run.
+/// Returns corners and pseudo-random points of the hull, the same in every run.
 fn probes(hull: &[Interval], size: u64) -> impl Iterator<Item = Vec<i64>> + '_ {
     const PROBES: u64 = 64;
     let mut state = 0x9e37_79b9_7f4a_7c15u64;
@@ -373,7 +379,7 @@ mod tests {
         );
     }
 
-    /// Remainders of sums that XLA's simplifier leaves whole.
+    /// Splits remainders of sums, which XLA's simplifier does not.
     #[test]
     fn remainders_of_sums_are_split() {
         check(

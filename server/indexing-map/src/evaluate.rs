@@ -1,10 +1,10 @@
-//! The value of an expression at a point, and substitution.
+//! Evaluation of expressions at a point, and substitution.
 
 use crate::expr::{BinaryOp, Expr};
 
 impl Expr {
-    /// The value at a point given by flat variable id. `None` for a variable without a value, a division by zero, and a
-    /// value beyond 64 bits; intermediate values may be larger, up to 128 bits.
+    /// Returns the value at a point given by flat variable id. `None` for a variable without a value, a
+    /// division by zero, and a value beyond 64 bits. Intermediate values may have up to 128 bits.
     pub fn evaluate(&self, point: &[i64]) -> Option<i64> {
         self.evaluate_64(point).or_else(|| i64::try_from(self.evaluate_128(point)?).ok())
     }
@@ -42,8 +42,8 @@ impl Expr {
         }
     }
 
-    /// Replaces variables: `f(id)` gives the replacement, `None` keeps the variable. Nodes are rebuilt with the folding
-    /// of [`Expr::binary`] and nothing else; untouched subtrees stay shared.
+    /// Replaces variables: `f(id)` returns the replacement, or `None` to keep the variable. Nodes are rebuilt
+    /// with the folding of [`Expr::binary`] only; unchanged subtrees stay shared.
     pub fn substitute(&self, f: &mut impl FnMut(u32) -> Option<Expr>) -> Expr {
         match self {
             Expr::Const(_) => self.clone(),

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::interval::{ceil_div, floor_div, modulo};
 
-/// Operators, in the order in which expressions sort (XLA `symbolic_expr.h`).
+/// Operators, in the order in which expressions are sorted (XLA `symbolic_expr.h`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum BinaryOp {
@@ -32,7 +32,7 @@ impl BinaryOp {
         BinaryOp::Min,
     ];
 
-    /// The operator on two numbers; `None` on overflow and on division by zero.
+    /// Applies the operator to two numbers; `None` on overflow and on division by zero.
     pub fn apply(self, a: i64, b: i64) -> Option<i64> {
         match self {
             BinaryOp::Add => a.checked_add(b),
@@ -56,12 +56,12 @@ impl BinaryOp {
 /// canonical one: operators as in [`BinaryOp`], then variables, then constants. Variables have flat ids: dimensions,
 /// then range variables, then runtime variables.
 ///
-/// Owned by whoever holds it; nothing is interned, so dropping the last clone frees it. 16 bytes, plus 72 for each
-/// operator node that is not shared.
+/// The holder owns it; nothing is interned, so dropping the last clone frees it. 16 bytes, plus 72 for
+/// each operator node that is not shared.
 ///
-/// Invariant: no expression is deeper than [`Expr::MAX_DEPTH`] or has more than [`Expr::MAX_NODES`] operators counted
-/// as a tree. A construction that would exceed them yields [`Expr::TOO_LARGE`], which swallows whatever is built on
-/// it, so recursion over an expression needs no guard of its own.
+/// Invariant: no expression is deeper than [`Expr::MAX_DEPTH`] or has more than [`Expr::MAX_NODES`] operators
+/// counted as a tree. Construction beyond these limits yields [`Expr::TOO_LARGE`], and so does every
+/// expression built on it. So recursion over an expression needs no guard of its own.
 #[derive(Clone)]
 pub enum Expr {
     Const(i64),
@@ -69,13 +69,14 @@ pub enum Expr {
     Binary(Arc<Binary>),
 }
 
-/// An operator node. Built only by [`Expr::binary`] and the operators on [`Expr`].
+/// An operator node. Only [`Expr::binary`] and the operators on [`Expr`] build it.
 pub struct Binary {
     op: BinaryOp,
     depth: u8,
     nodes: u16,
     hash: u32,
-    /// The context ([`Expr::settle`]) in which the node is known to be simple; 0 for none. No part of its value.
+    /// The context ([`Expr::settle`]) in which the node is known to be simple; 0 for none. Not part of the
+    /// value.
     settled: AtomicU64,
     /// Bit `min(id, 63)` for each variable in the expression.
     variables: u64,
@@ -96,11 +97,11 @@ impl Binary {
 }
 
 impl Expr {
-    /// Longest path from the root to a leaf.
+    /// The longest path from the root to a leaf.
     pub const MAX_DEPTH: usize = u8::MAX as usize;
-    /// Most operators, counted as a tree.
+    /// The largest number of operators, counted as a tree.
     pub const MAX_NODES: usize = u16::MAX as usize;
-    /// What a construction beyond the limits yields: no value, no known range.
+    /// The result of construction beyond the limits. It has no value and no known range.
     pub const TOO_LARGE: Expr = Expr::Var(u32::MAX);
     pub const ZERO: Expr = Expr::Const(0);
 
@@ -108,8 +109,9 @@ impl Expr {
         u32::try_from(id).map_or(Expr::TOO_LARGE, Expr::Var)
     }
 
-    /// The node `lhs op rhs`, folded where that needs no context: constants are folded unless that overflows and moved
-    /// to the right of commutative operators, `x + 0`, `x * 0`, `x * 1`, `x / 1`, `x mod 1` and `(x * c) * d` collapse.
+    /// Builds `lhs op rhs`, with the folding that needs no context. Constants are folded, unless that
+    /// overflows, and moved to the right of commutative operators; `x + 0`, `x * 0`, `x * 1`, `x / 1`, `x mod
+    /// 1` and `(x * c) * d` collapse.
     pub fn binary(op: BinaryOp, lhs: Expr, rhs: Expr) -> Expr {
         cancel::tick();
         if lhs.is_too_large() || rhs.is_too_large() {
@@ -145,7 +147,7 @@ impl Expr {
         Expr::node(op, lhs, rhs)
     }
 
-    /// The node as it is, without folding.
+    /// Builds the node without folding.
     fn node(op: BinaryOp, lhs: Expr, rhs: Expr) -> Expr {
         let nodes = lhs.node_count() + rhs.node_count() + 1;
         let depth = lhs.depth().max(rhs.depth()) + 1;
@@ -182,7 +184,7 @@ impl Expr {
         if let Expr::Binary(b) = self { Some((b.op, &b.lhs, &b.rhs)) } else { None }
     }
 
-    /// `(x, c)` for `x op c` with a constant right side.
+    /// Returns `(x, c)` if the expression is `x op c` with a constant `c`.
     pub fn as_op_const(&self, op: BinaryOp) -> Option<(&Expr, i64)> {
         match self {
             Expr::Binary(b) if b.op == op => b.rhs.as_const().map(|c| (&b.lhs, c)),
@@ -190,22 +192,22 @@ impl Expr {
         }
     }
 
-    /// `(x, c)` for `x * c`.
+    /// Returns `(x, c)` if the expression is `x * c`.
     pub fn as_scaled(&self) -> Option<(&Expr, i64)> {
         self.as_op_const(BinaryOp::Mul)
     }
 
-    /// Operators in the expression, counted as a tree (a shared node counts each time it occurs).
+    /// The number of operators, counted as a tree: a shared node counts each time it occurs.
     pub fn node_count(&self) -> usize {
         if let Expr::Binary(b) = self { b.nodes as usize } else { 0 }
     }
 
-    /// Longest path to a leaf; zero for a leaf.
+    /// The longest path to a leaf; zero for a leaf.
     pub fn depth(&self) -> usize {
         if let Expr::Binary(b) = self { usize::from(b.depth) } else { 0 }
     }
 
-    /// Bit `min(id, 63)` of each variable that occurs: a quick "cannot contain".
+    /// Returns bit `min(id, 63)` for each variable that occurs: a quick test that a variable does not.
     pub(crate) fn variable_mask(&self) -> u64 {
         match self {
             Expr::Const(_) => 0,
@@ -214,7 +216,7 @@ impl Expr {
         }
     }
 
-    /// True when the variable with this flat id occurs.
+    /// Whether the variable with this flat id occurs.
     pub fn uses_var(&self, id: u32) -> bool {
         if self.variable_mask() & (1 << id.min(63)) == 0 {
             return false;
@@ -239,7 +241,7 @@ impl Expr {
         }
     }
 
-    /// One more than the largest variable id that occurs; 0 when there is none.
+    /// Returns one more than the largest variable id that occurs; 0 if there is none.
     pub fn var_bound(&self) -> u32 {
         let mut bound = 0;
         self.for_each_var(&mut |v| bound = bound.max(v.saturating_add(1)));
@@ -254,15 +256,16 @@ impl Expr {
         }
     }
 
-    /// Notes that simplification in a context, given by its hash, leaves the node as it is. Only the last context counts, and
-    /// it is a hint: a wrong one would leave an expression less simple than it could be, and no less right.
+    /// Records that simplification in a context, given by its hash, leaves the node unchanged. Only the last
+    /// context is kept. The record is a hint: a wrong one leaves an expression less simple than it could be,
+    /// but correct.
     pub(crate) fn settle(&self, context: u64) {
         if let Expr::Binary(b) = self {
             b.settled.store(context, Ordering::Relaxed);
         }
     }
 
-    /// True when [`Expr::settle`] was last called with this context.
+    /// Whether [`Expr::settle`] was last called with this context.
     pub(crate) fn is_settled(&self, context: u64) -> bool {
         matches!(self, Expr::Binary(b) if b.settled.load(Ordering::Relaxed) == context)
     }
@@ -298,7 +301,7 @@ impl Expr {
         Expr::binary(BinaryOp::Max, self, rhs.into())
     }
 
-    /// Equality that does not look below two different nodes.
+    /// Shallow equality: two nodes are the same only if they are one shared node.
     pub(crate) fn same(&self, other: &Expr) -> bool {
         match (self, other) {
             (Expr::Binary(a), Expr::Binary(b)) => Arc::ptr_eq(a, b),

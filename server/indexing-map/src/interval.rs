@@ -1,11 +1,11 @@
-//! Closed intervals of 64-bit integers; `i64::MIN` and `i64::MAX` as a bound mean "no bound".
+//! Closed intervals of 64-bit integers. `i64::MIN` and `i64::MAX` as a bound mean "no bound".
 
 use std::fmt;
 
-/// The integers `lower ..= upper`. Empty when `lower > upper`.
+/// The integers `lower ..= upper`. Empty if `lower > upper`.
 ///
-/// A bound of `i64::MIN` (below) or `i64::MAX` (above) means "unbounded": arithmetic saturates there, so an
-/// interval always contains the true range. Rules: XLA `hlo/analysis/interval.cc`.
+/// A bound of `i64::MIN` (below) or `i64::MAX` (above) means "unbounded". Arithmetic saturates there, so that
+/// an interval always contains the true range. Rules: XLA `hlo/analysis/interval.cc`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Interval {
     pub lower: i64,
@@ -35,7 +35,7 @@ impl Interval {
         self.lower > self.upper
     }
 
-    /// The only value, when there is exactly one and it is a real bound rather than "unbounded".
+    /// Returns the only value if there is exactly one and it is not a bound that means "unbounded".
     pub const fn as_point(self) -> Option<i64> {
         if self.lower == self.upper && self.lower != i64::MIN && self.lower != i64::MAX {
             Some(self.lower)
@@ -48,12 +48,12 @@ impl Interval {
         self.lower <= value && value <= self.upper
     }
 
-    /// True when every element of `other` is in `self`.
+    /// Whether every element of `other` is in `self`.
     pub const fn contains_interval(self, other: Interval) -> bool {
         other.is_empty() || (self.lower <= other.lower && other.upper <= self.upper)
     }
 
-    /// The common part; disjoint intervals give an empty one whose upper bound is `lower - 1`.
+    /// The intersection. Disjoint intervals give an empty one whose upper bound is `lower - 1`.
     pub fn intersect(self, other: Interval) -> Interval {
         let lower = self.lower.max(other.lower);
         let upper = self.upper.min(other.upper);
@@ -68,7 +68,7 @@ impl Interval {
         Interval { lower: self.lower.min(other.lower), upper: self.upper.max(other.upper) }
     }
 
-    /// Number of elements; saturates, and is `u64::MAX` for an unbounded interval.
+    /// The number of elements; saturates, and is `u64::MAX` for an unbounded interval.
     pub fn size(self) -> u64 {
         if self.is_empty() {
             return 0;
@@ -87,13 +87,14 @@ impl Interval {
         Interval { lower: self.lower.max(other.lower), upper: self.upper.max(other.upper) }
     }
 
-    /// The same or a slightly wider interval in which `i64::MAX` never is a lower bound, nor `i64::MIN` an upper one:
-    /// there they are no "unbounded", and arithmetic that took them for it would lose values.
+    /// Returns the same or a slightly wider interval whose lower bound is not `i64::MAX` and whose upper
+    /// bound is not `i64::MIN`. There these values do not mean "unbounded", and arithmetic that treated them
+    /// so would lose values.
     fn widened(self) -> Interval {
         Interval { lower: self.lower.min(i64::MAX - 1), upper: self.upper.max(i64::MIN + 1) }
     }
 
-    /// Range of `a mod m` for `a` in `self` and a nonzero `m`; the modulus counts by magnitude.
+    /// Returns the range of `a mod m` for `a` in `self` and a nonzero `m`; only the magnitude of `m` matters.
     pub fn modulo(self, m: i64) -> Interval {
         if m == 0 {
             return Interval::ALL;
@@ -102,7 +103,7 @@ impl Interval {
         if self.lower >= 0 && self.upper <= last { self } else { Interval::new(0, last) }
     }
 
-    /// Range of `floor(a / d)` for `a` in `self`.
+    /// Returns the range of `floor(a / d)` for `a` in `self`.
     pub fn floor_div(self, d: i64) -> Interval {
         if d == 0 {
             return Interval::ALL;
@@ -202,12 +203,12 @@ fn floor_div_bound(a: i64, d: i64) -> i64 {
     if is_infinite(a) {
         if (a < 0) == (d < 0) { i64::MAX } else { i64::MIN }
     } else {
-        // Only `i64::MIN / -1` overflows, and that is an infinite bound.
+        // Only `i64::MIN / -1` overflows, and its dividend is an infinite bound.
         floor_div(a, d).unwrap_or(i64::MAX)
     }
 }
 
-/// `floor(a / b)`; `None` when `b` is zero or the quotient does not fit.
+/// `floor(a / b)`; `None` if `b` is zero or the quotient does not fit.
 pub fn floor_div(a: i64, b: i64) -> Option<i64> {
     // Most divisors are powers of two, and a shift is many times as fast as a division.
     if b > 0 && b & (b - 1) == 0 {
@@ -217,13 +218,13 @@ pub fn floor_div(a: i64, b: i64) -> Option<i64> {
     Some(if a % b != 0 && (a < 0) != (b < 0) { q - 1 } else { q })
 }
 
-/// `ceil(a / b)`; `None` when `b` is zero or the quotient does not fit.
+/// `ceil(a / b)`; `None` if `b` is zero or the quotient does not fit.
 pub fn ceil_div(a: i64, b: i64) -> Option<i64> {
     let q = a.checked_div(b)?;
     Some(if a % b != 0 && (a < 0) == (b < 0) { q + 1 } else { q })
 }
 
-/// The remainder of `a` by `|m|`, never negative; `None` when `m` is zero.
+/// The remainder of `a` by `|m|`, never negative; `None` if `m` is zero.
 pub fn modulo(a: i64, m: i64) -> Option<i64> {
     match m {
         0 => None,
@@ -233,7 +234,7 @@ pub fn modulo(a: i64, m: i64) -> Option<i64> {
     }
 }
 
-/// True when `a` is a multiple of a positive `d`.
+/// Whether `a` is a multiple of a positive `d`.
 pub(crate) fn is_multiple(a: i64, d: i64) -> bool {
     if d & (d - 1) == 0 { a & (d - 1) == 0 } else { a % d == 0 }
 }

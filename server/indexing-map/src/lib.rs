@@ -1,17 +1,19 @@
 //! Indexing maps: which elements of its operands an operation reads, as a function with a domain.
 //!
-//! An [`IndexingMap`] takes *dimensions* (the point of the iteration space), *range variables* (what is iterated over for
-//! one point, e.g. by a reduction) and *runtime variables* (values known only when the program runs, e.g. the offset of a
-//! dynamic slice) to a tuple of integers. Its domain is a box of closed [`Interval`]s cut down by constraints. [`Expr`] is
-//! the language of results and constraints: `+`, `*`, `mod`, `floordiv`, `ceildiv`, `min`, `max`.
+//! An [`IndexingMap`] takes *dimensions* (the point of the iteration space), *range variables* (iterated over
+//! for each point, e.g. by a reduction) and *runtime variables* (values known only when the program runs,
+//! e.g. the offset of a dynamic slice) to a tuple of integers. Its domain is a box of closed [`Interval`]s
+//! restricted by constraints. Results and constraints are [`Expr`]s: `+`, `*`, `mod`, `floordiv`, `ceildiv`,
+//! `min`, `max`.
 //!
-//! Maps compose ([`IndexingMap::compose`]), simplify ([`IndexingMap::simplify`]), print and parse ([`print_map`],
-//! [`parse_map`]), evaluate and enumerate. The rules and the text are those of XLA's `hlo/analysis/indexing_map.*`; where
-//! XLA's are unsound, these are not.
+//! Maps compose ([`IndexingMap::compose`]), simplify ([`IndexingMap::simplify`]), print and parse
+//! ([`print_map`], [`parse_map`]), evaluate and enumerate. The rules and the text form are those of XLA's
+//! `hlo/analysis/indexing_map.*`. Where XLA's rules are unsound, these are sound.
 //!
-//! Architecture Invariant: this crate knows nothing of HLO, of editors, or of JSON, and has no global state. All
-//! arithmetic is checked: a value beyond 64 bits is `None`, a range beyond them is unbounded. Nothing panics or recurses
-//! without bound, whatever the input; work is bounded, and [`SimplifyOutcome`] says when the bound was met.
+//! Architecture Invariant: this crate does not depend on HLO, editors or JSON, and has no global state. All
+//! arithmetic is checked: a value beyond 64 bits is `None`, a range beyond them is unbounded. No input causes
+//! a panic or unbounded recursion. Work is bounded, and [`SimplifyOutcome`] reports when the bound was
+//! reached.
 
 mod compose;
 mod contract;

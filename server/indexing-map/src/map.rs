@@ -17,7 +17,7 @@ pub struct Constraint {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum State {
     Mapped,
-    /// No point is in the domain, and this is known.
+    /// The domain is known to contain no point.
     Empty,
     /// Nothing is known about the indexing.
     Undefined,
@@ -25,10 +25,11 @@ enum State {
 
 /// A function from (dimensions, range variables, runtime variables) to a tuple of integers, on a domain.
 ///
-/// The domain is the box of the variables' bounds cut down by the constraints. Expressions name variables by flat id:
-/// dimensions `0..num_dims`, then range variables, then runtime variables. Two further states are maps too:
-/// *known empty* (every result 0, dimensions and range variables bounded by `[0, -1]`, no constraints; the counts of
-/// variables and results stay) and *undefined*, XLA's "unknown indexing" (no variables, no results).
+/// The domain is the box of the variables' bounds, restricted by the constraints. Expressions refer to
+/// variables by flat id: dimensions `0..num_dims`, then range variables, then runtime variables. Two special
+/// states are maps too: *known empty* (every result 0, dimensions and range variables bounded by `[0, -1]`,
+/// no constraints; the counts of variables and results stay) and *undefined*, XLA's "unknown indexing" (no
+/// variables, no results).
 ///
 /// Equality ignores names and the order of constraints. Rules: XLA `hlo/analysis/indexing_map.h`.
 ///
@@ -43,7 +44,7 @@ pub struct IndexingMap {
     state: State,
 }
 
-/// What a map's variable is.
+/// The kind of a map's variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum VariableKind {
     Dimension,
@@ -52,8 +53,8 @@ pub enum VariableKind {
 }
 
 impl IndexingMap {
-    /// A map without constraints. Empty bounds make it known empty; a result that is [`Expr::TOO_LARGE`] or names a
-    /// variable that is not declared makes it undefined.
+    /// Creates a map without constraints. Empty bounds make it known empty. A result that is
+    /// [`Expr::TOO_LARGE`] or refers to an undeclared variable makes it undefined.
     pub fn new(
         dims: Vec<Variable>,
         ranges: Vec<Variable>,
@@ -90,7 +91,7 @@ impl IndexingMap {
         map
     }
 
-    /// Dimensions and range variables with bounds `[0, size - 1]`.
+    /// Creates a map whose dimensions and range variables have bounds `[0, size - 1]`.
     pub fn from_sizes(dims: &[i64], ranges: &[i64], results: Vec<Expr>) -> IndexingMap {
         let vars = |sizes: &[i64]| sizes.iter().map(|&s| Variable::from_size(s)).collect();
         IndexingMap::new(vars(dims), vars(ranges), Vec::new(), results)
@@ -101,7 +102,6 @@ impl IndexingMap {
         IndexingMap::from_sizes(sizes, &[], (0..sizes.len()).map(Expr::var).collect())
     }
 
-    /// The undefined map.
     pub fn undefined() -> IndexingMap {
         IndexingMap {
             variables: Vec::new(),
@@ -126,12 +126,12 @@ impl IndexingMap {
         self.state == State::Undefined
     }
 
-    /// True when the map is marked empty; see [`IndexingMap::prove_empty`] for a decision.
+    /// Whether the map is marked empty; [`IndexingMap::prove_empty`] decides emptiness.
     pub fn is_known_empty(&self) -> bool {
         self.state == State::Empty
     }
 
-    /// True when the map has variables, results and constraints that mean what they say.
+    /// Whether the map is neither known empty nor undefined.
     pub fn is_mapped(&self) -> bool {
         self.state == State::Mapped
     }
@@ -205,7 +205,7 @@ impl IndexingMap {
         Expr::var(self.num_dims() + self.num_ranges() + i)
     }
 
-    /// Kind and position within the kind of a flat id.
+    /// Returns the kind of a flat id and its position within that kind.
     pub fn kind(&self, id: usize) -> (VariableKind, usize) {
         if id < self.num_dims() {
             (VariableKind::Dimension, id)
@@ -226,9 +226,10 @@ impl IndexingMap {
         }
     }
 
-    /// Adds `expr in interval` to the domain (XLA `IndexingMap::AddConstraint`): a variable's bounds are intersected, a
-    /// constant decides at once, an expression that is already constrained gets the intersection. Nothing is simplified.
-    /// An expression that is [`Expr::TOO_LARGE`] or names an undeclared variable makes the map undefined.
+    /// Adds `expr in interval` to the domain (XLA `IndexingMap::AddConstraint`). For a variable, its bounds
+    /// are intersected; a constant is decided at once; an already constrained expression gets the
+    /// intersection. Nothing is simplified. An expression that is [`Expr::TOO_LARGE`] or refers to an
+    /// undeclared variable makes the map undefined.
     pub fn add_constraint(&mut self, expr: Expr, interval: Interval) {
         if !self.is_mapped() {
             return;
@@ -268,7 +269,7 @@ impl IndexingMap {
         self
     }
 
-    /// The same domain with other results. They are over the same variables.
+    /// Returns a map with the same domain and other results, over the same variables.
     #[must_use]
     pub fn with_results(&self, results: Vec<Expr>) -> IndexingMap {
         let mut map = self.clone();
@@ -281,7 +282,8 @@ impl IndexingMap {
         map
     }
 
-    /// Only the results at these positions; positions beyond the results are skipped (XLA `GetSubMap`).
+    /// Returns a map with only the results at these positions; positions past the results are skipped (XLA
+    /// `GetSubMap`).
     #[must_use]
     pub fn select_results(&self, positions: &[usize]) -> IndexingMap {
         self.with_results(positions.iter().filter_map(|&i| self.results.get(i).cloned()).collect())
@@ -294,8 +296,8 @@ impl IndexingMap {
         }
     }
 
-    /// True for `(d0, …, dn) -> (d0, …, dn)` without constraints; the bounds, and range and runtime variables that are
-    /// not used, do not matter.
+    /// Whether the map is `(d0, …, dn) -> (d0, …, dn)` without constraints. Bounds, and unused range and
+    /// runtime variables, do not matter.
     pub fn is_identity(&self) -> bool {
         self.is_mapped()
             && self.constraints.is_empty()
@@ -303,8 +305,8 @@ impl IndexingMap {
             && self.results.iter().enumerate().all(|(i, r)| *r == Expr::var(i))
     }
 
-    /// True when the point, given by flat id, is in the domain: inside all bounds, and every constraint has a value
-    /// inside its interval. Always false for an undefined or known empty map.
+    /// Whether the point, given by flat id, is in the domain: inside all bounds, and with every constraint's
+    /// value inside its interval. Always false for an undefined or known empty map.
     pub fn contains(&self, point: &[i64]) -> bool {
         cancel::tick();
         self.is_mapped()
@@ -313,7 +315,8 @@ impl IndexingMap {
             && self.constraints.iter().all(|c| c.expr.evaluate(point).is_some_and(|x| c.interval.contains(x)))
     }
 
-    /// The results at a point given by flat id; `None` outside the domain, or when a result has no 64-bit value there.
+    /// Returns the results at a point given by flat id; `None` outside the domain, or if a result has no
+    /// 64-bit value there.
     pub fn evaluate(&self, point: &[i64]) -> Option<Vec<i64>> {
         if !self.contains(point) {
             return None;
@@ -321,7 +324,7 @@ impl IndexingMap {
         self.results.iter().map(|r| r.evaluate(point)).collect()
     }
 
-    /// Operator nodes in results and constraints: the measure of "as simple as".
+    /// The number of operator nodes in results and constraints: the measure of simplicity.
     pub fn node_count(&self) -> usize {
         self.results.iter().chain(self.constraints.iter().map(|c| &c.expr)).map(Expr::node_count).sum()
     }
@@ -345,7 +348,7 @@ impl Eq for IndexingMap {}
 impl Hash for IndexingMap {
     fn hash<H: Hasher>(&self, state: &mut H) {
         (self.state, self.num_dims, self.num_ranges, &self.variables, &self.results).hash(state);
-        // A sum, so that the order of constraints does not count.
+        // A sum, so that the order of constraints does not matter.
         let sum = self.constraints.iter().fold(0u64, |sum, c| {
             let bounds = (c.interval.lower as u64).rotate_left(17) ^ c.interval.upper as u64;
             sum.wrapping_add((c.expr.structural_hash() ^ bounds).wrapping_mul(0x9e37_79b9_7f4a_7c15))

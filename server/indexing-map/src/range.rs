@@ -1,14 +1,15 @@
-//! The interval of values an expression can take.
+//! The interval of values that an expression can take.
 
 use crate::expr::{BinaryOp, Expr};
 use crate::interval::Interval;
 use crate::map::{Constraint, IndexingMap, Variable};
 use crate::simplify::SimplifyMode;
 
-/// Where the range of an expression comes from: the bounds of its variables and, if given, constraints.
+/// The facts from which ranges of expressions are computed: the bounds of variables and, if given,
+/// constraints.
 ///
-/// A constraint helps where its expression occurs as a node, literally; correlations are not tracked
-/// (XLA `RangeEvaluator`, `indexing_map.cc`).
+/// A constraint helps only where its expression occurs literally as a node; correlations are not tracked (XLA
+/// `RangeEvaluator`, `indexing_map.cc`).
 #[derive(Clone, Copy)]
 pub struct RangeContext<'a> {
     variables: &'a [Variable],
@@ -20,7 +21,7 @@ impl<'a> RangeContext<'a> {
         RangeContext { variables, constraints }
     }
 
-    /// Nothing is known about any variable.
+    /// A context without any knowledge of variables.
     pub const UNKNOWN: RangeContext<'static> = RangeContext { variables: &[], constraints: &[] };
 
     pub fn variables(&self) -> &'a [Variable] {
@@ -35,7 +36,7 @@ impl<'a> RangeContext<'a> {
         self.variables.get(id as usize).map_or(Interval::ALL, |v| v.bounds)
     }
 
-    /// An interval that contains every value of `e` at every point of the domain where it has one.
+    /// Returns an interval that contains every value of `e` over the domain, at the points where `e` has one.
     pub fn range(&self, e: &Expr) -> Interval {
         let (op, lhs, rhs) = match e {
             Expr::Const(c) => return Interval::point(*c),
@@ -44,19 +45,20 @@ impl<'a> RangeContext<'a> {
         };
         let l = self.range(lhs);
         let r = match rhs {
-            // By far the most nodes, and no need to look at the right side as a range.
+            // By far the most frequent case; the range of the right side is not needed.
             Expr::Const(c) if *c != i64::MIN && *c != i64::MAX => range_of_op_const(op, l, *c),
             _ => range_of_op(op, l, self.range(rhs)),
         };
         if self.constraints.is_empty() { r } else { self.constrained(e, r) }
     }
 
-    /// True when a constraint is about this very expression, or a remainder of which it is a digit.
+    /// Whether a constraint is about `e` itself, or about a remainder of which `e` is a digit.
     pub(crate) fn is_constrained(&self, e: &Expr) -> bool {
         self.constraints.iter().any(|c| c.expr == *e || digit_of(e, c).is_some())
     }
 
-    /// `range` cut down by the constraints whose expression is `e`, or a remainder of which `e` is a digit.
+    /// Intersects `range` with the constraints whose expression is `e`, or a remainder of which `e` is a
+    /// digit.
     pub(crate) fn constrained(&self, e: &Expr, range: Interval) -> Interval {
         let cut = |r: Interval, c: &Constraint| {
             let known = if c.expr == *e { Some(c.interval) } else { digit_of(e, c) };
@@ -66,8 +68,9 @@ impl<'a> RangeContext<'a> {
     }
 }
 
-/// What `x mod m in interval` tells of `x mod b` and `(x floordiv a) mod b`, for `a * b` a divisor of `m`: the remainder
-/// is cut to its lowest part and divided.
+/// The interval of `e`, which is `x mod b` or `(x floordiv a) mod b`, given `x mod m in interval` with `a *
+/// b` dividing `m`: the remainder is divided by `a` and reduced modulo `b`. `None` if that does not give an
+/// interval.
 fn digit_of(e: &Expr, constraint: &Constraint) -> Option<Interval> {
     let (x, b) = e.as_op_const(BinaryOp::Mod)?;
     let (y, m) = constraint.expr.as_op_const(BinaryOp::Mod)?;
@@ -83,7 +86,7 @@ fn digit_of(e: &Expr, constraint: &Constraint) -> Option<Interval> {
         .then(|| Interval::new(quotient.lower.rem_euclid(b), quotient.upper.rem_euclid(b)))
 }
 
-/// The range of `a op c`, for a `c` that is no infinite bound.
+/// The range of `a op c`, for a `c` that is not an infinite bound.
 #[inline]
 pub(crate) fn range_of_op_const(op: BinaryOp, a: Interval, c: i64) -> Interval {
     match op {
@@ -111,8 +114,9 @@ pub(crate) fn range_of_op(op: BinaryOp, a: Interval, b: Interval) -> Interval {
 }
 
 impl IndexingMap {
-    /// An interval for each result that contains its values over the domain: the common part of what the result and its
-    /// simplified form tell. Empty intervals for a known empty map, none for an undefined one.
+    /// Returns for each result an interval that contains its values over the domain: the intersection of the
+    /// ranges of the result and of its simplified form. The intervals of a known empty map are empty; an
+    /// undefined map has none.
     pub fn result_ranges(&self) -> Vec<Interval> {
         if !self.is_mapped() {
             return vec![Interval::EMPTY; self.results.len()];
@@ -143,7 +147,7 @@ fn floor_div(a: Interval, b: Interval) -> Interval {
     }
     if b.lower > 0 {
         return a.floor_div(b.lower).union(if b.upper == i64::MAX {
-            // Any dividend over an unbounded divisor ends at 0 or -1.
+            // Any dividend over an ever larger divisor tends to 0 or -1.
             Interval::new(-1, 0)
         } else {
             a.floor_div(b.upper)

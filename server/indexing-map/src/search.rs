@@ -1,4 +1,4 @@
-//! Points of a domain, by branch and bound over boxes.
+//! Search for points of a domain, by branch and bound over boxes.
 
 use crate::contract::contract;
 use crate::interval::Interval;
@@ -7,17 +7,17 @@ use crate::range::RangeContext;
 
 pub(crate) enum Found {
     Point(Vec<i64>),
-    /// There is none.
+    /// The domain contains no point.
     Nothing,
-    /// The budget is spent.
+    /// The budget ran out.
     Undecided,
 }
 
-/// Rounds of narrowing for one box before it is split.
+/// Rounds of narrowing for a box before it is split.
 const NARROWINGS: usize = 4;
 
-/// Looks for a point of the box that satisfies the constraints and that `accept` takes. Each box costs one unit of the
-/// budget; the answer `Nothing` is a proof for every point at which the constraints have values.
+/// Searches the box for a point that satisfies the constraints and that `accept` accepts. Each box costs one
+/// unit of the budget. The answer `Nothing` is a proof for every point at which the constraints have values.
 pub(crate) fn find(
     variables: &[Variable],
     constraints: &[Constraint],
@@ -47,8 +47,8 @@ pub(crate) fn find(
         if near != corner && accept(&near) {
             return Found::Point(near);
         }
-        // Where only single values are left in the open constraints, or none is open, the corner was not taken because
-        // some expression has no value there: split anywhere.
+        // If no constraint is open, or the variables of the open ones are single values, `accept` rejected
+        // the corner because some expression has no value there: split along any variable.
         let widest = |mask: u64| {
             (0..variables.len())
                 .filter(|&i| mask & (1 << i.min(63)) != 0)
@@ -69,7 +69,7 @@ pub(crate) fn find(
     Found::Nothing
 }
 
-/// False when no point of the box satisfies the constraints.
+/// Narrows the variables; false if no point of the box satisfies the constraints.
 fn narrow(constraints: &[Constraint], variables: &mut [Variable]) -> bool {
     for _ in 0..NARROWINGS {
         let mut changed = false;

@@ -1,9 +1,10 @@
 //! Simplification of expressions and maps.
 //!
-//! An expression is rebuilt bottom-up by one normalising constructor per operator, until a pass changes nothing. The
-//! constructors know the ranges of their operands, so the same code canonicalises without context
+//! An expression is rebuilt bottom-up by one normalising constructor per operator, until a pass changes
+//! nothing. The constructors use the ranges of their operands, so the same code canonicalises without context
 //! ([`Expr::canonicalize`], XLA `symbolic_expr.cc`) and simplifies with one (XLA `SymbolicExprSimplifier`,
-//! `indexing_map.cc`). Each rewrite holds for all integers in the ranges; the property tests check them by enumeration.
+//! `indexing_map.cc`). Each rewrite holds for all integers in the ranges; the property tests check this by
+//! enumeration.
 
 mod constraints;
 mod division;
@@ -20,38 +21,38 @@ use crate::map::Constraint;
 use crate::range::{RangeContext, range_of_op};
 pub(crate) use sum::Sum;
 
-/// What to do with an expression that has a single value.
+/// The treatment of expressions that have a single value, and variants of the rules.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum SimplifyMode {
-    /// It becomes that constant (XLA `kReplace`).
+    /// The expression becomes that constant (XLA `kReplace`).
     #[default]
     Replace,
     /// A dimension of size 1 stays a dimension: for reshape and bitcast maps and for tiling (XLA `kPreserve`).
     Preserve,
-    /// As `Replace`, and remainders of sums are split wherever that is right, though the expression gets longer: for proofs,
-    /// because two ways to write one function become one more often. XLA does not do this.
+    /// Like `Replace`, but splits remainders of sums wherever that is correct, although the expression gets
+    /// longer. For proofs: two ways to write one function become equal more often. XLA does not do this.
     Split,
-    /// As `Replace`, but the constant of a dividend is dropped only where XLA drops it, though the expression is longer: for
-    /// code that has to repeat what XLA's code repeats. `(4 * x + 3) floordiv 254` stays as it is.
+    /// Like `Replace`, but drops the constant of a dividend only where XLA does, although the expression is
+    /// longer. For code that must reproduce XLA's output. `(4 * x + 3) floordiv 254` stays as it is.
     Verbatim,
 }
 
-/// What a simplification did.
+/// The effect of a simplification.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SimplifyOutcome {
     pub changed: bool,
-    /// The work bound was met: the answer is right, but may not be as simple as it could be.
+    /// The work bound was reached: the result is correct, but may not be as simple as it could be.
     pub bound_reached: bool,
-    /// Rewrite steps taken: the work, in a measure that is the same on every machine.
+    /// The number of rewrite steps: a measure of work that is the same on every machine.
     pub steps: u64,
 }
 
-/// Rewrite steps one simplification may take.
+/// The largest number of rewrite steps of one simplification.
 const WORK_BOUND: u32 = 200_000;
-/// Passes over one expression.
+/// The largest number of passes over one expression.
 const MAX_PASSES: usize = 24;
 
-/// Expressions deeper than this get a stack of their own, of so many bytes.
+/// Expressions deeper than `DEEP` are simplified with `STACK_OF_DEEP` bytes of stack.
 const DEEP: usize = 24;
 const STACK_OF_DEEP: usize = 4 << 20;
 
@@ -63,14 +64,14 @@ pub struct Simplifier<'a> {
     bound_reached: bool,
     /// The constraints on sums.
     facts: Vec<(Sum, Interval)>,
-    /// What one pass makes of the larger expressions seen so far; valid as long as the context is.
+    /// The results of one pass for the larger expressions seen so far; valid as long as the context is.
     memo: FxHashMap<Expr, Simple>,
-    /// Something was built of which it is not certain that another pass would leave it as it is. Certain is a node that
-    /// was not rewritten although all rules were tried on its very operands, which another pass would find unchanged.
+    /// Whether the result may change in another pass. A node is certain to stay if it was not rewritten
+    /// although all rules were tried on its very operands, which another pass would find unchanged.
     unsettled: bool,
     /// A hash of ranges and mode, never 0.
     context: u64,
-    /// Another pass is needed whatever was built: a constraint may turn any expression into a constant.
+    /// Whether another pass is always needed: a constraint may turn any expression into a constant.
     pass_again: bool,
 }
 
@@ -80,9 +81,9 @@ struct Simple {
     unsettled: bool,
 }
 
-/// Smallest expression worth remembering.
+/// The smallest expression that is memoised.
 const MEMO_NODES: usize = 5;
-/// Most maps have no more such expressions.
+/// The capacity of the memo: most maps have no more such expressions.
 const MEMO_ROOM: usize = 14;
 
 impl<'a> Simplifier<'a> {
@@ -104,16 +105,17 @@ impl<'a> Simplifier<'a> {
         self.bound_reached
     }
 
-    /// Adds what was spent, and whether that was all there was, to what is known of a larger task.
+    /// Adds the steps of this simplifier, and whether it reached its bound, to the outcome of a larger task.
     fn report(&self, outcome: &mut SimplifyOutcome) {
         outcome.bound_reached |= self.bound_reached;
         outcome.steps += u64::from(WORK_BOUND - self.work_left);
     }
 
-    /// The simplest form these rules find. Equal to `e` at every point of the context's domain where `e` has a value.
+    /// Returns the simplest form that these rules find. It equals `e` at every point of the context's domain
+    /// where `e` has a value.
     pub fn simplify(&mut self, e: &Expr) -> Expr {
         match e.depth() > DEEP {
-            // Rules for quotients of sums of quotients call each other once per level, and take much stack.
+            // Rules for quotients of sums of quotients call each other once per level and take much stack.
             true => recursion::with_stack(STACK_OF_DEEP, || self.simplified(e)),
             false => self.simplified(e),
         }
@@ -143,7 +145,7 @@ impl<'a> Simplifier<'a> {
         current
     }
 
-    /// False when the work bound is met; then every constructor builds plain nodes.
+    /// Spends one step; false if the work bound is reached. Every constructor then builds plain nodes.
     fn spend(&mut self) -> bool {
         cancel::tick();
         if self.work_left == 0 {
@@ -164,7 +166,7 @@ impl<'a> Simplifier<'a> {
         if !self.spend() {
             return e.clone();
         }
-        // Other expressions with one value are found when they are rebuilt from their parts.
+        // Other expressions with a single value are found when they are rebuilt from their parts.
         if self.ranges.is_constrained(e)
             && let Some(point) = self.point(self.ranges.range(e))
         {
@@ -241,7 +243,8 @@ impl<'a> Simplifier<'a> {
         }
     }
 
-    /// True for a quotient or remainder of one plain term to which no rule applies: by far the most of them.
+    /// Whether this is a quotient or remainder of one plain term to which no rule applies: by far the most
+    /// frequent case.
     fn is_digit(&self, op: BinaryOp, x: &Expr, d: &Expr) -> bool {
         let Expr::Const(d @ 2..) = d else { return false };
         let plain = match x {
@@ -276,12 +279,12 @@ impl<'a> Simplifier<'a> {
         self.ranges.constrained(e, range)
     }
 
-    /// The constant for a range with one value, where the mode allows it.
+    /// The constant for a range with a single value, if the mode allows it.
     fn point(&self, range: Interval) -> Option<Expr> {
         if self.mode == SimplifyMode::Preserve { None } else { range.as_point().map(Expr::Const) }
     }
 
-    /// The one value of an expression, in either mode.
+    /// The single value of an expression, in any mode.
     fn point_value(&self, e: &Expr) -> Option<i64> {
         match e {
             Expr::Const(c) => Some(*c),
@@ -336,7 +339,7 @@ impl<'a> Simplifier<'a> {
     }
 }
 
-/// A hash of what simplification depends on.
+/// A hash of everything that simplification depends on.
 fn context(ranges: &RangeContext<'_>, mode: SimplifyMode) -> u64 {
     let interval = |hash, i: Interval| mix(mix(hash, i.lower as u64), i.upper as u64);
     let bounds = ranges.variables().iter().fold(mode as u64 + 1, |hash, v| interval(hash, v.bounds));
@@ -344,19 +347,20 @@ fn context(ranges: &RangeContext<'_>, mode: SimplifyMode) -> u64 {
     ranges.constraints().iter().fold(mix(bounds, 17), constraint).max(1)
 }
 
-/// `l op r`, which is `e` when these are its operands.
+/// Returns `l op r`, reusing `e` if these are its operands.
 fn joined_again(e: &Expr, op: BinaryOp, l: Expr, r: Expr) -> Expr {
     let same = e.as_binary().is_some_and(|(_, a, b)| l.same(a) && r.same(b));
     if same { e.clone() } else { Expr::binary(op, l, r) }
 }
 
-/// `old` when that is what `new` is, so that what does not change stays shared.
+/// Returns `old` if it equals `new`, so that unchanged expressions stay shared.
 fn reused(old: &Expr, new: Expr) -> Expr {
     if new == *old { old.clone() } else { new }
 }
 
 impl Expr {
-    /// The canonical form that needs no context: the same value at every integer point where this has one.
+    /// The canonical form without context. It has the same value as `self` at every integer point where
+    /// `self` has one.
     pub fn canonicalize(&self) -> Expr {
         Simplifier::new(RangeContext::UNKNOWN, SimplifyMode::Replace).simplify(self)
     }

@@ -1,4 +1,4 @@
-//! A variable of a map: bounds and a name.
+//! A variable of a map: its bounds and name.
 
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use crate::interval::Interval;
 #[derive(Clone, Debug)]
 pub struct Variable {
     pub bounds: Interval,
-    /// `None` prints as `d0`, `s0` or `rt0` by kind and position.
+    /// The name, or `None` to print `d0`, `s0` or `rt0` by kind and position.
     pub name: Option<Arc<str>>,
 }
 
@@ -18,7 +18,7 @@ impl Variable {
         Variable { bounds: Interval::new(lower, upper), name: None }
     }
 
-    /// Bounds `[0, size - 1]`.
+    /// Creates a variable with bounds `[0, size - 1]`.
     pub fn from_size(size: i64) -> Self {
         Variable { bounds: Interval::from_size(size), name: None }
     }
@@ -27,7 +27,8 @@ impl Variable {
         Variable { bounds: Interval::new(lower, upper), name: Some(Arc::from(name)) }
     }
 
-    /// The GPU grid: `th_x th_y th_z bl_x bl_y bl_z`, each with bounds `[0, size - 1]`.
+    /// Returns the variables of the GPU grid: `th_x th_y th_z bl_x bl_y bl_z`, each with bounds `[0, size -
+    /// 1]`.
     pub fn gpu_grid(sizes: [i64; 6]) -> Vec<Variable> {
         ["th_x", "th_y", "th_z", "bl_x", "bl_y", "bl_z"]
             .into_iter()

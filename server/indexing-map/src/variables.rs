@@ -7,21 +7,21 @@ use crate::interval::{Interval, ceil_div, floor_div};
 use crate::map::{IndexingMap, Variable, VariableKind};
 
 impl IndexingMap {
-    /// Removes range and runtime variables that the results do not use, and with them the constraints in which only such
-    /// variables occur. A variable that shares a constraint with one that stays, stays. Answers by old flat id what was
-    /// removed, so that a list beside the runtime variables can be compacted ([`IndexingMap::removed_runtime`]).
-    /// Rule: XLA `IndexingMap::RemoveUnusedSymbols`.
+    /// Removes range and runtime variables that the results do not use, and the constraints in which only
+    /// such variables occur. A variable that shares a constraint with a remaining one stays. Returns by old
+    /// flat id what was removed, so that a list parallel to the runtime variables can be compacted
+    /// ([`IndexingMap::removed_runtime`]). Rule: XLA `IndexingMap::RemoveUnusedSymbols`.
     pub fn remove_unused_symbols(&mut self) -> Vec<bool> {
         self.remove_unused(self.num_dims())
     }
 
-    /// As [`IndexingMap::remove_unused_symbols`], for dimensions too (XLA `RemoveUnusedVars`).
+    /// Like [`IndexingMap::remove_unused_symbols`], for dimensions too (XLA `RemoveUnusedVars`).
     pub fn remove_unused_vars(&mut self) -> Vec<bool> {
         self.remove_unused(0)
     }
 
-    /// The part of a removal answer that is about runtime variables. `before` is the count of dimensions and range
-    /// variables before the removal.
+    /// Returns the part of a removal's result that is about runtime variables. `before` is the number of
+    /// dimensions and range variables before the removal.
     pub fn removed_runtime(removed: &[bool], before: usize) -> &[bool] {
         removed.get(before..).unwrap_or(&[])
     }
@@ -38,8 +38,8 @@ impl IndexingMap {
         for r in &self.results {
             mark(r, &mut used);
         }
-        // A constraint that mentions a variable that stays keeps its other variables, which may reach further constraints.
-        // (XLA looks one step far and may drop half of such a chain.)
+        // A constraint on a remaining variable keeps its other variables, which may reach further
+        // constraints. (XLA follows only one such step and may drop half of a chain.)
         loop {
             let before = used.iter().filter(|u| **u).count();
             for c in &self.constraints {
@@ -67,8 +67,8 @@ impl IndexingMap {
         removed
     }
 
-    /// The map for a reader: without the variables from flat id `first` on that have one value and occur nowhere. The others keep
-    /// the names that they are printed with.
+    /// Returns the map without the variables from flat id `first` on that have a single value and occur
+    /// nowhere, for display. The others keep their printed names.
     #[must_use]
     pub fn without_unit_variables(&self, first: usize) -> IndexingMap {
         let mut occurs = vec![false; self.variables.len()];
@@ -94,8 +94,8 @@ impl IndexingMap {
         map
     }
 
-    /// Removes the marked variables (by flat id) and renumbers the others. A marked variable that still occurs makes the
-    /// map undefined.
+    /// Removes the marked variables (by flat id) and renumbers the others. A marked variable that still
+    /// occurs makes the map undefined.
     pub fn remove_variables(&mut self, removed: &[bool]) {
         let gone = |id: usize| removed.get(id).copied().unwrap_or(false);
         let mut new_ids: SmallVec<[u32; 16]> = SmallVec::with_capacity(self.variables.len());
@@ -129,9 +129,10 @@ impl IndexingMap {
         }
     }
 
-    /// Replaces a variable (flat id) by an expression over the same variables, in results and constraints. The variable
-    /// stays declared; the expression is *not* constrained to its bounds. Used to fold a runtime variable whose source
-    /// is known (XLA `OptimizeRTVar`); follow with [`IndexingMap::remove_unused_symbols`].
+    /// Replaces a variable (by flat id) with an expression over the same variables, in results and
+    /// constraints. The variable stays declared; the expression is *not* constrained to its bounds. Used to
+    /// fold a runtime variable whose source is known (XLA `OptimizeRTVar`); call
+    /// [`IndexingMap::remove_unused_symbols`] afterwards.
     pub fn replace_variable(&mut self, id: usize, replacement: &Expr) {
         if !self.is_mapped() {
             return;
@@ -146,14 +147,15 @@ impl IndexingMap {
         *self = map;
     }
 
-    /// [`IndexingMap::replace_variable`] for runtime variable `i`.
+    /// Like [`IndexingMap::replace_variable`], for runtime variable `i`.
     pub fn replace_runtime(&mut self, i: usize, replacement: &Expr) {
         self.replace_variable(self.num_dims() + self.num_ranges() + i, replacement);
     }
 
-    /// For each range variable with a constraint `s mod c in [r, r]`: `s` becomes `s * c + r` with the bounds divided, and
-    /// the constraint goes. Constraints with equal residue on one variable are merged first; of two that cannot be, the
-    /// first is used. Answers whether anything changed; simplify afterwards. Rule: XLA `IndexingMap::RescaleSymbols`.
+    /// For each range variable with a constraint `s mod c in [r, r]`, replaces `s` by `s * c + r`, divides
+    /// the bounds and drops the constraint. Constraints with equal residue on one variable are merged first;
+    /// if two cannot be merged, the first is used. Returns whether anything changed; simplify afterwards.
+    /// Rule: XLA `IndexingMap::RescaleSymbols`.
     pub fn rescale_symbols(&mut self) -> bool {
         if !self.is_mapped() {
             return false;
@@ -198,8 +200,8 @@ impl IndexingMap {
         changed
     }
 
-    /// Turns the range variables at these positions (ascending) into dimensions behind the others, with their names
-    /// (XLA `ConvertRangeVariablesToDimensions`).
+    /// Turns the range variables at these positions (ascending) into dimensions after the existing ones, with
+    /// their names (XLA `ConvertRangeVariablesToDimensions`).
     #[must_use]
     pub fn ranges_to_dims(&self, positions: &[usize]) -> IndexingMap {
         if self.is_undefined() {
@@ -234,7 +236,7 @@ impl IndexingMap {
         map
     }
 
-    /// Appends a range variable and answers its expression.
+    /// Appends a range variable and returns its expression.
     pub fn add_range(&mut self, variable: Variable) -> Expr {
         let id = self.num_dims + self.num_ranges;
         self.num_ranges += 1;

@@ -1,8 +1,8 @@
-//! Long chains of reshapes and transposes: the map stays as small as the function is, and so does the cost of a step.
+//! Long chains of reshapes and transposes: neither the map nor the cost of a step grows along the chain.
 
 use indexing_map::{Expr, IndexingMap, SimplifyMode, Verdict, same_function};
 
-/// The element of `input` behind each element of `output`, both row-major.
+/// The map from elements of `output` to elements of `input`, both row-major.
 fn reshape(output: &[i64], input: &[i64]) -> IndexingMap {
     let linear = output.iter().enumerate().fold(Expr::ZERO, |sum, (i, size)| sum * *size + Expr::var(i));
     let mut stride: i64 = input.iter().product();
@@ -18,7 +18,7 @@ fn transpose(output: &[i64], order: &[usize]) -> IndexingMap {
     IndexingMap::from_sizes(output, &[], order.iter().map(|&i| Expr::var(i)).collect())
 }
 
-/// Composes and simplifies step by step; the rewrite steps of each quarter.
+/// Composes and simplifies step by step; returns the map and the rewrite steps of each quarter.
 fn run(steps: &[IndexingMap], length: usize) -> (IndexingMap, [u64; 4]) {
     let mut map =
         IndexingMap::identity(&steps[0].dims().iter().map(|d| d.bounds.upper + 1).collect::<Vec<_>>());
@@ -59,7 +59,7 @@ fn mixed() -> Vec<IndexingMap> {
     ]
 }
 
-/// Each round through the shapes mixes the bits of the index further; 16 bits are 16 digits at most.
+/// Each round through the shapes mixes the bits of the index further, but 16 bits have at most 16 digits.
 #[test]
 fn mixed_digits_stay_few() {
     let (map, _) = run(&mixed(), 400);
@@ -68,8 +68,8 @@ fn mixed_digits_stay_few() {
     assert_eq!(same_function(&map, &again, 100), Verdict::Yes);
 }
 
-/// A step at the end of a chain costs what one in its middle does: the work is counted, not timed. (The first quarter of the
-/// second chain is cheaper, while its digits are not yet mixed.)
+/// A step at the end of a chain costs as much as one in its middle. Steps are counted, not timed. (The first
+/// quarter of the second chain is cheaper because its digits are not yet mixed.)
 #[test]
 fn cost_is_flat_along_the_chain() {
     for steps in [heads(), mixed()] {

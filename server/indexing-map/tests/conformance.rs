@@ -1,5 +1,5 @@
-//! Simplification held against XLA's own answers and against the known faults of XLA (`shared/conformance/data`).
-//! Judged by value on sampled points, not by text; skipped where the data is not there.
+//! Compares simplification with XLA's own results and with known bugs of XLA (`shared/conformance/data`).
+//! Compares values on sampled points, not text. Skipped if the data is missing.
 
 use std::io::Read;
 use std::path::PathBuf;
@@ -21,7 +21,7 @@ fn data(name: &str) -> Option<Vec<serde_json::Value>> {
     Some(text.lines().map(|l| serde_json::from_str(l).unwrap()).collect())
 }
 
-/// A small generator: the same points on every run.
+/// A small generator that yields the same points in every run.
 struct Random(u64);
 
 impl Random {
@@ -31,7 +31,8 @@ impl Random {
     }
 }
 
-/// Points of the box and just outside: corners, edges, random ones, and points of the domain found by search.
+/// Points of the box and just outside: corners, edges, random points, and points of the domain found by
+/// search.
 fn sample(map: &IndexingMap) -> Vec<Vec<i64>> {
     let mut random = Random(7);
     let mut points = Vec::new();
@@ -58,7 +59,7 @@ fn sample(map: &IndexingMap) -> Vec<Vec<i64>> {
     points
 }
 
-/// The first sampled point where the maps differ.
+/// Describes the first sampled point where the maps differ.
 fn difference(a: &IndexingMap, b: &IndexingMap) -> Option<String> {
     if a.is_known_empty() || b.is_known_empty() {
         let other = if a.is_known_empty() { b } else { a };
@@ -112,7 +113,7 @@ fn right_where_xla_is_wrong() {
     }
 }
 
-/// XLA's answers are the same functions as its inputs, and nearly all of them are proven to be.
+/// XLA's results are the same functions as its inputs, and nearly all are proven to be.
 #[test]
 fn equality_is_decided() {
     let Some(records) = data("oracle_simplify.jsonl.gz") else { return };

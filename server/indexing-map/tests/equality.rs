@@ -1,4 +1,4 @@
-//! Verdicts on equality and emptiness, held against enumeration: what is decided is right.
+//! Checks verdicts on equality and emptiness against enumeration: decided ones are correct.
 
 use indexing_map::{BinaryOp, Expr, IndexingMap, Interval, SimplifyMode, Variable, Verdict, same_function};
 use proptest::prelude::*;
@@ -6,7 +6,7 @@ use proptest::prelude::*;
 mod support;
 use support::{config, expr, map};
 
-/// What the map is at a point: `None` where an expression has no value, `Some(None)` outside the domain.
+/// The map's value at a point: `None` if an expression has no value, `Some(None)` outside the domain.
 fn value(map: &IndexingMap, point: &[i64]) -> Option<Option<Vec<i64>>> {
     if !map.is_mapped() || !map.variables().iter().zip(point).all(|(v, &x)| v.bounds.contains(x)) {
         return Some(None);
@@ -23,7 +23,7 @@ fn differ(a: &IndexingMap, b: &IndexingMap, point: &[i64]) -> bool {
     matches!((value(a, point), value(b, point)), (Some(x), Some(y)) if x != y)
 }
 
-/// A point of one of the boxes at which the maps differ, by trying all.
+/// Finds a point of one of the boxes at which the maps differ, by enumeration.
 fn difference(a: &IndexingMap, b: &IndexingMap) -> Option<Vec<i64>> {
     [a, b].into_iter().filter(|m| m.is_mapped()).find_map(|over| {
         let free =
@@ -69,7 +69,7 @@ fn mutated(e: &Expr, at: &mut usize, by: i64) -> Expr {
     }
 }
 
-/// The map with one thing changed: a node of a result or constraint, a bound, or an interval.
+/// Returns the map with one change: a node of a result or constraint, a bound, or an interval.
 fn mutant(map: &IndexingMap, what: usize, at: usize, by: i64) -> IndexingMap {
     let mut at = at;
     let mut variables = map.variables().to_vec();
@@ -105,7 +105,7 @@ fn mutant(map: &IndexingMap, what: usize, at: usize, by: i64) -> IndexingMap {
     changed
 }
 
-/// As large as a map of a real program: nothing can be enumerated.
+/// Enlarges the map to the size of one of a real program, so that nothing can be enumerated.
 fn enlarged(map: &IndexingMap) -> IndexingMap {
     let stretch = |v: &Variable| Variable::new(v.bounds.lower, v.bounds.upper + 4096);
     let mut large = IndexingMap::new(
@@ -149,7 +149,7 @@ proptest! {
         }
     }
 
-    /// Two maps with nothing in common but the box, and two ways to write a sum of digits.
+    /// Two maps that share only the box, and two ways to write a sum of digits.
     #[test]
     fn verdicts_on_strangers_are_right(map in map(), e in expr(3), k in 2i64..=6, m in 1i64..=4, budget in 0usize..300) {
         let n = map.variables().len() as u32;

@@ -1,4 +1,4 @@
-//! Every rewrite is the same function on the same domain, checked by enumeration on small random domains.
+//! Every rewrite keeps the function and the domain, checked by enumeration on small random domains.
 
 use indexing_map::{
     BinaryOp, Expr, IndexingMap, Interval, PrintStyle, SimplifyMode, Variable, parse_expr, parse_map,
@@ -9,8 +9,8 @@ use proptest::prelude::*;
 mod support;
 use support::{config, expr, map};
 
-/// All points of the box, with the value of the map there. Points at which an expression has no value are left out:
-/// what a rewrite does there is its own affair.
+/// All points of the box, with the value of the map. Points at which an expression has no value are left out:
+/// rewrites may change the behaviour there.
 fn table(map: &IndexingMap, over: &IndexingMap) -> Vec<Option<Vec<i64>>> {
     let free =
         IndexingMap::new(over.dims().to_vec(), over.ranges().to_vec(), over.runtime().to_vec(), vec![]);

@@ -1,5 +1,5 @@
-//! Random expressions up to the limits of size and depth, on the 2 MiB stack of a worker thread: nothing panics, nothing
-//! overflows, and what has a value keeps it.
+//! Random expressions up to the limits of size and depth, on the 2 MiB stack of a worker thread: nothing
+//! panics or overflows, and rewrites keep values where there are any.
 
 use indexing_map::{
     BinaryOp, Expr, IndexingMap, Interval, PrintStyle, SimplifyMode, Variable, Verdict, domain_short,
@@ -25,8 +25,8 @@ impl Random {
     }
 }
 
-/// Joins random expressions of a pool until one is `nodes` large or `depth` deep; new ones are preferred, so that it gets
-/// there.
+/// Combines random expressions of a pool until one has `nodes` operators or is `depth` deep. Prefers recent
+/// ones, so that it gets there.
 fn soup(random: &mut Random, variables: usize, nodes: usize, depth: usize) -> Expr {
     let mut pool: Vec<Expr> = (0..variables).map(Expr::var).collect();
     loop {
@@ -89,7 +89,7 @@ fn stir(seed: u64) {
     }
     for m in [&map, &simple] {
         let text = print_map(m, PrintStyle::Symbolic);
-        // Deeper nesting than the parser takes is refused, not lost.
+        // Nesting beyond the parser's limit is refused, not dropped.
         if let Ok(again) = parse_map(&text)
             && m.is_mapped()
         {
@@ -111,7 +111,7 @@ fn stir(seed: u64) {
     }
 }
 
-/// 60 seeds, or `SOUP_SEEDS`.
+/// Runs 60 seeds, or `SOUP_SEEDS`.
 #[test]
 fn nothing_overflows_or_panics() {
     let seeds = std::env::var("SOUP_SEEDS").ok().and_then(|s| s.parse().ok()).unwrap_or(60);

@@ -1,4 +1,5 @@
-//! Comparison, hashing and arithmetic operators of expressions: structural, in the order of XLA's canonical form.
+//! Comparison, hashing and arithmetic operators of expressions. Comparison is structural, in XLA's canonical
+//! order.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -19,7 +20,7 @@ impl PartialEq for Expr {
     }
 }
 
-/// Behind the hash, so that most comparisons end without a call.
+/// Compared after the hashes, so that most comparisons end without a call.
 fn same_parts(a: &Binary, b: &Binary) -> bool {
     a.op == b.op && a.lhs == b.lhs && a.rhs == b.rhs
 }

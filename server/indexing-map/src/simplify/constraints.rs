@@ -1,4 +1,4 @@
-//! Simplification of constraints: peeling operators into the interval, merging congruences.
+//! Simplification of constraints: moving operators into the interval, merging congruences.
 
 use smallvec::SmallVec;
 
@@ -9,8 +9,8 @@ use crate::range::RangeContext;
 use crate::simplify::division::divide_bounds;
 use crate::simplify::sum::{Sum, Term, range_of};
 
-/// An equivalent constraint with the outer operators moved into the interval; the constraint itself when there is none.
-/// An empty interval means that it never holds. XLA: `SimplifyConstraintRange`.
+/// Returns an equivalent constraint with the outer operators moved into the interval, or the constraint
+/// itself if there is none. An empty interval means that it never holds. XLA: `SimplifyConstraintRange`.
 pub(super) fn peel(constraint: Constraint, ranges: &RangeContext<'_>) -> Constraint {
     let mut current = constraint;
     while !current.interval.is_empty()
@@ -37,7 +37,7 @@ fn peel_once(c: &Constraint, ranges: &RangeContext<'_>) -> Option<Constraint> {
     }
 }
 
-/// The interval of `x` for `x floordiv d in interval`.
+/// The interval of `x` in `x floordiv d in interval`.
 fn undivide(interval: Interval, d: i64) -> Option<Interval> {
     let Interval { lower, upper } = interval;
     let times = |b: i64, shift: i64| match b {
@@ -54,9 +54,10 @@ fn undivide(interval: Interval, d: i64) -> Option<Interval> {
     })
 }
 
-/// `Σ` in an interval: the constant moves over, a common divisor is divided out, and small terms that cannot make a
-/// difference are dropped: `a * g + b in [l, u]` is `a in […]` when every value of `b` gives the same bounds for `a`,
-/// except for bounds that `a` meets anyway. (XLA drops `b` on a weaker condition, see `oracle_xla_bugs`.)
+/// Simplifies `Σ in interval`: moves the constant into the interval, divides by a common divisor, and drops
+/// small terms that make no difference. `a * g + b in [l, u]` becomes `a in […]` if every value of `b` gives
+/// the same bounds for `a`, except for bounds that `a` meets anyway. (XLA drops `b` under a weaker condition,
+/// see `oracle_xla_bugs`.)
 fn peel_sum(c: &Constraint, ranges: &RangeContext<'_>) -> Option<Constraint> {
     let sum = Sum::of(&c.expr)?;
     if sum.constant != 0 {
@@ -99,7 +100,8 @@ fn peel_sum(c: &Constraint, ranges: &RangeContext<'_>) -> Option<Constraint> {
     None
 }
 
-/// Bounds of `a` that hold exactly when `a * g + b in interval`, whatever `b in rest` is; `None` when there are none.
+/// Returns bounds of `a` that hold exactly when `a * g + b in interval`, whatever `b in rest` is; `None` if
+/// there are none.
 fn bounds_without_rest(interval: Interval, g: i64, rest: Interval, a: Interval) -> Option<Interval> {
     if rest.lower == i64::MIN || rest.upper == i64::MAX {
         return None;
@@ -127,7 +129,7 @@ fn bounds_without_rest(interval: Interval, g: i64, rest: Interval, a: Interval) 
     Some(Interval::new(lower, upper))
 }
 
-/// `X mod c in [r, r]`, as `(X, c, r)`.
+/// Returns `(X, c, r)` if the constraint is `X mod c in [r, r]`.
 fn congruence(c: &Constraint) -> Option<(&Expr, i64, i64)> {
     let (x, m) = c.expr.as_op_const(BinaryOp::Mod)?;
     let m = m.checked_abs().filter(|&m| m > 0)?;
@@ -136,9 +138,9 @@ fn congruence(c: &Constraint) -> Option<(&Expr, i64, i64)> {
 }
 
 impl IndexingMap {
-    /// Merges congruences of one expression, and moves the bounds of a variable to its nearest members. With
-    /// `any_residue` congruences of different residue are merged too (Chinese remainders) or found contradictory.
-    /// Answers whether anything changed. XLA: `MergeModConstraints`.
+    /// Merges congruences of one expression, and moves the bounds of a variable to the nearest members of its
+    /// residue class. With `any_residue`, congruences of different residues are merged too (Chinese
+    /// remainders) or found contradictory. Returns whether anything changed. XLA: `MergeModConstraints`.
     pub(crate) fn merge_mod_constraints(&mut self, any_residue: bool) -> bool {
         let mut changed = false;
         let mut i = 0;
@@ -192,7 +194,8 @@ impl IndexingMap {
         let bounds = &mut self.variables[v as usize].bounds;
         let before = *bounds;
         if bounds.lower != i64::MIN {
-            // The smallest member at or above the bound, and the largest at or below.
+            // The smallest member at or above the lower bound, and below, the largest at or below the upper
+            // bound.
             let up = (i128::from(r) - i128::from(bounds.lower)).rem_euclid(i128::from(m));
             bounds.lower = i64::try_from(i128::from(bounds.lower) + up).unwrap_or(i64::MAX);
         }

@@ -7,19 +7,21 @@ use crate::interval::{Interval, floor_div, gcd, is_multiple};
 use crate::simplify::sum::{Sum, Term, TermRanges};
 use crate::simplify::{Simplifier, SimplifyMode};
 
-/// A sum as `g * multiple + rest`, where the range of the rest (the terms that are no multiples of `g`, and the constant)
-/// lies in one block `[block * g, block * g + g - 1]`.
+/// A decomposition of a sum into `g * multiple + rest`. The rest consists of the terms that are not multiples
+/// of `g`, and the constant. Its range lies in one block `[block * g, block * g + g - 1]`.
 struct Split {
     g: i64,
     block: i64,
 }
 
-/// From here on, multiplying a dividend needs a look at its range: a rewrite must not make a kernel overflow.
+/// From this divisor on, a rewrite that multiplies a dividend first checks its range: it must not make a
+/// kernel overflow.
 const LARGE_DIVISOR: i64 = 1 << 31;
 
 impl Simplifier<'_> {
-    /// Finds a divisor `g > 1` of `d` such that the terms that are not multiples of `g` stay, with the constant, within
-    /// one block of `g`. The larger terms are tried first, so that as much as possible is left out.
+    /// Finds a divisor `g > 1` of `d` such that the terms that are not multiples of `g`, together with the
+    /// constant, stay within one block of `g`. Terms with larger coefficients are tried first, so that the
+    /// rest is as large as possible.
     fn split(&self, sum: &Sum, ranges: &TermRanges, d: i64) -> Option<Split> {
         let mut order: SmallVec<[i64; 8]> = sum.terms.iter().map(|t| t.coefficient).collect();
         // Terms of equal magnitude have the same divisors, so their order does not matter.
@@ -50,8 +52,8 @@ impl Simplifier<'_> {
         None
     }
 
-    /// The split that XLA makes of a dividend: what is left out is below the divisor, or else the constant is a multiple of
-    /// it. XLA: `SimplifySumDiv`.
+    /// Restricts a split of a dividend to those that XLA makes: the rest is below the divisor, or the
+    /// constant is a multiple of it. XLA: `SimplifySumDiv`.
     fn as_xla(&self, sum: &Sum, split: Split) -> Option<Split> {
         let Split { g, block } = split;
         if self.mode != SimplifyMode::Verbatim || block == 0 {
@@ -77,7 +79,7 @@ impl Simplifier<'_> {
         }
     }
 
-    /// `sum mod m` for a positive `m`; `x` is the expression of the sum where that is known.
+    /// Builds `sum mod m` for a positive `m`; `x` is the expression of the sum if it is known.
     pub(super) fn remainder(&mut self, mut sum: Sum, m: i64, mut x: Option<Expr>) -> Expr {
         if m == 1 {
             return Expr::ZERO;
@@ -96,7 +98,7 @@ impl Simplifier<'_> {
         if !self.spend() {
             return plain(self, &sum, x);
         }
-        // A range within one period: only an offset is taken away.
+        // The range lies within one period: only subtract an offset.
         let ranges = self.term_ranges(&sum.terms);
         let range = self.range_of_part(&sum.terms, &ranges, sum.constant, |_| true);
         if range.lower != i64::MIN
@@ -133,7 +135,7 @@ impl Simplifier<'_> {
                 let product = whole.terms.is_empty() && sum.constant == 0;
                 if whole.add(&high, g).is_some() {
                     let split = self.finish_sum(whole);
-                    // XLA splits products always, and sums only where that takes no further operator.
+                    // XLA always splits products, but sums only if that takes no further operator.
                     if is_always || product || split.node_count() <= sum.node_count() + 1 {
                         return split;
                     }
@@ -171,7 +173,7 @@ impl Simplifier<'_> {
         }
     }
 
-    /// `sum floordiv d` for a positive `d`; `x` is the expression of the sum where that is known.
+    /// Builds `sum floordiv d` for a positive `d`; `x` is the expression of the sum if it is known.
     pub(super) fn quotient(&mut self, mut sum: Sum, d: i64, x: Option<Expr>) -> Expr {
         let plain = |this: &mut Self, sum: &Sum, x: Option<Expr>| {
             let x = x.unwrap_or_else(|| this.unjoined(sum));
@@ -238,7 +240,7 @@ impl Simplifier<'_> {
         plain(self, &sum, x)
     }
 
-    /// `x ceildiv d`, written with a floor division where `d` has one value.
+    /// Builds `x ceildiv d`, as a floor division if `d` has a single value.
     pub(super) fn ceil_div(&mut self, x: Expr, d: Expr) -> Expr {
         if x.is_too_large() || d.is_too_large() {
             return Expr::TOO_LARGE;
@@ -255,7 +257,7 @@ impl Simplifier<'_> {
         self.negate(&quotient).unwrap_or_else(|| plain(x, d))
     }
 
-    /// True when no term and no partial sum can leave 64 bits; false where a variable has no bounds.
+    /// Whether every term and partial sum fits in 64 bits; false if a variable has no bounds.
     fn fits_64_bits(&self, sum: &Sum) -> bool {
         let mut total = Interval::point(sum.constant);
         sum.terms.iter().all(|t| {
@@ -284,7 +286,8 @@ impl Simplifier<'_> {
     }
 }
 
-/// `(y / c + z) / d` is `(y + z * c) / (c * d)`; done when exactly one summand is a division without a multiplier.
+/// Rewrites `(y / c + z) / d` as `(y + z * c) / (c * d)` if exactly one summand is a division without a
+/// multiplier.
 fn join_inner_division(sum: &Sum, d: i64) -> Option<(Sum, i64)> {
     let mut divisions =
         sum.terms.iter().enumerate().filter(|(_, t)| t.coefficient == 1).filter_map(|(i, t)| {
@@ -304,7 +307,7 @@ fn join_inner_division(sum: &Sum, d: i64) -> Option<(Sum, i64)> {
     Some((joined, c.checked_mul(d)?))
 }
 
-/// The interval of `a` for `a * k in interval`, `k != 0`; `None` on overflow.
+/// The interval of `a` in `a * k in interval`, `k != 0`; `None` on overflow.
 pub(super) fn divide_bounds(interval: Interval, k: i64) -> Option<Interval> {
     use crate::interval::ceil_div;
     let (lower, upper) =

@@ -1,4 +1,4 @@
-//! Simplification of a map's constraints among each other, until a round changes nothing.
+//! Joint simplification of a map's constraints, until a round changes nothing.
 
 use crate::expr::Expr;
 use crate::interval::Interval;
@@ -7,11 +7,13 @@ use crate::range::RangeContext;
 use crate::simplify::constraints::peel;
 use crate::simplify::{Simplifier, SimplifyMode, SimplifyOutcome};
 
-/// Rounds of constraint simplification. Each tightens a bound or shortens an expression, so few are ever needed.
+/// The largest number of rounds of constraint simplification. Each round tightens a bound or shortens an
+/// expression, so few are ever needed.
 const MAX_ROUNDS: usize = 64;
 
 impl IndexingMap {
-    /// Simplifies, drops and merges constraints, and sorts them. Bounds move where a constraint becomes one on a variable.
+    /// Simplifies, drops, merges and sorts the constraints. A constraint that becomes one on a variable moves
+    /// its bounds.
     pub(super) fn simplify_constraints(&mut self, outcome: &mut SimplifyOutcome) {
         for _ in 0..MAX_ROUNDS {
             let mut at = 0;
@@ -48,18 +50,18 @@ impl IndexingMap {
 }
 
 enum Sweep {
-    /// `merged`: the interval of another constraint became smaller, so that those done before may have more to give.
+    /// `merged`: the interval of another constraint shrank, so that earlier constraints may simplify further.
     Done {
         merged: bool,
     },
-    /// A bound that moves; the constraint that said so is gone, the sweep is not at its end.
+    /// A variable gets a bound from a constraint, which was removed. The sweep is not finished.
     Bound(u32, Interval),
     NeverHolds,
 }
 
-/// Simplifies the constraints from `at` on, up to the first that moves a bound: what the simplifier knows holds for as long
-/// as the bounds do. Constraints that change go to the end and are looked at again. None is used to simplify another, nor
-/// itself.
+/// Simplifies the constraints from `at` on, up to the first that moves a bound, because the simplifier's
+/// facts hold only while the bounds do. Constraints that change move to the end and are visited again. No
+/// constraint is used to simplify another or itself.
 fn sweep(
     variables: &[Variable],
     constraints: &mut Vec<Constraint>,
@@ -84,7 +86,7 @@ fn sweep_with(
     while let Some(constraint) = constraints.get(*at) {
         let interval = constraint.interval;
         let mut range = ranges.range(&constraint.expr);
-        // Most constraints of a composition hold everywhere, which is seen before anything is simplified.
+        // Most constraints of a composition hold everywhere, which needs no simplification to see.
         let mut simple = constraint.expr.clone();
         if !interval.contains_interval(range) && !interval.intersect(range).is_empty() {
             simple = simplifier.simplify(&constraint.expr);

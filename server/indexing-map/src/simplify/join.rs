@@ -1,4 +1,4 @@
-//! Building sums and products: remainders and quotients of one dividend are joined, products distributed.
+//! Building sums and products: remainders and quotients of one dividend are joined, products are distributed.
 
 use std::cmp::Ordering;
 
@@ -9,14 +9,14 @@ use crate::simplify::Simplifier;
 use crate::simplify::sum::{Sum, Term};
 
 impl Simplifier<'_> {
-    /// The expression of a sum whose bases are simple: divisions and remainders of the same dividend are joined, terms
-    /// sorted. XLA: `Canonicalize` of sums and `SymbolicExprSimplifier::RewriteSum`.
+    /// Builds the expression of a sum whose bases are simple: joins divisions and remainders of the same
+    /// dividend and sorts the terms. XLA: `Canonicalize` of sums and `SymbolicExprSimplifier::RewriteSum`.
     pub(super) fn finish_sum(&mut self, sum: Sum) -> Expr {
         self.unsettled |= !self.ranges.constraints().is_empty();
         self.joined(sum).to_expr()
     }
 
-    /// [`Simplifier::finish_sum`] for a sum that came from `e`, which is the answer when nothing changes.
+    /// Like [`Simplifier::finish_sum`], for a sum that came from `e`; returns `e` if nothing changes.
     pub(super) fn finish_sum_of(&mut self, sum: Sum, e: &Expr) -> Expr {
         let sum = self.joined(sum);
         if !self.facts.is_empty()
@@ -27,10 +27,10 @@ impl Simplifier<'_> {
         if sum.is_expr(e) { e.clone() } else { sum.to_expr() }
     }
 
-    /// The expression of a sum that was not joined.
+    /// Builds the expression of a sum without joining its terms.
     pub(super) fn unjoined(&mut self, sum: &Sum) -> Expr {
         let sorted = || sum.terms.is_sorted_by(|a, b| a.cmp(b) != Ordering::Greater);
-        // Whether anything can be joined is not tried, but it takes a remainder, or a quotient that is taken away.
+        // Joining is not tried here. It needs a remainder, or a quotient that is subtracted.
         let joins = |t: &Term| t.coefficient < 0 || t.base.as_op_const(BinaryOp::Mod).is_some();
         self.unsettled |= match &sum.terms[..] {
             // A constraint may be about this very sum.
@@ -59,8 +59,8 @@ impl Simplifier<'_> {
         sum
     }
 
-    /// `(x mod c) * k + (x floordiv c) * (c * k)` is `x * k`. The quotient is compared in its simplified form, which may
-    /// be a sum: all its terms must be there with the right coefficients.
+    /// Rewrites `(x mod c) * k + (x floordiv c) * (c * k)` as `x * k`. The quotient is compared in its
+    /// simplified form, which may be a sum: all its terms must be present with the right coefficients.
     fn join_remainder(&mut self, sum: &Sum) -> Option<Sum> {
         if sum.terms.len() < 2 {
             return None;
@@ -74,8 +74,8 @@ impl Simplifier<'_> {
             {
                 return Some(joined);
             }
-            // What the quotient may contribute: its variables are among those of `x`, and that of a plain digit is one
-            // division of the same variable.
+            // A term can be part of the quotient only if its variables are among those of `x`. If the
+            // quotient is a plain digit, the term is a division of the same variable.
             let digit = match x.as_op_const(BinaryOp::FloorDiv) {
                 Some((y, a)) if a > 0 => y.as_var().zip(a.checked_mul(c)),
                 _ => x.as_var().map(|y| (y, c)),
@@ -121,7 +121,8 @@ impl Simplifier<'_> {
         None
     }
 
-    /// `(x mod c) * k + ((x floordiv c) mod b) * (c * k)` is `(x mod (c * b)) * k`; term `i` is the first.
+    /// Rewrites `(x mod c) * k + ((x floordiv c) mod b) * (c * k)` as `(x mod (c * b)) * k`; term `i` is the
+    /// first.
     fn join_two_remainders(
         &mut self,
         sum: &Sum,
@@ -144,7 +145,7 @@ impl Simplifier<'_> {
         Some(joined)
     }
 
-    /// `(x floordiv c) * (-c * b)` is `(x mod c) * b - x * b`, for a positive `b`.
+    /// Rewrites `(x floordiv c) * (-c * b)` as `(x mod c) * b - x * b`, for a positive `b`.
     fn negative_division(&mut self, sum: &Sum) -> Option<Sum> {
         for (i, term) in sum.terms.iter().enumerate() {
             let Some((x, c)) = term.base.as_op_const(BinaryOp::FloorDiv) else { continue };
@@ -167,8 +168,9 @@ impl Simplifier<'_> {
         None
     }
 
-    /// `y * k - (x mod c) * k` is `(y floordiv c) * (c * k)`, for a positive `k` and a `y` that is `x` or a remainder of it.
-    /// Only for a sum of these two: in longer ones the text stays that of XLA, which has no such rule.
+    /// Rewrites `y * k - (x mod c) * k` as `(y floordiv c) * (c * k)`, for a positive `k` and a `y` that is
+    /// `x` or a remainder of it. Only for sums of exactly these two terms: longer ones keep XLA's text,
+    /// because XLA has no such rule.
     fn without_remainder(&mut self, sum: &Sum) -> Option<Sum> {
         if sum.terms.len() != 2 {
             return None;
@@ -200,7 +202,7 @@ impl Simplifier<'_> {
         None
     }
 
-    /// `l * r` for simple operands: distributed over sums, factors sorted, constants at the right.
+    /// Builds `l * r` for simple operands: distributed over sums, factors sorted, constants on the right.
     pub(super) fn product(&mut self, l: Expr, r: Expr) -> Expr {
         const MAX_TERMS: usize = 64;
         self.unsettled = true;
@@ -235,13 +237,14 @@ impl Simplifier<'_> {
     }
 }
 
-/// True for `y floordiv d` and a remainder of it.
+/// Whether `e` is `y floordiv d` or a remainder of it.
 fn is_quotient(e: &Expr, (y, d): (u32, i64)) -> bool {
     let quotient = e.as_op_const(BinaryOp::Mod).map_or(e, |(x, _)| x);
     quotient.as_op_const(BinaryOp::FloorDiv).is_some_and(|(x, c)| c == d && x.as_var() == Some(y))
 }
 
-/// `(x mod c) * k + (y floordiv c) * (c * k)` is `y * k` when `x` and `y` are congruent modulo `c`; term `i` is the first.
+/// Rewrites `(x mod c) * k + (y floordiv c) * (c * k)` as `y * k` if `x` and `y` are congruent modulo `c`;
+/// term `i` is the first.
 fn join_congruent_division(sum: &Sum, i: usize, (x, c): (&Expr, i64), scale: i64) -> Option<Sum> {
     let residue = residue_form(x, c)?;
     for (j, t) in sum.terms.iter().enumerate() {
@@ -260,8 +263,8 @@ fn join_congruent_division(sum: &Sum, i: usize, (x, c): (&Expr, i64), scale: i64
     None
 }
 
-/// Something congruent to `e` modulo `c`, the same for many congruent expressions: without multiples of `c`, and with
-/// `(y mod (a * c)) * k` as `y * k`.
+/// Returns a sum that is congruent to `e` modulo `c`, and the same for many congruent expressions: multiples
+/// of `c` are dropped, and `(y mod (a * c)) * k` becomes `y * k`.
 fn residue_form(e: &Expr, c: i64) -> Option<Sum> {
     let mut residue = Sum::of(e)?;
     residue.drop_multiples(c);

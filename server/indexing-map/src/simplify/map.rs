@@ -5,24 +5,27 @@ use crate::map::{Constraint, IndexingMap, Variable};
 use crate::range::RangeContext;
 use crate::simplify::{Simplifier, SimplifyMode, SimplifyOutcome};
 
-/// Sweeps over all constraints when bounds are narrowed; a slow convergence ends here, with bounds that are right.
+/// The largest number of sweeps over all constraints when bounds are narrowed. Slow convergence ends here,
+/// with correct bounds.
 const MAX_SWEEPS: usize = 16;
 
 impl IndexingMap {
-    /// Simplifies constraints and results in place: the same function on the same domain, with the same variables.
-    /// Doing it twice is doing it once. An empty domain that is recognised makes the map known empty; not every one is
-    /// (see [`IndexingMap::is_empty`]). Rule: XLA `IndexingMap::Simplify`; beyond it, bounds are narrowed to what the
-    /// constraints leave ([`IndexingMap::tighten_bounds`]) where that makes an expression or constraint simpler.
+    /// Simplifies constraints and results in place: the same function on the same domain, with the same
+    /// variables. The operation is idempotent. An empty domain that is recognised makes the map known empty;
+    /// not every one is (see [`IndexingMap::is_empty`]). Rule: XLA `IndexingMap::Simplify`. Beyond XLA's
+    /// rule, bounds are narrowed to what the constraints allow ([`IndexingMap::tighten_bounds`]) where that
+    /// makes an expression or constraint simpler.
     pub fn simplify(&mut self, mode: SimplifyMode) -> SimplifyOutcome {
         let mut outcome = SimplifyOutcome::default();
         if !self.is_mapped() {
             return outcome;
         }
         self.simplify_as_it_stands(mode, &mut outcome);
-        // What becomes of the map with narrower bounds counts only where it is kept.
+        // Changes under narrower bounds count only if the narrowed map is kept.
         let mut changed = outcome.changed;
         while !self.constraints.is_empty() {
-            // With the constraints among each other only to see that nothing is left: the bounds stay those of XLA.
+            // The constraints are combined only to detect an empty domain, so that the bounds stay those of
+            // XLA.
             let feasible = self.constraints.len() == 1 || self.narrowed(&self.constraints).is_some();
             let Some(variables) = self.narrowed(&[]).filter(|_| feasible) else {
                 self.set_known_empty();
@@ -44,8 +47,9 @@ impl IndexingMap {
         SimplifyOutcome { changed, ..outcome }
     }
 
-    /// Moves the bounds of the variables to what the constraints leave of them: `d0 * 4 + s0 in [0, 9]` bounds `d0` by 2.
-    /// The domain stays the same. Answers whether anything changed; a domain found empty makes the map known empty.
+    /// Narrows the bounds of the variables to what the constraints allow: `d0 * 4 + s0 in [0, 9]` bounds `d0`
+    /// by 2. The domain stays the same. Returns whether anything changed. A domain found empty makes the map
+    /// known empty.
     pub fn tighten_bounds(&mut self) -> bool {
         if !self.is_mapped() || self.constraints.is_empty() {
             return false;
@@ -63,7 +67,8 @@ impl IndexingMap {
         }
     }
 
-    /// The variables with the bounds that each constraint leaves where `others` hold too; `None` when nothing is left.
+    /// Returns the variables with the bounds that each constraint allows, given that `others` hold too;
+    /// `None` if no point is left.
     fn narrowed(&self, others: &[Constraint]) -> Option<Vec<Variable>> {
         let mut variables = self.variables.clone();
         for _ in 0..MAX_SWEEPS {

@@ -9,7 +9,7 @@ use crate::interval::{Interval, is_multiple};
 use crate::range::RangeContext;
 use crate::simplify::Simplifier;
 
-/// One summand, `base * coefficient`; the base is no sum, no constant and no product with a constant.
+/// One summand, `base * coefficient`. The base is not a sum, a constant or a product with a constant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Term {
     pub base: Expr,
@@ -17,7 +17,7 @@ pub(crate) struct Term {
 }
 
 impl Term {
-    /// The order of summands: that of the expressions they print as, a product for a coefficient other than 1.
+    /// Orders summands as the expressions that they print as: a product if the coefficient is not 1.
     pub fn cmp(&self, other: &Term) -> Ordering {
         match (self.coefficient == 1, other.coefficient == 1) {
             (true, true) => self.base.cmp(&other.base),
@@ -41,14 +41,14 @@ pub(crate) struct Sum {
 }
 
 impl Sum {
-    /// The flattened form of an expression that is simple already. `None` on overflow.
+    /// Returns the flattened form of an expression that is already simple; `None` on overflow.
     pub fn of(e: &Expr) -> Option<Sum> {
         let mut sum = Sum::default();
         sum.add(e, 1)?;
         Some(sum)
     }
 
-    /// Adds `e * scale`. `None` on overflow, and for an expression that is too large.
+    /// Adds `e * scale`; `None` on overflow, and for an expression that is too large.
     pub fn add(&mut self, e: &Expr, scale: i64) -> Option<()> {
         match e {
             Expr::Const(c) => self.constant = self.constant.checked_add(c.checked_mul(scale)?)?,
@@ -74,7 +74,7 @@ impl Sum {
         Some(())
     }
 
-    /// Drops summands that cancelled and sorts the others.
+    /// Drops summands that cancel out and sorts the others.
     pub fn merge(&mut self) {
         self.terms.retain(|t| t.coefficient != 0);
         if !self.terms.is_sorted_by(|a, b| a.cmp(b) != Ordering::Greater) {
@@ -82,12 +82,13 @@ impl Sum {
         }
     }
 
-    /// Replaces the sum by one that is congruent modulo `m > 0`: terms that are multiples of `m` go, `(y mod a) * k` with
-    /// `m` dividing `a * k` becomes `y * k`, the constant is reduced. Answers whether anything changed.
+    /// Replaces the sum by one that is congruent modulo `m > 0`: drops terms that are multiples of `m`, turns
+    /// `(y mod a) * k` with `m` dividing `a * k` into `y * k`, and reduces the constant. Returns whether
+    /// anything changed.
     pub fn drop_multiples(&mut self, m: i64) -> bool {
         let mut changed = !(0..m).contains(&self.constant);
         self.constant = self.constant.rem_euclid(m);
-        // Each round takes away a remainder or ends.
+        // Each round removes a remainder or ends.
         loop {
             let before = self.terms.len();
             self.terms.retain(|t| !is_multiple(t.coefficient, m));
@@ -110,7 +111,7 @@ impl Sum {
         changed
     }
 
-    /// The left-nested expression, terms as they stand.
+    /// Builds the left-nested expression, with the terms in their order.
     pub fn to_expr(&self) -> Expr {
         let mut terms =
             self.terms.iter().map(|t| Expr::binary(BinaryOp::Mul, t.base.clone(), t.coefficient.into()));
@@ -120,14 +121,14 @@ impl Sum {
         }
     }
 
-    /// Operators of [`Sum::to_expr`].
+    /// The number of operators of [`Sum::to_expr`].
     pub fn node_count(&self) -> usize {
         let scaled = |t: &Term| t.base.node_count() + usize::from(t.coefficient != 1);
         let operands = self.terms.len() + usize::from(self.constant != 0);
         self.terms.iter().map(scaled).sum::<usize>() + operands.saturating_sub(1)
     }
 
-    /// The base of a sum that is nothing but that.
+    /// Returns the base if the sum consists only of it.
     pub fn as_base(&self) -> Option<&Expr> {
         match &self.terms[..] {
             [Term { base, coefficient: 1 }] if self.constant == 0 => Some(base),
@@ -135,7 +136,7 @@ impl Sum {
         }
     }
 
-    /// Takes away the terms that are no multiples of `g`, divides the others by it, and sets the constant.
+    /// Drops the terms that are not multiples of `g`, divides the others by it, and sets the constant.
     pub fn keep_multiples(&mut self, g: i64, constant: i64) {
         self.terms.retain(|t| is_multiple(t.coefficient, g));
         for t in &mut self.terms {
@@ -144,7 +145,7 @@ impl Sum {
         self.constant = constant;
     }
 
-    /// True when [`Sum::to_expr`] would build `e`.
+    /// Whether [`Sum::to_expr`] would build `e`.
     pub fn is_expr(&self, e: &Expr) -> bool {
         let mut rest = e;
         if self.constant != 0 || self.terms.is_empty() {
@@ -176,7 +177,7 @@ impl Sum {
         true
     }
 
-    /// `Σ` of the terms, scaled down by a divisor of all coefficients, plus a constant.
+    /// Builds the sum of the terms, divided by a common divisor of their coefficients, plus a constant.
     pub fn divided(terms: &[Term], divisor: i64, constant: i64) -> Sum {
         Sum {
             terms: terms
@@ -188,12 +189,12 @@ impl Sum {
     }
 }
 
-/// Range of a part of a sum, without its constraints as a whole.
+/// The range of a part of a sum, without the constraints on the sum as a whole.
 pub(super) fn range_of(terms: &[Term], constant: i64, ranges: &RangeContext<'_>) -> Interval {
     terms.iter().fold(Interval::point(constant), |sum, t| sum + ranges.range(&t.base) * t.coefficient)
 }
 
-/// The factor `k` for which every term of `fact` is among the terms, `k` times.
+/// Returns the factor `k` such that every term of `fact`, times `k`, is among the terms.
 fn multiple_of_fact<'t>(terms: impl Iterator<Item = &'t Term> + Clone, fact: &Sum) -> Option<i64> {
     let coefficient = |base: &Expr| terms.clone().find(|t| t.base == *base).map(|t| t.coefficient);
     let (first, others) = fact.terms.split_first()?;
@@ -212,7 +213,7 @@ fn multiple_of_fact<'t>(terms: impl Iterator<Item = &'t Term> + Clone, fact: &Su
 pub(super) type TermRanges = SmallVec<[Interval; 8]>;
 
 impl Simplifier<'_> {
-    /// The constraints on sums, in flattened form.
+    /// Returns the constraints on sums, in flattened form.
     pub(super) fn facts_of(ranges: &RangeContext<'_>) -> Vec<(Sum, Interval)> {
         ranges
             .constraints()
@@ -230,7 +231,7 @@ impl Simplifier<'_> {
         terms.iter().map(|t| self.range(&t.base) * t.coefficient).collect()
     }
 
-    /// Range of a sum. A constraint on a sum counts wherever a multiple of it is contained.
+    /// The range of a sum. A constraint on a sum applies wherever a multiple of that sum is contained.
     pub(super) fn range_of(&self, terms: &[Term], constant: i64) -> Interval {
         if self.facts.is_empty() {
             let range_of = |t: &Term| self.range(&t.base) * t.coefficient;
@@ -239,7 +240,7 @@ impl Simplifier<'_> {
         self.range_of_part(terms, &self.term_ranges(terms), constant, |_| true)
     }
 
-    /// [`Simplifier::range_of`] for the terms that `keep` keeps.
+    /// Like [`Simplifier::range_of`], for the terms that `keep` keeps.
     pub(super) fn range_of_part(
         &self,
         terms: &[Term],
@@ -259,8 +260,9 @@ impl Simplifier<'_> {
         range
     }
 
-    /// Range of a sum in which quotients and remainders of other terms are told apart first: `x - x mod 8` is a multiple of
-    /// `x floordiv 8`, and `x - x floordiv 4` never negative for an `x` that is not.
+    /// The range of a sum in which quotients and remainders of other terms are first made independent: `x - x
+    /// mod 8` is a multiple of `x floordiv 8`, and `x - x floordiv 4` is never negative for a non-negative
+    /// `x`.
     pub(super) fn correlated_range(&self, mut sum: Sum) -> Interval {
         const MAX_STEPS: usize = 8;
         for _ in 0..MAX_STEPS {
@@ -272,7 +274,8 @@ impl Simplifier<'_> {
     }
 }
 
-/// Replaces a term by what its quotient leaves, where that quotient or the remainder is another term of opposite sign.
+/// For two terms of opposite sign where one is a quotient or remainder of the other, rewrites one of them so
+/// that the two become independent.
 fn tell_apart(sum: &Sum) -> Option<Sum> {
     let of = |op, e: &Expr| e.as_op_const(op).filter(|&(_, d)| d > 1).map(|(x, d)| (x.clone(), d));
     for (i, part) in sum.terms.iter().enumerate() {

@@ -30,8 +30,8 @@ fn canonical_form() {
     assert_eq!(c("max(v0, v0 + 1)"), "v0 + 1");
 }
 
-/// XLA drops the constant of a dividend only below the common divisor, or where it is a multiple of that. The function is the
-/// same.
+/// XLA drops the constant of a dividend only if it is below the common divisor or a multiple of it. The
+/// function is the same.
 #[test]
 fn constants_of_dividends_as_xla_writes_them() {
     let variables = [Variable::from(Interval::new(0, 1 << 20))];
@@ -62,7 +62,7 @@ fn remainders_join() {
     );
 }
 
-/// The faults of XLA's simplifier (`oracle_xla_bugs`): bounds below zero, and small terms that do matter.
+/// Bugs of XLA's simplifier (`oracle_xla_bugs`): bounds below zero, and small terms that do matter.
 #[test]
 fn sound_where_xla_is_not() {
     check(
@@ -88,7 +88,8 @@ fn a_constraint_on_a_sum_counts_inside_larger_sums() {
     );
 }
 
-/// Bounds follow from constraints where that simplifies something; a chain of constraints may be empty.
+/// Bounds follow from constraints where that simplifies something; a chain of constraints may have an empty
+/// domain.
 #[test]
 fn constraints_reach_the_bounds() {
     check("(d0) -> (d0), domain: d0 in [0, 99], d0 mod 8 in [45, 49]", "KNOWN EMPTY");
@@ -111,7 +112,7 @@ fn constraints_reach_the_bounds() {
     );
 }
 
-/// The ranges of `x` and of its quotients and remainders are not independent.
+/// The ranges of `x` and of its quotients and remainders are correlated.
 #[test]
 fn correlated_terms() {
     check(
@@ -133,7 +134,7 @@ fn constraints_reach_digits_and_other_constraints() {
     );
 }
 
-/// With any amount of work the value stays, and a bound that was met is said.
+/// The value stays with any work bound, and reaching the bound is reported.
 #[test]
 fn the_work_bound_is_reported() {
     let e =
@@ -143,7 +144,7 @@ fn the_work_bound_is_reported() {
     for work in 0..60 {
         let mut simplifier = Simplifier::new(RangeContext::new(&variables, &[]), SimplifyMode::Replace);
         simplifier.work_left = work;
-        // An own expression each time: nodes remember where they are simple.
+        // Each round needs a new expression, because nodes cache in which context they are simple.
         let simple = simplifier.simplify(&e.substitute(&mut |v| Some(Expr::Var(v))));
         met += u32::from(simplifier.bound_reached());
         for p in [[0, 0], [40, 7], [17, 3]] {
@@ -160,7 +161,7 @@ fn preserve_keeps_dimensions_of_size_one() {
     assert_eq!(simple.to_string(), "(d0, d1) -> (d1 * 8 + d0), domain: d0 in [0, 0], d1 in [0, 3]");
 }
 
-/// The deepest expressions must fit the 2 MiB stack of a worker thread, and end within the work bound.
+/// The deepest expressions must fit the 2 MiB stack of a worker thread, and finish within the work bound.
 #[test]
 fn deepest_expressions() {
     let wrap: [fn(Expr, i64) -> Expr; 6] = [

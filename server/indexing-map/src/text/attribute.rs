@@ -1,10 +1,10 @@
-//! Maps as attributes of MLIR: `#xla.indexing_map<"…">`, and how older XLA wrote them: `#xla_gpu.indexing_map<…>`,
-//! `#xla_gpu.map<…>`, with quotes or without.
+//! Maps as MLIR attributes: `#xla.indexing_map<"…">`, and the older forms `#xla_gpu.indexing_map<…>` and
+//! `#xla_gpu.map<…>`, with or without quotes.
 
 use crate::map::IndexingMap;
 use crate::text::print::{PrintStyle, print_map};
 
-/// The names of attributes that hold an indexing map, that of today first.
+/// The names of attributes that hold an indexing map; the current one first.
 const NAMES: [&str; 3] = ["#xla.indexing_map", "#xla_gpu.indexing_map", "#xla_gpu.map"];
 
 /// Whether an attribute of this name holds an indexing map.
@@ -12,20 +12,20 @@ pub fn is_map_attribute(name: &str) -> bool {
     NAMES.contains(&name)
 }
 
-/// The text of an attribute around a map.
+/// The text of an attribute that contains a map.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MapAttribute {
     name: &'static str,
     is_quoted: bool,
     has_flag: bool,
-    /// The map's own text: strings that stand side by side are one.
+    /// The text of the map itself; adjacent strings are concatenated.
     pub body: String,
-    /// Where parts of the body start, in it and in the attribute.
+    /// The starts of the parts of the body, in the body and in the attribute.
     parts: Vec<(usize, usize)>,
 }
 
 impl MapAttribute {
-    /// Nothing where the text is no such attribute; what is between its brackets may still be no map.
+    /// Returns `None` if the text is not such an attribute. The body is not checked to be a map.
     pub fn read(text: &str) -> Option<MapAttribute> {
         let start = text.len() - text.trim_start().len();
         let trimmed = text.trim();
@@ -52,13 +52,14 @@ impl MapAttribute {
         Some(MapAttribute { name, is_quoted, has_flag, body, parts })
     }
 
-    /// The place in the attribute's text of one in the body.
+    /// Converts an offset in the body into one in the attribute's text.
     pub(super) fn place(&self, at: usize) -> usize {
         let part = self.parts.iter().rev().find(|(start, _)| *start <= at);
         part.map_or(at, |(start, from)| from + (at - start))
     }
 
-    /// Another map in the same form: a simplified one, which is marked as such where the first was marked.
+    /// Prints another map in the same form. If the attribute has the flag `is_simplified`, the new one has it
+    /// too.
     pub fn with_map(&self, map: &IndexingMap) -> String {
         let flag = if self.has_flag { ", is_simplified: true" } else { "" };
         let quote = if self.is_quoted { "\"" } else { "" };

@@ -1,4 +1,4 @@
-//! Maps with names that say what the variables are: `batch`, `k`, `row`.
+//! Maps with descriptive variable names: `batch`, `k`, `row`.
 
 use std::sync::Arc;
 
@@ -7,10 +7,10 @@ use crate::text::parse::{is_default_of_any_kind, is_name};
 use crate::text::{PrintStyle, domain_short, print_map};
 
 impl IndexingMap {
-    /// The map with its variables named, by flat id. A name that is empty, is no name in the text form
-    /// (`[a-zA-Z_][a-zA-Z0-9_]*`, no operator), looks like a default name (`d0`, `s1`, `rt2`) or is not the only one of its
-    /// kind is not used: that variable, and those beyond the list, keep the names they have, or the default ones where those
-    /// would be ambiguous. So what is printed parses back to the same map.
+    /// Returns the map with its variables named, by flat id. A name is not used if it is empty, is not a name
+    /// in the text form (`[a-zA-Z_][a-zA-Z0-9_]*`, not an operator), looks like a default name (`d0`, `s1`,
+    /// `rt2`) or occurs twice. Such a variable, and those past the end of the list, keep their names, or get
+    /// default names where those would be ambiguous. So the printed text parses back to the same map.
     #[must_use]
     pub fn with_names(&self, names: &[&str]) -> IndexingMap {
         let mut map = self.clone();
@@ -20,7 +20,7 @@ impl IndexingMap {
                 v.name = Some(Arc::from(*name));
             }
         }
-        // A name that was there before may be a new one of another variable.
+        // A previous name of one variable may be the new name of another.
         let given = |v: &Variable, id: usize| v.name.as_deref() == names.get(id).copied();
         for id in 0..map.variables.len() {
             let clash = !given(&map.variables[id], id)
@@ -34,12 +34,13 @@ impl IndexingMap {
     }
 }
 
-/// [`print_map`] with these names for the variables, by flat id ([`IndexingMap::with_names`]).
+/// Prints the map like [`print_map`], with these variable names by flat id ([`IndexingMap::with_names`]).
 pub fn print_named(map: &IndexingMap, names: &[&str], style: PrintStyle) -> String {
     print_map(&map.with_names(names), style)
 }
 
-/// [`domain_short`] with these names for the variables, by flat id ([`IndexingMap::with_names`]).
+/// Prints the domain like [`domain_short`], with these variable names by flat id
+/// ([`IndexingMap::with_names`]).
 pub fn domain_short_named(map: &IndexingMap, names: &[&str], style: PrintStyle) -> String {
     domain_short(&map.with_names(names), style)
 }

@@ -1,4 +1,4 @@
-//! Parsing maps and expressions, with the exact byte where it failed.
+//! Parsing of maps and expressions, with the exact byte offset of errors.
 
 mod expr;
 
@@ -11,7 +11,7 @@ use crate::interval::Interval;
 use crate::map::{IndexingMap, Variable};
 use crate::text::attribute::MapAttribute;
 
-/// Why and where a text is no map or expression.
+/// Why a text is not a map or expression, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParseError {
     /// Byte offset into the text; at most its length.
@@ -27,20 +27,21 @@ impl fmt::Display for ParseError {
 
 impl std::error::Error for ParseError {}
 
-/// Deepest nesting of parentheses, minus signs, `min` and `max`.
+/// The deepest nesting of parentheses, minus signs, `min` and `max`.
 const MAX_NESTING: usize = 200;
-/// Most variables of a map: flat ids stay far from [`Expr::TOO_LARGE`].
+/// The largest number of variables of a map: flat ids stay far from [`Expr::TOO_LARGE`].
 const MAX_VARIABLES: usize = 1 << 16;
 
-/// Parses the form that [`crate::print_map`] writes, in either style: `(d0)[s0]{rt0} -> (d0 + s0, rt0), domain: …`.
+/// Parses the form that [`crate::print_map`] writes, in either style: `(d0)[s0]{rt0} -> (d0 + s0, rt0),
+/// domain: …`.
 ///
-/// The domain repeats all variables in declared order and then may add constraints; it is left out when there are no
-/// variables. `floordiv`, `floorDiv` and `/` are the same, as are `ceildiv` and `ceilDiv`. `KNOWN EMPTY`,
-/// `unknown indexing` and `UNDEFINED` are maps too.
+/// The domain repeats all variables in declared order, followed by any constraints. It is omitted if there
+/// are no variables. `floordiv`, `floorDiv` and `/` are synonyms, as are `ceildiv` and `ceilDiv`. `KNOWN
+/// EMPTY`, `unknown indexing` and `UNDEFINED` are maps too.
 ///
-/// Older forms are read as well: a line's end in place of a comma in the domain and in front of it, `is_simplified: true` at
-/// the end, and below a runtime variable the instruction and the map that it comes from, which are not kept. So are
-/// attributes, see [`MapAttribute`].
+/// Older forms are accepted as well: a line break instead of a comma in the domain and before it,
+/// `is_simplified: true` at the end, and, below a runtime variable, the instruction and the map that it comes
+/// from, which are dropped. Attributes are accepted too, see [`MapAttribute`].
 pub fn parse_map(text: &str) -> Result<IndexingMap, ParseError> {
     match MapAttribute::read(text) {
         Some(attribute) => parse_body(&attribute.body)
@@ -188,7 +189,7 @@ impl<'a> Parser<'a> {
         Ok(map)
     }
 
-    /// A comma, or a line's end with something behind it.
+    /// Parses a comma, or a line break followed by more text.
     fn separator(&mut self) -> bool {
         if self.eat(b",") {
             return true;
@@ -197,7 +198,7 @@ impl<'a> Parser<'a> {
         self.at < self.bytes.len() && self.bytes[before..self.at].contains(&b'\n')
     }
 
-    /// `is_simplified: true`, which a reader can find out for itself.
+    /// Parses `is_simplified: true`, which is ignored.
     fn flag(&mut self) -> Parsed<()> {
         self.at += FLAG.len();
         self.skip_space();
@@ -211,7 +212,7 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// `hlo: %i = s32[] parameter(1)` and the map on the line below.
+    /// Skips `hlo: %i = s32[] parameter(1)` and the map on the next line.
     fn skip_source(&mut self) {
         while self.word() == "hlo" && self.text[self.at + 3..].trim_start().starts_with(':') {
             let rest = &self.text[self.at..];
@@ -264,7 +265,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// `in [l, u]`
+    /// Parses `in [l, u]`.
     fn bounds(&mut self) -> Parsed<Interval> {
         if self.word() != "in" {
             return self.fail("expected `in`");
@@ -289,7 +290,7 @@ impl<'a> Parser<'a> {
         })
     }
 
-    /// Digits, as a magnitude of at most 2^63.
+    /// Parses digits into a magnitude of at most 2^63.
     fn number(&mut self) -> Parsed<u64> {
         let start = self.at;
         let mut value = 0u64;
@@ -309,12 +310,12 @@ impl<'a> Parser<'a> {
         Ok(value)
     }
 
-    /// The next byte, 0 at the end.
+    /// The next byte, or 0 at the end.
     fn peek(&self) -> u8 {
         self.bytes.get(self.at).copied().unwrap_or(0)
     }
 
-    /// The name at the cursor, not consumed; empty when there is none.
+    /// The name at the cursor, not consumed; empty if there is none.
     fn word(&self) -> &'a str {
         let rest = &self.bytes[self.at..];
         if !rest.first().is_some_and(|b| b.is_ascii_alphabetic() || *b == b'_') {
@@ -369,12 +370,12 @@ fn is_default_name(name: &str, prefix: &str, position: usize) -> bool {
     })
 }
 
-/// A default name of some position, such as `d0` or `rt7`.
+/// Whether `name` is a default name of any position, such as `d0` or `rt7`.
 pub(super) fn is_default_of_any_kind(name: &str) -> bool {
     ["d", "s", "rt"].iter().any(|p| name.strip_prefix(p).and_then(plain_number).is_some())
 }
 
-/// True when a variable may be called this and the text still parses.
+/// Whether a variable may have this name so that the text still parses.
 pub(super) fn is_name(name: &str) -> bool {
     let start = name.bytes().next().is_some_and(|b| b.is_ascii_alphabetic() || b == b'_');
     start

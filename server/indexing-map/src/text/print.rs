@@ -1,22 +1,22 @@
-//! Printing maps and expressions in XLA's term order and parenthesisation (`symbolic_expr.cc`).
+//! Printing of maps and expressions with XLA's term order and parentheses (`symbolic_expr.cc`).
 
 use std::fmt::{self, Write};
 
 use crate::expr::{BinaryOp, Expr};
 use crate::map::{IndexingMap, VariableKind};
 
-/// How floor division is written.
+/// The notation of floor division.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum PrintStyle {
-    /// `d0 floordiv 8`, as MLIR and XLA's documents write it.
+    /// `d0 floordiv 8`, as in MLIR and XLA's documentation.
     #[default]
     Floordiv,
-    /// `d0 / 8`, as XLA prints since its symbolic expressions.
+    /// `d0 / 8`, as XLA prints since it has symbolic expressions.
     Symbolic,
 }
 
-/// One line: `(d0)[s0]{rt0} -> (…), domain: …`, constraints sorted by their text; `KNOWN EMPTY` or `unknown indexing`
-/// for the other two states. [`crate::parse_map`] reads it back.
+/// Prints a map on one line: `(d0)[s0]{rt0} -> (…), domain: …`, with constraints sorted by their text; `KNOWN
+/// EMPTY` or `unknown indexing` for the other two states. [`crate::parse_map`] parses it back.
 pub fn print_map(map: &IndexingMap, style: PrintStyle) -> String {
     if map.is_undefined() {
         return "unknown indexing".to_owned();
@@ -68,7 +68,7 @@ pub fn print_map(map: &IndexingMap, style: PrintStyle) -> String {
     out
 }
 
-/// An expression of `map`, with the map's variable names.
+/// Prints an expression of `map`, with the map's variable names.
 pub fn print_expr(e: &Expr, map: &IndexingMap, style: PrintStyle) -> String {
     let mut out = String::new();
     Printer { names: Names::Map(map), style }.expr(&mut out, e);
@@ -89,7 +89,7 @@ impl fmt::Display for Expr {
 }
 
 impl Expr {
-    /// The expression with variables written `v0`, `v1`, …
+    /// Prints the expression with variables `v0`, `v1`, …
     pub fn to_text(&self, style: PrintStyle) -> String {
         let mut out = String::new();
         Printer { names: Names::Flat, style }.expr(&mut out, self);
@@ -181,13 +181,13 @@ impl<'a> Printer<'a> {
         }
     }
 
-    /// `lhs + rhs`, written as a subtraction when `rhs` is negative.
+    /// Prints `lhs + rhs`, as a subtraction if `rhs` is negative.
     fn sum(&self, out: &mut String, lhs: &Expr, rhs: &Expr) {
         self.expr(out, lhs);
         match rhs {
             Expr::Const(c) if *c < 0 => _ = write!(out, " - {}", c.unsigned_abs()),
             _ => match rhs.as_scaled() {
-                // The parser folds a minus before a sum of its own into the multiplier only for a plain product.
+                // The parser folds a minus before a sum into the multiplier only for a plain product.
                 Some((x, -1)) => {
                     out.push_str(" - ");
                     self.operand(out, x, x.as_scaled().is_none() && precedence(x) > Precedence::Sum);
@@ -218,7 +218,8 @@ impl<'a> Printer<'a> {
     }
 }
 
-/// A leaf, `min`, `max` or a negation binds tighter than any operator.
+/// The precedence of the outermost operator. A leaf, `min`, `max` or a negation binds tighter than any
+/// operator.
 fn precedence(e: &Expr) -> Precedence {
     match e.as_binary() {
         None | Some((BinaryOp::Max | BinaryOp::Min, ..)) => Precedence::Leaf,
@@ -228,7 +229,7 @@ fn precedence(e: &Expr) -> Precedence {
     }
 }
 
-/// After a minus sign a constant would read as a negative constant.
+/// Whether the expression can follow a minus sign; a constant there would read as a negative constant.
 fn negates_plainly(e: &Expr) -> bool {
     matches!(e, Expr::Var(_)) || matches!(e.as_binary(), Some((BinaryOp::Max | BinaryOp::Min, ..)))
 }
@@ -238,7 +239,7 @@ mod tests {
     use super::*;
     use crate::text::parse_map;
 
-    /// The text is what it is printed from.
+    /// Checks that the text prints as itself after parsing.
     #[track_caller]
     fn check(text: &str) {
         let map = parse_map(&format!(

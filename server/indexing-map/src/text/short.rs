@@ -7,8 +7,9 @@ use crate::map::IndexingMap;
 use crate::text::PrintStyle;
 use crate::text::print::Printer;
 
-/// The domain as a reader would write it: `d0 ≤ 9, 2 ≤ d1 ≤ 9, d2 = 0, d0 + d1 ≤ 20`. Lower bounds of zero are left
-/// out; constraints follow, sorted by their text; `empty`, `unknown`, or nothing for a map without variables.
+/// Prints the domain in mathematical notation: `d0 ≤ 9, 2 ≤ d1 ≤ 9, d2 = 0, d0 + d1 ≤ 20`. Lower bounds of
+/// zero are omitted. Constraints follow, sorted by their text. `empty` and `unknown` for the other two
+/// states; nothing for a map without variables.
 pub fn domain_short(map: &IndexingMap, style: PrintStyle) -> String {
     if map.is_undefined() {
         return "unknown".to_owned();
@@ -50,9 +51,9 @@ fn relation(what: &str, interval: Interval) -> String {
     out
 }
 
-/// Breaks a printed map (or any text) into lines of at most `width` characters where it can: after `, ` outside of
-/// brackets, and before `domain:`. Continuation lines are indented by two blanks; a piece that is longer than a line stays
-/// whole.
+/// Breaks a printed map (or any text) into lines of at most `width` characters where possible: after `, `
+/// outside of brackets, and before `domain:`. Continuation lines are indented by two spaces. A piece longer
+/// than a line stays whole.
 pub fn wrap(text: &str, width: usize) -> String {
     let mut out = String::with_capacity(text.len() + 16);
     let mut column = 0;

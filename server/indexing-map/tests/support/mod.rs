@@ -11,7 +11,7 @@ pub fn divisor() -> impl Strategy<Value = i64> {
     prop_oneof![8 => 1i64..=12, 2 => prop_oneof![Just(16i64), Just(24), Just(32)], 1 => -6i64..=-1]
 }
 
-/// Expressions over `variables` variables: mostly quasi-affine, with symbolic operands now and then.
+/// Expressions over `variables` variables: mostly quasi-affine, occasionally with symbolic operands.
 pub fn expr(variables: u32) -> impl Strategy<Value = Expr> {
     let leaf = prop_oneof![3 => (0..variables).prop_map(Expr::Var), 1 => constant().prop_map(Expr::Const)];
     leaf.prop_recursive(5, 24, 2, |inner| {
@@ -23,11 +23,11 @@ pub fn expr(variables: u32) -> impl Strategy<Value = Expr> {
             5 => (inner.clone(), divisor()).prop_map(|(a, c)| a.modulo(c)),
             5 => (inner.clone(), divisor()).prop_map(|(a, c)| a.floor_div(c)),
             1 => (inner.clone(), divisor()).prop_map(|(a, c)| a.ceil_div(c)),
-            // A quotient and a remainder of one dividend, as reshapes make them.
+            // A quotient and a remainder of one dividend, as reshapes produce.
             3 => (inner.clone(), 2i64..=12, 1i64..=4).prop_map(|(a, c, k)| {
                 a.clone().floor_div(c) * (c * k) + a.modulo(c) * k
             }),
-            // Terms that are not independent.
+            // Correlated terms.
             2 => (inner.clone(), 2i64..=6, 1i64..=4, 0usize..4, 0usize..3).prop_map(|(a, c, d, part, op)| {
                 let parts = [a.clone(), a.clone().floor_div(c), a.clone().modulo(c), a.clone().modulo(c * d)];
                 let other = a.floor_div(c * d) * d;
@@ -74,7 +74,7 @@ pub fn build(
     map
 }
 
-/// 2,000 cases, or `PROPTEST_CASES`.
+/// Runs 2,000 cases, or `PROPTEST_CASES`.
 pub fn config() -> ProptestConfig {
     let default = ProptestConfig { failure_persistence: None, ..ProptestConfig::default() };
     let cases = if std::env::var_os("PROPTEST_CASES").is_some() { default.cases } else { 2000 };

@@ -33,7 +33,7 @@ impl Parser<'_> {
         }
     }
 
-    /// A product, negated when it stands behind a minus.
+    /// Parses a product, negated if it follows a minus.
     fn product(&mut self, negated: bool) -> Parsed<Expr> {
         // `- 9223372036854775808` fits only with its sign.
         let alone = negated && self.peek().is_ascii_digit();
