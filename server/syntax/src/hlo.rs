@@ -1,4 +1,4 @@
-//! HLO text: the vocabulary, the lexer, the parser and the flat arrays it fills.
+//! HLO text: the vocabulary, the lexer, the parser and the flat arrays of its result.
 //!
 //! Source of the grammar: XLA `hlo/parser/hlo_lexer.cc`, `hlo/parser/hlo_parser.cc`, `hlo/ir/hlo_opcode.h`.
 

@@ -1,7 +1,8 @@
-//! Parsers that never fail: text in, flat arrays and errors out.
+//! Error-tolerant parsers from text to flat arrays and errors.
 //!
 //! Architecture Invariant: no salsa, no LSP. Offsets are bytes from the start of the *piece*, so that an edit
-//! above a piece changes nothing in its arrays.
+//! above a piece does not change its arrays.
+//!
 //! Architecture Invariant: every parser returns `(arrays, errors)` for any bytes. It does not panic, does not
 //! recurse deeper than [`MAX_DEPTH`], and reads each byte a bounded number of times.
 
@@ -9,5 +10,5 @@ pub mod hlo;
 
 pub use text::{Span, SyntaxError};
 
-/// Nesting of shapes, literals, inline computations and brackets beyond which the text is reported as an error.
+/// The maximum nesting of shapes, literals, inline computations and brackets; deeper nesting is an error.
 pub const MAX_DEPTH: u32 = 100;

@@ -1,4 +1,4 @@
-//! The grammar of every attribute's value. Which opcode takes which attribute is `ir`'s table.
+//! The grammar of every attribute's value. The table in `ir` lists the attributes of each opcode.
 //!
 //! Source: XLA `hlo_parser.cc` ParseAttributeHelper and the functions it calls.
 
@@ -172,7 +172,8 @@ impl Parser<'_> {
         Ok(Value::Ints { start: start as u32, len: (self.out.ints.len() - start) as u32 })
     }
 
-    /// Reads `{1,2}` as XLA prints it, and answers where it ends. Any other form is left to the grammar.
+    /// Parses `{1,2}` in the form that XLA prints, and returns its end. Any other form is left to the
+    /// grammar.
     fn printed_ints(&mut self) -> Option<usize> {
         let bytes = self.text.as_bytes();
         if !self.at(Token::LeftBrace) {
@@ -248,10 +249,10 @@ impl Parser<'_> {
         Ok(Value::Computations { start, len: names.len() as u32 })
     }
 
-    /// Sets the body aside; it is parsed behind the computation that holds it.
+    /// Queues the body, which is parsed after the computation that contains it.
     fn inline_body(&mut self) -> Parsed<u32> {
         let start = self.lexer.start;
-        // Each level reads the text of all levels below it once more.
+        // Each level scans the text of all levels nested in it once more.
         if self.inline_depth >= crate::MAX_DEPTH {
             return self.fail(format!("inline computations nested deeper than {} levels", crate::MAX_DEPTH));
         }

@@ -1,57 +1,58 @@
-//! What may be written at a byte of a text that is being typed: the statement around it is read token by token, without
-//! the rest of the file and without minding what is missing.
+//! What may be written at an offset while a text is being typed. The statement around the offset is read
+//! token by token, without the rest of the file, and missing parts are tolerated.
 
 use super::lexer::{Lexer, Token};
 use super::pieces::{looks_like_computation, looks_like_instruction};
 use super::vocabulary::{AttributeKey, Opcode};
 use crate::Span;
 
-/// How far above the cursor the start of its instruction is looked for.
+/// How far above the cursor the start of its instruction is searched, in bytes.
 const REACH: usize = 1 << 16;
 
-/// Where in an instruction the cursor stands.
+/// The position of the cursor in an instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CursorPlace {
     /// Outside of computations.
     TopLevel,
     /// At the start of an instruction, or in its name.
     Name,
-    /// Behind `name =`: a result shape, or an opcode whose shape is left out.
+    /// After `name =`: a result shape, or an opcode whose shape is omitted.
     Shape,
-    /// Behind the result shape.
+    /// After the result shape.
     Opcode,
-    /// In operand number n.
+    /// In the operand with this number.
     Operand(usize),
-    /// Behind the operands or behind an attribute; there a comma is still missing.
+    /// After the operands or after an attribute. With `needs_comma`, a comma is still missing there.
     Attribute { needs_comma: bool },
-    /// Inside the value of an attribute, so many braces deep.
+    /// Inside the value of an attribute, nested in `depth` brackets.
     Value { key: AttributeKey, depth: usize, in_string: bool },
-    /// In a comment, a number, a literal, an unknown attribute.
+    /// In a comment, a number, a literal or an unknown attribute.
     Nothing,
 }
 
-/// The cursor and what stands around it in its statement.
+/// The cursor and its surroundings in the statement.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Cursor {
     pub place: CursorPlace,
-    /// The word that the cursor is in or behind, with its `%`; empty where there is none.
+    /// The word that the cursor is in or directly after, with its `%`; empty if there is none.
     pub word: Span,
-    /// From the name (or ROOT) to the end of what was read.
+    /// From the name (or ROOT) to the end of the text that was read.
     pub statement: Span,
-    /// Of the result, as far as it is written.
+    /// The result shape, as far as it is written.
     pub shape: Span,
     pub opcode: Option<Opcode>,
     pub opcode_span: Span,
-    /// Each with its printed shape, also those behind the cursor. The one at the cursor may be empty.
+    /// The operands, each with its printed shape, including those after the cursor. The one at the cursor may
+    /// be empty.
     pub operands: Vec<Span>,
-    /// Names of the attributes on both sides of the cursor.
+    /// The names of the attributes before and after the cursor.
     pub keys: Vec<AttributeKey>,
     /// Whether an opening parenthesis follows the word.
     pub is_called: bool,
 }
 
-/// Reads the statement around byte `offset`. `top` is where the computation begins that `offset` is in, or where the one above
-/// ends; `in_body` tells whether that is inside of a body.
+/// Reads the statement around byte `offset`. `top` is the start of the computation around `offset`, or the
+/// end of the previous one; `in_body` says whether `top` is inside a body.
 pub fn cursor(text: &str, offset: usize, top: usize, in_body: bool) -> Cursor {
     let mut offset = offset.min(text.len());
     while !text.is_char_boundary(offset) {
@@ -67,7 +68,7 @@ pub fn cursor(text: &str, offset: usize, top: usize, in_body: bool) -> Cursor {
     reader.out
 }
 
-/// Where the statement begins that may hold `offset`, and whether that is inside a computation.
+/// Returns the start of the statement that may contain `offset`, and whether it is inside a computation.
 fn statement_start(text: &str, offset: usize, top: usize, in_body: bool) -> (usize, bool) {
     let bytes = text.as_bytes();
     let line_start = |at: usize| memchr::memrchr(b'\n', &bytes[top..at]).map_or(top, |n| top + n + 1);
@@ -98,7 +99,7 @@ fn statement_start(text: &str, offset: usize, top: usize, in_body: bool) -> (usi
     }
 }
 
-/// Whether a statement goes on behind this part of it.
+/// Whether a statement continues after this part of it.
 fn is_open(statement: &str) -> bool {
     let mut lexer = Lexer::new(statement, 0);
     let mut depth = 0i64;
@@ -119,20 +120,20 @@ fn is_open(statement: &str) -> bool {
 enum State {
     Outside,
     Start,
-    /// Behind the name.
+    /// After the name.
     Equal,
     Shape,
-    /// Inside brackets of the result shape; depth of them.
+    /// Inside brackets of the result shape, with their depth.
     InShape(usize),
     Opcode,
     /// Between opcode and parenthesis.
     Paren,
-    /// Depth of brackets inside the operand list, and whether the operand has its name.
+    /// The depth of brackets inside the operand list, and whether the operand has its name.
     Operands(usize, bool),
-    /// Behind something that a comma may follow.
+    /// After something that a comma may follow.
     Behind,
     Key,
-    /// Behind `key=`; depth of brackets, and whether something is written at depth 0.
+    /// After `key=`: the depth of brackets, and whether the value has started at depth 0.
     Value(Option<AttributeKey>, usize, bool),
 }
 
@@ -179,7 +180,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Notes the place, if the cursor is in the current token or in front of it.
+    /// Records the cursor's place if the cursor is in the current token or before it.
     fn place(&mut self) {
         let (start, end) = (self.lexer.start, self.lexer.end());
         let is_word = matches!(
@@ -198,7 +199,7 @@ impl<'a> Reader<'a> {
             }
             return;
         }
-        // The sign of `key=` and the colon of `name:` do not belong to the word.
+        // The `=` of `key=` and the colon of `name:` do not belong to the word.
         let word_end = self.lexer.span.end as usize;
         if is_word && start < self.offset && self.offset <= word_end {
             self.is_placed = true;
@@ -214,7 +215,7 @@ impl<'a> Reader<'a> {
             self.out.is_called = touches;
             self.out.place = if in_comment { CursorPlace::Nothing } else { self.here() };
         } else if self.offset < end {
-            // In the middle of a number or the like.
+            // In the middle of a number or a similar token.
             self.is_placed = true;
         }
         if self.is_placed && matches!(self.out.place, CursorPlace::Operand(_)) {
@@ -251,7 +252,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Takes the current token in.
+    /// Consumes the current token.
     fn step(&mut self) {
         let token = self.lexer.token;
         let opens = matches!(token, Token::LeftParen | Token::LeftBrace | Token::LeftSquare);
@@ -260,7 +261,7 @@ impl<'a> Reader<'a> {
         self.state = match self.state {
             State::Outside => State::Outside,
             State::Start if token == Token::Ident && self.lexer.text_of() == "ROOT" => State::Start,
-            // `x=f32[2]` without a blank.
+            // `x=f32[2]` without a space.
             State::Start if token == Token::AttributeName => State::Shape,
             State::Start if matches!(token, Token::Ident | Token::Name | Token::ElementType(_)) => {
                 State::Equal
@@ -291,7 +292,7 @@ impl<'a> Reader<'a> {
                 self.out.operands.push(Span::new(end, end));
                 State::Operands(0, false)
             }
-            // The word before was no opcode yet.
+            // The previous word was not the opcode yet.
             State::Paren => self.opcode(),
             State::Operands(0, _) if token == Token::RightParen => {
                 if self.out.operands.len() == 1 && self.out.operands[0].is_empty() {
@@ -333,7 +334,7 @@ impl<'a> Reader<'a> {
         };
     }
 
-    /// More of the shape may follow without a blank: `f32`, `[8]`, `{0}`.
+    /// The shape may continue without a space: `f32`, `[8]`, `{0}`.
     fn behind_shape(&self) -> State {
         match self.text.as_bytes().get(self.lexer.end()) {
             Some(b'[' | b'{') => State::InShape(0),

@@ -1,4 +1,4 @@
-//! The formats of floating-point types: what a number rounds to, when it is too large, what a NaN may carry.
+//! Formats of floating-point types: rounding, overflow and NaN payloads.
 //!
 //! Source: XLA `hlo/parser/hlo_parser.cc` SetValueInLiteral; the OCP and IEEE formats.
 
@@ -6,9 +6,9 @@ use super::vocabulary::ElementType;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FloatFormat {
-    /// Bits of the significand, the implicit one included.
+    /// The number of bits of the significand, including the implicit one.
     pub precision: i32,
-    /// Exponent of the smallest normal number.
+    /// The exponent of the smallest normal number.
     pub min_exponent: i32,
     /// The largest finite value.
     pub max: f64,
@@ -18,16 +18,17 @@ pub struct FloatFormat {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Nan {
     None,
-    /// One, or one of each sign; no payload.
+    /// One NaN, or one of each sign; no payload.
     Plain,
-    /// One, whose sign bit is set.
+    /// One NaN, whose sign bit is set.
     Negative,
-    /// The significand's bits are payload.
+    /// The significand's bits are the payload.
     Payload,
 }
 
 impl FloatFormat {
-    /// Of a complex type the format of its parts; nothing for types that are not floating.
+    /// Returns the format of a floating-point type, or of the parts of a complex type; `None` for other
+    /// types.
     pub fn of(element: ElementType) -> Option<FloatFormat> {
         use ElementType::*;
         let of = |precision, min_exponent, max, nan| Some(FloatFormat { precision, min_exponent, max, nan });
@@ -51,8 +52,8 @@ impl FloatFormat {
         }
     }
 
-    /// The nearest value of this format, ties to even, as if its exponent had no upper end. Powers of two scale
-    /// without error.
+    /// Returns the nearest value of this format, ties to even, as if its exponent had no upper bound. Scaling
+    /// by powers of two is exact.
     pub fn round(self, value: f64) -> f64 {
         if value == 0.0 || !value.is_finite() {
             return value;
@@ -62,7 +63,7 @@ impl FloatFormat {
         (value / unit).round_ties_even() * unit
     }
 
-    /// Whether a number is too large for this format, behind rounding.
+    /// Whether a number, after rounding, is too large for this format.
     pub fn overflows(self, value: f64) -> bool {
         match self.precision {
             24 => (value as f32).is_infinite(),
@@ -71,7 +72,7 @@ impl FloatFormat {
         }
     }
 
-    /// The largest payload of a NaN; nothing where it has none.
+    /// Returns the largest payload of a NaN; `None` if NaNs have no payload.
     pub fn max_nan_payload(self) -> Option<u64> {
         (self.nan == Nan::Payload).then(|| (1u64 << (self.precision - 1)) - 1)
     }

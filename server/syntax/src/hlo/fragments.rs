@@ -1,4 +1,4 @@
-//! Parts of the grammar on their own: what `parse` and `print` accept as `entry`.
+//! Parts of the grammar that `parse` and `print` accept on their own as `entry`.
 
 use super::lexer::Token;
 use super::parser::{Parsed, Parser};
@@ -34,7 +34,7 @@ impl Fragment {
     }
 }
 
-/// `text` read as one `fragment`, which must take up all of it: the errors and pools, and the value where there is one.
+/// Parses all of `text` as one `fragment`. Returns the errors and pools, and the value if there is one.
 pub fn parse_fragment(text: &str, fragment: Fragment) -> (Parse, Option<Value>) {
     use super::vocabulary::AttributeKey as Key;
     let mut parser = Parser::new(text);

@@ -12,7 +12,7 @@ impl Parser<'_> {
     pub(crate) fn instruction(&mut self) -> Parsed {
         let start = self.lexer.start;
         let is_root = self.eat_word("ROOT");
-        // The name may be left out in a text that is one instruction.
+        // The name may be omitted in a text that consists of one instruction.
         let is_nameless = self.is_bare && !is_root && self.can_be_shape();
         if !is_nameless && self.at(Token::AttributeName) {
             let word = self.lexer.text_of();
@@ -33,8 +33,8 @@ impl Parser<'_> {
         result
     }
 
-    /// Whether this instruction ends too early, and what comes is another one on a line of its own: one that is half typed costs
-    /// its own line.
+    /// Whether this instruction ends too early and another one follows on its own line. Thus a half-typed
+    /// instruction invalidates only its own line.
     pub(super) fn is_at_next_instruction(&self) -> bool {
         let between = self.text.as_bytes().get(self.lexer.previous_end..self.lexer.start).unwrap_or_default();
         between.contains(&b'\n') && looks_like_instruction(self.text, self.lexer.start)
@@ -44,7 +44,7 @@ impl Parser<'_> {
         instruction.is_broken = is_broken;
         instruction.span.end = self.lexer.previous_end.max(instruction.name.end as usize) as u32;
         let id = self.out.instructions.len() as InstructionId;
-        // Inline bodies found on the way do not know their instruction yet.
+        // The id of the instruction is not yet set in the inline bodies found inside it.
         for (computation, ..) in &self.inline_bodies {
             let kind = &mut self.out.computations[*computation as usize].kind;
             if *kind == super::tree::ComputationKind::Inline(InstructionId::MAX) {
@@ -75,7 +75,7 @@ impl Parser<'_> {
         }
         let word = self.lexer.text_of();
         let Some(opcode) = Opcode::from_name(word).or_else(|| async_sugar(word)) else {
-            // An opcode that XLA may have added since: its shape cannot be inferred, so it is written.
+            // Possibly a newer opcode of XLA. Its shape cannot be inferred, so it must be written.
             if instruction.shape.is_some() && self.text.as_bytes().get(self.lexer.end()) == Some(&b'(') {
                 let message = unknown("opcode", word, Opcode::ALL.iter().map(|o| o.name()));
                 self.unknown_at(self.lexer.span, message);
@@ -104,7 +104,7 @@ impl Parser<'_> {
     }
 
     fn attributes(&mut self, instruction: &mut Instruction) -> Parsed {
-        // Attributes hold no attributes of other instructions: inline bodies are parsed later.
+        // Attributes of other instructions cannot come in between: inline bodies are parsed later.
         let first = self.out.attributes.len();
         instruction.attributes = (first as u32, 0);
         while self.at(Token::Comma) {
@@ -169,7 +169,7 @@ fn async_sugar(word: &str) -> Option<Opcode> {
     } else {
         (word.strip_suffix("-done")?, Opcode::AsyncDone)
     };
-    // These have opcodes of their own, and no update.
+    // These ops have their own async opcodes, without an update.
     let is_dedicated =
         matches!(wrapped, "all-gather" | "all-reduce" | "collective-permute" | "copy" | "recv" | "send");
     Opcode::from_name(wrapped).filter(|_| !is_dedicated).map(|_| opcode)

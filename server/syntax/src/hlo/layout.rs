@@ -1,13 +1,13 @@
-//! Shapes and the layouts behind them. Source: XLA `hlo_parser.cc` ParseShape, ParseLayout; `layout.cc`.
+//! Shapes and the layouts after them. Source: XLA `hlo_parser.cc` ParseShape, ParseLayout; `layout.cc`.
 
 use super::lexer::Token;
 use super::parser::{Parsed, Parser};
 use super::tree::{LayoutNode, ShapeId, ShapeNode};
 use super::vocabulary::ElementType;
 
-/// How a dynamic bound `<=n` is stored: `-n - 1`; unbounded `?`: `i64::MIN`.
+/// The stored form of an unbounded dimension `?`. A dynamic bound `<=n` is stored as `-n - 1`.
 const UNBOUNDED: i64 = i64::MIN;
-/// `*` in a tile.
+/// The stored form of `*` in a tile.
 const COMBINE: i64 = i64::MIN;
 
 impl<'a> Parser<'a> {
@@ -69,7 +69,7 @@ impl<'a> Parser<'a> {
         let rank = dims.len();
         let first = self.out.ints.len() as u32;
         self.out.ints.extend(dims);
-        // The token behind `]` decides: `{1,0}` and `{:T(8)}` are layouts, `{ a = …` is a body.
+        // The token after `]` decides: `{1,0}` and `{:T(8)}` are layouts, `{ a = …` is a body.
         let mut layout = None;
         if self.at(Token::LeftBrace) {
             let mut look = self.lexer;
@@ -80,7 +80,7 @@ impl<'a> Parser<'a> {
         }
         let end = self.lexer.previous_end;
         let id = self.push_shape(ShapeNode::Array { element, dims: (first, rank as u32), layout });
-        // Of a shape with a field that is not known each place has a warning: it is read each time.
+        // A shape with an unknown field is not cached, because each occurrence is reported.
         let has_unknown = layout.is_some_and(|layout| !self.out.layouts[layout as usize].unknown.is_empty());
         if let Some(key) = text.get(start..end).filter(|_| !has_unknown) {
             self.shape_ids.insert(key, id);
@@ -88,7 +88,7 @@ impl<'a> Parser<'a> {
         Ok(id)
     }
 
-    /// The shape that starts at `start` if the same text was read before: dumps repeat few shapes many times.
+    /// Returns the shape at `start` if the same text was parsed before: dumps repeat few shapes many times.
     fn known_shape(&self, start: usize) -> Option<(ShapeId, usize)> {
         let bytes = self.text.as_bytes();
         let mut end = start + memchr::memchr(b']', bytes.get(start..(start + 256).min(bytes.len()))?)? + 1;
@@ -98,7 +98,7 @@ impl<'a> Parser<'a> {
             let rest = &bytes[end..(end + 256).min(bytes.len())];
             end += memchr::memchr(b'}', rest)? + 1;
         } else if matches!(bytes.get(end), Some(b' ' | b'\t' | b'\n' | b'\r' | b'/')) {
-            // A blank may stand before a layout: let the grammar decide.
+            // Whitespace may precede a layout: let the grammar decide.
             let behind = bytes[end..].iter().find(|b| !b.is_ascii_whitespace());
             if matches!(behind, Some(b'{' | b'/')) {
                 return None;
@@ -107,7 +107,7 @@ impl<'a> Parser<'a> {
         self.shape_ids.get(self.text.get(start..end)?).map(|&id| (id, end))
     }
 
-    /// `2,<=3,?]`, behind the opening bracket.
+    /// `2,<=3,?]`, after the opening bracket.
     fn dimensions(&mut self) -> Parsed<smallvec::SmallVec<[i64; 8]>> {
         let mut dims = smallvec::SmallVec::new();
         if !self.at(Token::RightSquare) {
@@ -195,7 +195,7 @@ impl<'a> Parser<'a> {
             self.expect(Token::LeftParen, "expects '('")?;
             layout.memory_space = self.int()?;
             if !self.eat(Token::RightParen) {
-                // XLA reads on.
+                // XLA continues without an error.
                 let span = self.lexer.full_span();
                 self.warning_at(span, "expects ')' behind the memory space");
             }
@@ -213,13 +213,14 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// Whether a word is next that names no field of a layout. Those that exist have their order.
+    /// Whether the next token is a word that is not a field of layouts. Known fields must come in their
+    /// order.
     fn at_unknown_field(&self) -> bool {
         const FIELDS: [&str; 8] = ["D", "T", "L", "E", "S", "SC", "P", "M"];
         self.at(Token::Ident) && !FIELDS.contains(&self.lexer.text_of())
     }
 
-    /// `X` or `X(3,(a))`: kept as it is written.
+    /// `X` or `X(3,(a))`, kept as text.
     fn unknown_field(&mut self, layout: &mut LayoutNode) -> Parsed {
         let start = self.lexer.start;
         let message = format!("unknown field of a layout: {}", self.lexer.text_of());
@@ -269,7 +270,7 @@ impl<'a> Parser<'a> {
         Ok(tile)
     }
 
-    /// `(D, C+, S~)`: read and dropped, as XLA does.
+    /// `(D, C+, S~)`, parsed and dropped, as in XLA.
     fn level_types(&mut self) -> Parsed {
         self.expect(Token::LeftParen, "expects '(' behind D")?;
         loop {

@@ -1,5 +1,5 @@
-//! Tokens on demand. There is no token array: the parser asks for one token at a time, because how a number or an
-//! identifier is cut depends on what follows it (`name:`, `key=`, `1x2`, `b01f_01io->b01f`).
+//! A lexer that produces tokens on demand. There is no token array, because the extent of a number or an
+//! identifier depends on what follows it (`name:`, `key=`, `1x2`, `b01f_01io->b01f`).
 
 use memchr::{memchr, memchr2, memchr3};
 
@@ -30,9 +30,9 @@ pub(crate) enum Token {
     Dots,
     Arrow,
     LessEqual,
-    /// `%name`, or `name` directly followed by `:` (the colon is consumed).
+    /// `%name`, or `name` directly followed by `:`, which is consumed.
     Name,
-    /// `key` directly followed by `=` (the sign is consumed).
+    /// `key` directly followed by `=`, which is consumed.
     AttributeName,
     Ident,
     ElementType(ElementType),
@@ -74,22 +74,22 @@ pub(crate) fn is_ident_start(byte: u8) -> bool {
     byte.is_ascii_alphabetic() || byte == b'_'
 }
 
-/// The current token and what lies behind it. Cheap to copy: a rewind is an assignment.
+/// The current token and its surroundings. Cheap to copy, so rewinding is an assignment.
 #[derive(Clone, Copy)]
 pub(crate) struct Lexer<'a> {
     pub(crate) text: &'a str,
-    /// Where the next token is looked for.
+    /// The offset where the next token is searched.
     at: usize,
     pub(crate) token: Token,
-    /// Of the token without its sigils: no `%`, no quotes, no `:` or `=` behind it.
+    /// The token without its sigils: no `%`, no quotes, no following `:` or `=`.
     pub(crate) span: Span,
-    /// First byte of the token, sigil included.
+    /// The first byte of the token, sigil included.
     pub(crate) start: usize,
-    /// End of the token before this one; where there is none, [`Self::origin`].
+    /// The end of the previous token, or [`Self::origin`] if there is none.
     pub(crate) previous_end: usize,
-    /// Where lexing began.
+    /// The offset where lexing began.
     pub(crate) origin: usize,
-    /// No comment ends in the rest of the text: each that opens is text.
+    /// Whether no comment ends in the rest of the text, so that every `/*` is ordinary text.
     no_comment_ends: bool,
 }
 
@@ -110,7 +110,7 @@ impl<'a> Lexer<'a> {
         lexer
     }
 
-    /// Goes on at byte `at`.
+    /// Continues at byte `at`.
     pub(crate) fn jump(&mut self, at: usize) {
         let at = at.min(self.text.len());
         (self.at, self.origin) = (at, at);
@@ -118,7 +118,7 @@ impl<'a> Lexer<'a> {
         self.previous_end = at;
     }
 
-    /// Goes on behind `end`, as if the bytes up to there had been one token.
+    /// Continues after `end`, as if the bytes up to there were one token.
     pub(crate) fn jump_behind(&mut self, end: usize) {
         self.at = end;
         self.bump();
@@ -191,7 +191,7 @@ impl<'a> Lexer<'a> {
         self.set(token, at, at, at + len);
     }
 
-    /// The end of the comment at `at`. One that is not closed is looked at once in a text.
+    /// Returns the end of the comment at `at`. The text is searched only once for the end of an unclosed one.
     #[cold]
     fn comment(&mut self, at: usize) -> Option<usize> {
         let bytes = self.text.as_bytes();
@@ -239,7 +239,7 @@ impl<'a> Lexer<'a> {
             _ => {}
         }
         let word = &self.text[at..end];
-        // Element types are at most 14 bytes; the check keeps instruction names off the long comparison.
+        // Element types have at most 14 bytes; the check spares instruction names the long comparison.
         if word.len() <= 14
             && let Some(element) = ElementType::from_name(word)
         {
@@ -260,7 +260,7 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// A string that is not closed is bad up to the end of its first line.
+    /// An unclosed string is a bad token up to the end of its first line.
     fn string(&mut self, at: usize) {
         let Ok(end) = string_end(self.text, at) else {
             let bytes = self.text.as_bytes();
@@ -275,7 +275,7 @@ impl<'a> Lexer<'a> {
         let bytes = self.text.as_bytes();
         let digits_from = at + usize::from(bytes[at] == b'-');
         let digits = digits_end(bytes, digits_from);
-        // The common case first: digits that nothing of the longer forms follows.
+        // The common case first: digits that do not continue as one of the longer forms.
         if digits > digits_from
             && !matches!(bytes.get(digits), Some(b'.' | b'e' | b'E' | b'x' | b'_' | b'b' | b'f' | b'?'))
         {
@@ -308,8 +308,8 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// At `{`: the end of the balanced dictionary that starts here (strings are skipped), or nothing where it is
-    /// not closed in this text. Source: `HloLexer::LexJsonDict`.
+    /// Returns the end of the balanced dictionary that starts at the current `{` (strings are skipped), or
+    /// `None` if it is not closed in this text. Source: `HloLexer::LexJsonDict`.
     pub(crate) fn balanced_braces(&self) -> Option<usize> {
         let bytes = self.text.as_bytes();
         let mut depth = 0usize;
@@ -332,9 +332,10 @@ impl<'a> Lexer<'a> {
     }
 }
 
-/// The end of the string that starts at `at`, closing quote included. It may hold line breaks. One that is not closed in front
-/// of a line that starts an instruction, a computation or a module, or ends a body, is an error, so that what is half typed does
-/// not swallow the lines below: the start of that line, or the end of the text.
+/// Returns the end of the string that starts at `at`, closing quote included. It may contain line breaks. The
+/// string is unclosed if, before its quote, a line starts an instruction, a computation or a module, or ends
+/// a body, so that a half-typed string does not swallow the lines below. The error is the start of that line,
+/// or the end of the text.
 pub(crate) fn string_end(text: &str, at: usize) -> Result<usize, usize> {
     let bytes = text.as_bytes();
     let quote = bytes[at];
@@ -343,7 +344,7 @@ pub(crate) fn string_end(text: &str, at: usize) -> Result<usize, usize> {
         let rest = bytes.get(end..).unwrap_or_default();
         end += memchr3(quote, b'\\', b'\n', rest).ok_or(bytes.len())?;
         match bytes[end] {
-            // An escaped line break ends a line, too.
+            // An escaped line break ends a line too.
             b'\\' => end += if bytes.get(end + 1) == Some(&b'\n') { 1 } else { 2 },
             b'\n' => {
                 end += 1;
@@ -356,7 +357,7 @@ pub(crate) fn string_end(text: &str, at: usize) -> Result<usize, usize> {
     }
 }
 
-/// The end of the comment at `at`, or nothing where there is none or it is not closed.
+/// Returns the end of the comment at `at`, or `None` if there is none or it is not closed.
 pub(crate) fn skip_comment(bytes: &[u8], at: usize) -> Option<usize> {
     match bytes.get(at + 1)? {
         b'/' => Some(memchr2(b'\n', b'\r', &bytes[at..]).map_or(bytes.len(), |n| at + n)),
@@ -381,7 +382,8 @@ pub(crate) fn ident_end(bytes: &[u8], at: usize) -> usize {
     find(bytes, at, &NO_IDENT)
 }
 
-/// Where the first byte at or behind `at` is that the table has, or the end. Four bytes share a branch.
+/// Returns the offset of the first byte at or after `at` that is in the table, or the end. Four bytes share a
+/// branch.
 #[inline]
 pub(crate) fn find(bytes: &[u8], mut at: usize, table: &[bool; 256]) -> usize {
     while let Some(&[a, b, c, d]) = bytes.get(at..).and_then(<[u8]>::first_chunk) {

@@ -1,4 +1,4 @@
-//! `constant({ {1, 2}, {3, 4} })`: the values are checked against the shape and stay text.
+//! Literals, `constant({ {1, 2}, {3, 4} })`: values are checked against the shape and kept as text.
 //!
 //! Source: XLA `hlo_parser.cc` ParseLiteral, ParseDenseLiteral, SetValueInLiteral.
 
@@ -9,7 +9,7 @@ use super::tree::{ShapeId, ShapeNode};
 use super::vocabulary::ElementType;
 
 impl Parser<'_> {
-    /// A literal of `shape`, up to and without what follows it.
+    /// Parses a literal of `shape`.
     pub(crate) fn literal_of(&mut self, shape: Option<ShapeId>) -> Parsed {
         let Some(shape) = shape else {
             return self.fail("a constant needs its shape");
@@ -25,7 +25,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `( {1, 2}, 3 )`: the elements have no shapes of their own.
+    /// `( {1, 2}, 3 )`: the elements are written without shapes.
     fn tuple_literal(&mut self, elements: &[ShapeId]) -> Parsed {
         self.expect(Token::LeftParen, "expects '(' in front of tuple elements")?;
         for (i, &element) in elements.iter().enumerate() {
@@ -44,7 +44,7 @@ impl Parser<'_> {
         if dims.len() > crate::MAX_DEPTH as usize {
             return self.fail("a literal of so many dimensions is not supported");
         }
-        // How many elements were seen at each nesting level.
+        // The number of elements seen at each nesting level.
         let mut seen = vec![0i64; dims.len() + 1];
         let mut level = 0usize;
         loop {
@@ -82,7 +82,7 @@ impl Parser<'_> {
                     level -= 1;
                     self.lexer.bump();
                 }
-                // XLA counts no commas, not even the one of `constant(,)`.
+                // XLA does not count commas, not even the one of `constant(,)`.
                 Token::Comma => self.lexer.bump(),
                 Token::Dots => {
                     if level != 1 {
@@ -113,7 +113,7 @@ impl Parser<'_> {
         seen: &mut [i64],
     ) -> Parsed {
         let is_complex = self.at(Token::LeftParen);
-        // XLA lets a bare value stand for an array (its first element), but not a complex one.
+        // XLA accepts a bare value in place of an array (as its first element), but not a complex one.
         if level != dims.len() && (level != 0 || is_complex) {
             return self.fail(format!("expects nested array in rank {}, but sees {level}", dims.len()));
         }
@@ -158,7 +158,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// `s32[2] {1, 2}` or `(s32[] 1, f32[1] {2})`: the form of the attribute `literal=`.
+    /// `s32[2] {1, 2}` or `(s32[] 1, f32[1] {2})`, the form of the attribute `literal=`.
     pub(crate) fn shaped_literal(&mut self) -> Parsed {
         if self.at(Token::LeftParen) {
             return self.nested(|p| {
@@ -179,7 +179,7 @@ impl Parser<'_> {
     }
 }
 
-/// Bits of an integer type and whether it has a sign.
+/// Returns the number of bits of an integer type and whether it is signed.
 fn integer(element: ElementType) -> Option<(u32, bool)> {
     use ElementType::*;
     Some(match element {
@@ -209,7 +209,7 @@ fn int_problem(text: &str, element: ElementType) -> Option<String> {
         return Some(format!("{text} does not fit 64 bits"));
     }
     if let Some((bits, signed)) = integer(element) {
-        // XLA keeps 64-bit patterns: 18446744073709551615 is an s64 of -1, and -1 is a u64.
+        // XLA keeps 64-bit patterns: 18446744073709551615 as an s64 is -1, and -1 is a valid u64.
         let (low, high) = match (bits, signed) {
             (64, _) => (i128::from(i64::MIN), i128::from(u64::MAX)),
             (_, true) => (-(1i128 << (bits - 1)), (1i128 << (bits - 1)) - 1),

@@ -1,5 +1,5 @@
-//! Values that say where an instruction is from and how it is to be treated: metadata, frontend attributes, backend
-//! configuration, statistics, accuracy, origin. Checked, kept as text.
+//! Values about the origin and treatment of instructions: metadata, frontend attributes, backend
+//! configuration, statistics, accuracy, origin. They are checked and kept as text.
 
 use super::lexer::{Token, string_end};
 use super::numbers::digits_end;
@@ -15,7 +15,7 @@ impl Parser<'_> {
         self.string().map(Value::String)
     }
 
-    /// A balanced dictionary, kept as text.
+    /// Parses a balanced dictionary, kept as text.
     pub(crate) fn balanced(&mut self) -> Parsed {
         if !self.at(Token::LeftBrace) {
             return self.fail("expects '{'");
@@ -27,7 +27,8 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// A value whose grammar is not known: up to the next comma, or the end of the line, outside of its brackets.
+    /// Skips a value of unknown grammar: up to the next comma outside of its brackets, or the end of the
+    /// line.
     pub(crate) fn skip_value(&mut self) -> Parsed {
         let is_end = |token| {
             matches!(
@@ -52,14 +53,14 @@ impl Parser<'_> {
         }
     }
 
-    /// A token, or all from an opening bracket to the one that closes it.
+    /// Skips a token, or everything from an opening bracket to its closing one.
     pub(crate) fn skip_token(&mut self, message: &str) -> Parsed {
         let mut open = Vec::new();
         loop {
             match self.lexer.token {
                 Token::End | Token::Bad => return self.fail(message),
                 _ if self.is_at_next_instruction() => return self.fail(message),
-                // JSON, too: what it holds need not consist of tokens.
+                // Braces may contain JSON, which need not consist of tokens.
                 Token::LeftBrace => {
                     self.balanced()?;
                     if open.is_empty() {
@@ -224,8 +225,8 @@ impl Parser<'_> {
     }
 }
 
-/// The end of metadata whose fields start at `at`, in the form that XLA prints. Metadata is half of many dumps; any other
-/// form is left to the grammar, which knows what is wrong with it.
+/// Returns the end of metadata whose fields start at `at`, in the form that XLA prints. Metadata makes up
+/// half of many dumps. Any other form is left to the grammar, which reports its errors.
 fn printed_metadata(text: &str, mut at: usize) -> Option<usize> {
     let bytes = text.as_bytes();
     const STRINGS: [&[u8]; 3] = [b"op_name=", b"source_file=", b"op_type="];

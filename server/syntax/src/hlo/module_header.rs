@@ -7,7 +7,7 @@ use super::tree::ModuleHeader;
 use crate::Span;
 
 impl Parser<'_> {
-    /// The start of a file. A text without `HloModule` is either bare computations or one instruction.
+    /// Parses the start of a file. A text without `HloModule` is either bare computations or one instruction.
     pub(crate) fn module_start(&mut self) {
         if self.at_word("HloModule") {
             let start = self.lexer.start;
@@ -29,7 +29,7 @@ impl Parser<'_> {
         let mut look = self.lexer;
         look.bump();
         let is_module = self.at_word("ENTRY") || look.token == Token::LeftBrace;
-        // XLA reads anything else as one instruction; a header with parameters is worth a better message.
+        // XLA parses anything else as one instruction; a header with parameters deserves a better message.
         if !is_module && look.token == Token::LeftParen && self.starts_name() {
             self.error_at(
                 self.lexer.full_span(),
@@ -40,7 +40,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Goes on at the first computation.
+    /// Skips to the first computation.
     fn skip_header(&mut self) {
         let text = self.text;
         self.skip_lines(0, |at| super::pieces::looks_like_computation(text, at));
@@ -89,7 +89,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// A dictionary whose strings hold modules of several lines.
+    /// Skips a dictionary whose strings contain modules of several lines.
     fn recovery_table(&mut self) -> Parsed {
         if !self.at(Token::LeftBrace) {
             return self.fail("expects '{'");
@@ -160,7 +160,7 @@ impl Parser<'_> {
         self.expect(Token::RightBrace, "expects '}' at the end of computation layouts")
     }
 
-    /// All four tables, in this order, or none.
+    /// Parses all four tables, in this order, or none.
     fn tables(&mut self, header: &mut ModuleHeader) -> Parsed {
         if !self.eat_word("FileNames") {
             return Ok(());
@@ -196,7 +196,7 @@ impl Parser<'_> {
         Ok(Some((index, self.string()?)))
     }
 
-    /// `1 {key=1 key=2 …}`; the values of the keys that are asked for, 0 where they are missing.
+    /// `1 {key=1 key=2 …}`: returns the values of the given keys, 0 for missing ones.
     fn row(&mut self, keys: &[&str]) -> Parsed<Option<(u32, [u32; 3])>> {
         if !self.at(Token::Int) {
             return Ok(None);

@@ -1,4 +1,4 @@
-//! The forms of a number: where each ends, if the text at a place has it.
+//! The forms of numbers. Each function returns the end of its form if the text at an offset has it.
 //!
 //! Source: the regular expressions of XLA `hlo/parser/hlo_lexer.cc`, in their order.
 
@@ -9,7 +9,7 @@ pub(crate) fn digits_end(bytes: &[u8], mut at: usize) -> usize {
     at
 }
 
-/// `1.`, `1.5`, `.5`, `1e5`, `1.5e-5` without its sign.
+/// `1.`, `1.5`, `.5`, `1e5`, `1.5e-5`, without the sign.
 pub(crate) fn decimal(bytes: &[u8], at: usize) -> Option<usize> {
     let whole = digits_end(bytes, at);
     let (end, dot) = match bytes.get(whole) {
@@ -95,7 +95,7 @@ pub(crate) fn pad(bytes: &[u8], at: usize) -> Option<usize> {
     Some(end)
 }
 
-/// `(0x7fc01)` behind `nan`.
+/// `(0x7fc01)` after `nan`.
 pub(crate) fn nan_payload(bytes: &[u8], at: usize) -> usize {
     if bytes.get(at..at + 3) == Some(b"(0x") {
         let mut end = at + 3;

@@ -1,4 +1,5 @@
-//! `(operand, operand)`: names, names with shapes, whole instructions, and the numbers and literals of parameters and constants.
+//! `(operand, operand)`: names, names with shapes, whole instructions, and the numbers and literals of
+//! parameters and constants.
 
 use super::instruction::blank;
 use super::lexer::{Token, ident_end, is_ident_start, skip_comment};
@@ -8,7 +9,7 @@ use super::vocabulary::{ElementType, Opcode};
 use crate::Span;
 
 impl Parser<'_> {
-    /// Where it fails, what was read of the operands is left out.
+    /// Parses the operands in parentheses. On failure, operands already parsed are dropped.
     pub(super) fn operand_list(&mut self, instruction: &mut Instruction) -> Parsed {
         let opcode = instruction.opcode;
         let mut first = self.out.operands.len();
@@ -61,8 +62,8 @@ impl Parser<'_> {
         end
     }
 
-    /// Reads `%a, b, /*index=2*/%c)` as XLA prints it, and answers where the parenthesis is. Any other form is left to
-    /// the grammar.
+    /// Parses `%a, b, /*index=2*/%c)` in the form that XLA prints, and returns the offset of the parenthesis.
+    /// Any other form is left to the grammar.
     fn printed_operands(&mut self, mut at: usize) -> Option<usize> {
         let bytes = self.text.as_bytes();
         loop {
@@ -108,7 +109,8 @@ impl Parser<'_> {
         }
     }
 
-    /// Operands of an opcode that is not known; where they have a form of its own, what the parentheses hold is kept as text.
+    /// Parses the operands of an unknown opcode. If they have a form of their own, the content of the
+    /// parentheses is kept as text.
     fn operands_of_unknown(&mut self, first: &mut usize) -> Parsed {
         let start = self.lexer;
         let out = &self.out;
@@ -132,8 +134,8 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// What XLA's parser skips without a word where an operand should be: nothing, an element type, or an opcode.
-    /// It is worth a warning, because the operands behind it move up.
+    /// Warns about a missing operand that XLA's parser skips silently: nothing, an element type, or an opcode
+    /// in place of an operand. The warning matters because the operands after it move up.
     fn missing_operand(&mut self) -> bool {
         let ends = || {
             let mut look = self.lexer;
@@ -156,7 +158,8 @@ impl Parser<'_> {
         true
     }
 
-    /// `first` is where the operands before this one are, which move behind those of a nested instruction.
+    /// Parses an operand. `first` is the index of the list's first operand; the list moves after the operands
+    /// of a nested instruction.
     fn operand(&mut self, first: &mut usize) -> Parsed<Operand> {
         if self.is_at_next_instruction() {
             return self.fail("expects name of an operand, or ')'");
@@ -216,7 +219,7 @@ impl Parser<'_> {
     }
 }
 
-/// Whether the lexer would read an identifier here, and the grammar a name.
+/// Whether the lexer would produce an identifier here, and the grammar accept it as a name.
 fn is_plain_name(word: &str) -> bool {
     !is_reserved(word) && ElementType::from_name(word).is_none() && !matches!(word, "inf" | "nan")
 }

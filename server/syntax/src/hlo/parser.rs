@@ -1,4 +1,4 @@
-//! Top level of a piece: module header, computations, and how the parser finds its feet again after an error.
+//! The top level of a piece: module header, computations, and recovery after errors.
 
 use std::collections::VecDeque;
 
@@ -9,7 +9,7 @@ use super::pieces::{PieceState, Place, looks_like_computation, looks_like_instru
 use super::tree::{Computation, ComputationKind, InstructionId, Parameter, Parse, ShapeId, ShapeNode, Value};
 use crate::{Span, SyntaxError};
 
-/// The error is recorded; the caller gives up its construct.
+/// An error that is already recorded; the caller abandons its construct.
 pub(crate) struct Reported;
 pub(crate) type Parsed<T = ()> = Result<T, Reported>;
 
@@ -18,27 +18,27 @@ pub(crate) struct Parser<'a> {
     pub(crate) lexer: Lexer<'a>,
     pub(crate) out: Parse,
     pub(crate) depth: u32,
-    /// One instruction that stands alone may have operands that are only shapes.
+    /// Whether the text is a single instruction without a computation. Its operands may be only shapes.
     pub(crate) is_bare: bool,
-    /// Inline bodies, parsed after the computation that holds them, so that the instructions of each computation
-    /// are one range.
+    /// Inline bodies, parsed after the computation that contains them, so that the instructions of each
+    /// computation are one range.
     pub(crate) inline_bodies: VecDeque<(u32, Span, u32)>,
-    /// How many inline bodies are around what is parsed; the last part of each of those that wait.
+    /// The number of inline bodies around the current text. In the queue, the last field of each entry.
     pub(crate) inline_depth: u32,
     pub(crate) shape_ids: FxHashMap<&'a str, ShapeId>,
     pub(crate) tuple_ids: FxHashMap<Vec<ShapeId>, ShapeId>,
-    /// Whether what could not be read is a form that XLA may have added since, and no mistake: the value is kept as text.
+    /// Whether the unparsed text may be a newer form of XLA rather than a mistake: the value is kept as text.
     pub(crate) has_unknown_form: bool,
 }
 
-/// Parses one piece whose first byte is in `state`. Each unit in it (a computation, as the splitter sees it) is parsed on
-/// its own, so that what comes out does not depend on which units share a piece.
+/// Parses one piece whose first byte is in `state`. Each unit in it (a computation, as the splitter sees it)
+/// is parsed on its own, so that the result does not depend on which units share a piece.
 pub fn parse(text: &str, state: PieceState) -> Parse {
     parse_each(text, state, split_units(text, state))
 }
 
-/// The same for a piece whose units are known: `units` are those of [`Cuts`](super::Cuts) inside the piece, relative to
-/// its start. An offset where no unit can start is passed over.
+/// Like [`parse`], for a piece whose units are known: `units` are those of [`Cuts`](super::Cuts) inside the
+/// piece, relative to its start. Offsets where no unit can start are skipped.
 pub fn parse_units(text: &str, state: PieceState, units: &[u32]) -> Parse {
     parse_each(text, state, units.iter().map(|&at| (at as usize, Place::Top)))
 }
@@ -60,7 +60,7 @@ fn parse_each(text: &str, state: PieceState, units: impl IntoIterator<Item = (us
     out
 }
 
-/// The number, if it is written in digits alone that fit without a look at each.
+/// Returns the number if the text consists only of digits, few enough to fit without overflow checks.
 pub(crate) fn few_digits(text: &[u8]) -> Option<i64> {
     if text.is_empty() || text.len() > 18 {
         return None;
@@ -68,7 +68,7 @@ pub(crate) fn few_digits(text: &[u8]) -> Option<i64> {
     text.iter().try_fold(0, |value, b| b.is_ascii_digit().then(|| value * 10 + i64::from(b - b'0')))
 }
 
-/// Words of the sharding grammar are no names unless they have a `%`.
+/// Whether the word belongs to the sharding grammar, which makes it a name only with a `%`.
 pub(crate) fn is_reserved(word: &str) -> bool {
     matches!(
         word,
@@ -94,7 +94,7 @@ pub(crate) fn is_reserved(word: &str) -> bool {
 
 impl<'a> Parser<'a> {
     pub(crate) fn new(text: &'a str) -> Self {
-        // A line of a dump is about 100 bytes.
+        // A line of a dump has about 100 bytes.
         let lines = text.len() / 100 + 1;
         let out = Parse {
             instructions: Vec::with_capacity(lines),
@@ -116,7 +116,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// The unit from `start` to the end of `text`.
+    /// Parses the unit from `start` to the end of `text`.
     fn unit(&mut self, place: Place, text: &'a str, start: usize) {
         self.text = text;
         self.lexer = Lexer::new(text, start);
@@ -141,25 +141,25 @@ impl<'a> Parser<'a> {
         self.out.errors.push(SyntaxError { span, message: message.into() });
     }
 
-    /// Something that XLA reads in spite of it.
+    /// Records a problem that XLA tolerates.
     pub(crate) fn warning_at(&mut self, span: Span, message: impl Into<String>) {
         self.out.warnings.push(SyntaxError { span, message: message.into() });
     }
 
-    /// A word that this vocabulary lacks and XLA may have added since.
+    /// Records a word that this vocabulary lacks, but that a newer XLA may have.
     pub(crate) fn unknown_at(&mut self, span: Span, message: impl Into<String>) {
         self.out.unknown.push(SyntaxError { span, message: message.into() });
     }
 
-    /// The current token starts a form that this grammar lacks: the value that holds it is kept as text by
-    /// [`Self::kept_if_unknown`].
+    /// Records that the current token starts a form that this grammar lacks: [`Self::kept_if_unknown`] keeps
+    /// the value around it as text.
     pub(crate) fn unknown_form<T>(&mut self, message: impl Into<String>) -> Parsed<T> {
         self.unknown_at(self.lexer.full_span(), message);
         self.has_unknown_form = true;
         Err(Reported)
     }
 
-    /// Reads a value; one of a form that XLA may have added since is kept as text.
+    /// Parses a value; keeps it as text if it has a form that a newer XLA may have added.
     pub(crate) fn kept_if_unknown(&mut self, read: impl FnOnce(&mut Self) -> Parsed<Value>) -> Parsed<Value> {
         let start = self.lexer;
         self.has_unknown_form = false;
@@ -172,13 +172,13 @@ impl<'a> Parser<'a> {
         result
     }
 
-    /// Records an error at the current token; where that is on a later line, or at the end, behind what was read:
-    /// the line that is broken is the one that shows it.
+    /// Records an error at the current token. If that is on a later line or at the end, the error is placed
+    /// after the previous token, so that it appears on the broken line.
     pub(crate) fn fail<T>(&mut self, message: impl Into<String>) -> Parsed<T> {
         let behind = self.lexer.previous_end;
         let is_elsewhere = || self.text[behind..self.lexer.start.max(behind)].contains('\n');
         let span = match self.lexer.token {
-            // Nothing was read yet.
+            // No token was consumed yet.
             _ if behind == self.lexer.origin => self.lexer.full_span(),
             token if token == Token::End || is_elsewhere() => {
                 let last = self.text[..behind].chars().next_back().map_or(0, char::len_utf8);
@@ -218,7 +218,7 @@ impl<'a> Parser<'a> {
         found
     }
 
-    /// Integers as XLA reads them: up to 2^64 - 1, wrapped to 64 bits with a sign.
+    /// Parses an integer as XLA does: up to 2^64 - 1, wrapped to signed 64 bits.
     pub(crate) fn int(&mut self) -> Parsed<i64> {
         if !self.at(Token::Int) {
             return self.fail("expects integer");
@@ -256,7 +256,7 @@ impl<'a> Parser<'a> {
         Ok(span)
     }
 
-    /// `name`, `%name` or `name:`, where it is not reserved.
+    /// `name`, `%name` or `name:`, if it is not reserved.
     pub(crate) fn name(&mut self) -> Parsed<Span> {
         match self.lexer.token {
             Token::Name => {
@@ -273,7 +273,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Runs `f` one level deeper; refuses beyond [`crate::MAX_DEPTH`].
+    /// Runs `f` one nesting level deeper; fails beyond [`crate::MAX_DEPTH`].
     pub(crate) fn nested<T>(&mut self, f: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
         if self.depth >= crate::MAX_DEPTH {
             return self.fail(format!("nesting deeper than {} levels", crate::MAX_DEPTH));
@@ -286,7 +286,7 @@ impl<'a> Parser<'a> {
 
     // ---- computations ----
 
-    /// The piece begins inside a body, or a header could not be read.
+    /// Parses a body without its header: the piece begins inside the body, or the header could not be parsed.
     fn body_without_header(&mut self, kind: ComputationKind) -> Parsed {
         let start = self.lexer.start;
         self.body(Computation {
@@ -311,7 +311,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// At an instruction whose computation has no header that could be read.
+    /// Continues at an instruction whose computation has no parsable header.
     pub(crate) fn resume_body(&mut self) {
         loop {
             let before = self.lexer.start;
@@ -371,7 +371,7 @@ impl<'a> Parser<'a> {
         Ok(start..self.out.parameters.len() as u32)
     }
 
-    /// Instructions up to the closing brace; then the inline bodies that they hold.
+    /// Parses instructions up to the closing brace, then the inline bodies inside them.
     fn body(&mut self, mut computation: Computation) -> Parsed {
         let first = self.out.instructions.len() as InstructionId;
         let id = self.out.computations.len();
@@ -385,7 +385,7 @@ impl<'a> Parser<'a> {
                 }
                 Token::End => break,
                 _ => {
-                    // The brace is missing: the module says so, which sees all pieces.
+                    // The module, which sees all pieces, reports the missing brace.
                     if looks_like_computation(self.text, self.lexer.start) {
                         break;
                     }
@@ -397,8 +397,8 @@ impl<'a> Parser<'a> {
             }
         }
         computation.instructions = first..self.out.instructions.len() as InstructionId;
-        // Lines that were skipped at its end were skipped with their line break; that is no part of it: what touches the next
-        // unit would touch it only where both are in one piece.
+        // Lines skipped at the end of the body include their line break, which is not part of the
+        // computation: its span would touch the next unit, but only if both share a piece.
         let end = self.text[..self.lexer.previous_end].trim_end().len();
         computation.span.end = computation.span.start.max(end as u32);
         let trailer = if computation.is_closed {
@@ -406,7 +406,8 @@ impl<'a> Parser<'a> {
         } else {
             Ok(())
         };
-        // A body that is open at the end goes on in the next piece, or its brace is missing: the file decides.
+        // A body that is open at the end continues in the next piece, or its brace is missing: the file
+        // decides.
         self.out.ends_in_body = !computation.is_closed && self.at(Token::End);
         self.out.computations[id] = computation;
         self.inline_bodies_of_computation();
@@ -451,8 +452,8 @@ impl<'a> Parser<'a> {
 
     // ---- recovery ----
 
-    /// One broken line costs that line: goes on at the next line that starts an instruction, closes the body, or
-    /// starts a computation. The search begins behind the last token that was understood.
+    /// Recovers from a broken line: continues at the next line that starts an instruction, closes the body,
+    /// or starts a computation. The search begins after the last token that was understood.
     pub(crate) fn skip_to_instruction(&mut self, before: usize) {
         let text = self.text;
         self.skip_lines(before, |at| {
@@ -463,7 +464,7 @@ impl<'a> Parser<'a> {
         });
     }
 
-    /// Goes on at the next computation, or (true) at an instruction whose computation's header was broken.
+    /// Continues at the next computation, or (true) at an instruction whose computation has a broken header.
     fn skip_to_computation(&mut self, before: usize) -> bool {
         let text = self.text;
         let at = self
@@ -485,14 +486,14 @@ impl<'a> Parser<'a> {
         None
     }
 
-    /// The text is neither a module nor a computation: one instruction that stands alone. What follows it is read as
-    /// computations; that it should not be there is for the module to say, which sees all pieces.
+    /// Parses a text that is neither a module nor a computation: a single instruction. Text after it is
+    /// parsed as computations; the module, which sees all pieces, reports that they do not belong there.
     pub(crate) fn bare_instruction(&mut self) {
         let start = self.lexer.start;
         self.is_bare = true;
         let mut result = self.instruction();
         self.is_bare = false;
-        // Nothing may have been read.
+        // Possibly no token was consumed.
         let end = self.lexer.previous_end.max(start);
         self.out.computations.push(Computation {
             name: Span::default(),
@@ -516,7 +517,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// The id of a tuple of these elements.
+    /// Returns the id of a tuple of these elements.
     pub(crate) fn tuple_shape(&mut self, elements: Vec<ShapeId>) -> ShapeId {
         if let Some(&id) = self.tuple_ids.get(&elements) {
             return id;

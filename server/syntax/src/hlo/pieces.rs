@@ -1,27 +1,27 @@
-//! Where an HLO text may be cut into pieces: between computations, and between the instructions of a giant one.
+//! Cutting HLO text into pieces: between computations, and between the instructions of a giant one.
 //!
-//! One pass over the bytes that knows brackets, strings and comments and nothing else. A cut is made only where no
-//! bracket is open (but the body's own), so that a piece can be parsed knowing no more than its [`PieceState`].
-//! Broken brackets do not swallow the file: a line that looks like an instruction closes the brackets of the
-//! line before, and one that looks like a computation closes the body.
+//! One pass over the bytes that tracks only brackets, strings and comments. It cuts only where no bracket but
+//! the body's own is open, so that a piece can be parsed from its [`PieceState`] alone. Unbalanced brackets
+//! do not affect the rest of the file: a line that looks like an instruction closes the brackets of the line
+//! before, and one that looks like a computation closes the body.
 
 use super::lexer::{find, is_ident_byte, is_ident_start, skip_comment, string_end};
 use super::protobuf::protobuf_start;
 use super::segments;
 
-/// What the first byte of a piece stands in.
+/// The state of the scanner at the first byte of a piece.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct PieceState {
     pub place: Place,
-    /// A comment was opened above and is closed nowhere in the file, so that it was read as ordinary text. A `*/`
-    /// typed below would change that: such pieces are cut together with the one that holds the `/*`.
+    /// A comment was opened above and is closed nowhere in the file, so it was treated as ordinary text. A
+    /// `*/` typed below would change that: such pieces are cut together with the one that contains the `/*`.
     pub is_below_open_comment: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Place {
-    /// Start of the file: `HloModule` and its tables.
+    /// The start of the file: `HloModule` and its tables.
     Header,
     /// Between computations.
     Top,
@@ -46,22 +46,23 @@ impl PieceState {
     }
 }
 
-/// A body is cut when its piece has this many lines, or bytes; but a text of up to twice as much is left whole, so
-/// that a line typed into a block does not split it.
+/// The size of a piece, in lines or bytes, at which a body is cut. A text of up to twice that size is left
+/// whole, so that a line typed into a block does not split it.
 const BODY_LINES: usize = 1024;
 const BODY_BYTES: usize = 128 << 10;
 
-/// Where a text is cut. Offsets are ascending and without 0.
+/// The cuts of a text. Offsets are ascending and do not include 0.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Cuts {
     pub pieces: Vec<(usize, PieceState)>,
-    /// Starts of the computations inside pieces: each is parsed on its own, whatever piece it shares.
+    /// The starts of the computations inside pieces. Each is parsed on its own, whatever piece it is in.
     pub units: Vec<usize>,
-    /// The state behind the last byte, or nothing where the text may not be followed by a new piece.
+    /// The state after the last byte; `None` if no piece may start there.
     pub end: Option<PieceState>,
 }
 
-/// Finds the cuts of `text`, whose first byte is in `state`. Computations smaller than `min_bytes` share a piece.
+/// Returns the cuts of `text`, whose first byte is in `state`. Computations smaller than `min_bytes` share a
+/// piece.
 pub fn split(text: &str, state: PieceState, min_bytes: usize) -> Cuts {
     let cuts_bodies =
         text.len() > 2 * BODY_BYTES || memchr::memchr_iter(b'\n', text.as_bytes()).count() > 2 * BODY_LINES;
@@ -69,7 +70,7 @@ pub fn split(text: &str, state: PieceState, min_bytes: usize) -> Cuts {
 }
 
 pub(super) fn split_segment(text: &str, state: PieceState, min_bytes: usize, cuts_bodies: bool) -> Cuts {
-    // A proto is one piece, however long.
+    // A proto is a single piece of any length.
     if state.place == Place::Header && protobuf_start(text).is_some() {
         return Cuts::default();
     }
@@ -79,7 +80,7 @@ pub(super) fn split_segment(text: &str, state: PieceState, min_bytes: usize, cut
     Cuts { pieces: splitter.pieces, units: splitter.units, end: is_clean.then_some(end) }
 }
 
-/// The cuts between computations, whatever their size, and none inside a body.
+/// Returns the cuts between computations of any size; bodies are not cut.
 pub(crate) fn split_units(text: &str, state: PieceState) -> Vec<(usize, Place)> {
     if state.place == Place::Header && protobuf_start(text).is_some() {
         return Vec::new();
@@ -94,38 +95,39 @@ enum Bracket {
     Round,
     Square,
     Brace,
-    /// Of an inline body: lines in it look like instructions and are.
+    /// The brace of an inline body: lines in it are instructions.
     InlineBody,
 }
 
 struct Splitter<'a> {
     text: &'a str,
     bytes: &'a [u8],
-    /// Open brackets inside the body, or in a header.
+    /// Brackets that are open inside the body, or in a header.
     open: Vec<Bracket>,
     state: Place,
     open_comment: bool,
-    /// No comment ends in the rest of the text: each that opens is text.
+    /// Whether no comment ends in the rest of the text, so that every `/*` is ordinary text.
     no_comment_ends: bool,
     cuts_bodies: bool,
     pieces: Vec<(usize, PieceState)>,
     units: Vec<usize>,
-    /// Start and lines of the current piece.
+    /// The start of the current piece, and its number of lines so far.
     piece: usize,
     lines: usize,
-    /// Start of the current unit; where it holds more than blanks and comments, as far as was asked.
+    /// The start of the current unit, whether it is known to contain more than whitespace and comments, and
+    /// the offset up to which that was checked.
     unit: usize,
     has_content: bool,
     looked_at: usize,
-    /// Up to here the last byte that is no blank and in no comment was this one.
+    /// An offset, and the last byte before it that is neither whitespace nor in a comment.
     known: (usize, u8),
-    /// A string that is not closed was found to be open up to here.
+    /// The offset up to which an unclosed string is known to be open.
     open_string: usize,
-    /// Whether the line outside of bodies that starts at the offset starts with a digit.
+    /// The start of a line outside of bodies, and whether that line starts with a digit.
     table_line: (usize, Option<bool>),
 }
 
-/// Bytes that mean something inside a body.
+/// Bytes with a meaning inside a body.
 static STOPS: [bool; 256] = {
     let mut table = [false; 256];
     let stops = b"\n/\"'()[]{}";
@@ -137,7 +139,7 @@ static STOPS: [bool; 256] = {
     table
 };
 
-/// The next byte that means something inside a body.
+/// Returns the offset of the next byte with a meaning inside a body.
 fn stop(bytes: &[u8], at: usize) -> usize {
     find(bytes, at, &STOPS)
 }
@@ -165,11 +167,11 @@ impl<'a> Splitter<'a> {
         }
     }
 
-    /// Whether a piece may start behind the last byte.
+    /// Scans the text. Returns whether a piece may start after the last byte.
     fn run(&mut self, min_bytes: usize) -> bool {
         let bytes = self.bytes;
         let mut at = 0;
-        // Whether since the last body only a trailer came.
+        // Whether only a trailer followed the last body.
         let mut is_fresh = true;
         let mut in_trailer = false;
         loop {
@@ -213,8 +215,9 @@ impl<'a> Splitter<'a> {
                             }
                             end
                         }
-                        // Unterminated: the rest of its line is text. A quote that is typed further up than where that was
-                        // decided would end it, so the lines between stay in one piece.
+                        // Unclosed: the rest of its line is ordinary text. A quote typed before the offset
+                        // where this was decided would close the string, so the lines up to there stay in one
+                        // piece.
                         Err(decided) => {
                             self.open_string = decided;
                             let end = memchr::memchr(b'\n', &bytes[at..]).map_or(bytes.len(), |n| at + n);
@@ -232,7 +235,7 @@ impl<'a> Splitter<'a> {
                     continue;
                 }
                 b'(' if self.state == Place::Body => {
-                    // Mostly names of operands.
+                    // In most cases only operand names follow.
                     at = stop(bytes, at + 1);
                     match bytes.get(at) {
                         Some(b')') => at += 1,
@@ -242,7 +245,7 @@ impl<'a> Splitter<'a> {
                 }
                 b'(' => self.open.push(Bracket::Round),
                 b'[' => self.open.push(Bracket::Square),
-                // One that closes nothing is an error of its line and changes nothing here.
+                // An unmatched closing bracket is an error of its line and has no effect here.
                 b')' => drop(self.open.pop_if(|b| *b == Bracket::Round)),
                 b']' => drop(self.open.pop_if(|b| *b == Bracket::Square)),
                 b'{' => {
@@ -250,7 +253,7 @@ impl<'a> Splitter<'a> {
                     if self.open.is_empty() && self.state != Place::Body && self.opens_body(at, last) {
                         self.state = Place::Body;
                     } else {
-                        // A table of the header holds whole modules in a string.
+                        // A table of the header contains whole modules in a string.
                         let is_table =
                             self.state == Place::Header && bytes[..at].ends_with(b"origin_recovery_table=");
                         let is_body = is_table || last == b'=' && looks_like_instruction(self.text, at + 1);
@@ -296,7 +299,8 @@ impl<'a> Splitter<'a> {
             }
     }
 
-    /// The last byte before `at` that is no blank and in no comment; a blank where there is none.
+    /// Returns the last byte before `at` that is neither whitespace nor in a comment; a space if there is
+    /// none.
     fn last(&self, at: usize) -> u8 {
         let (from, last) = self.known;
         let behind = self.bytes.get(from..at).unwrap_or_default();
@@ -304,7 +308,7 @@ impl<'a> Splitter<'a> {
         found.copied().unwrap_or(last)
     }
 
-    /// The end of the comment at `at`.
+    /// Returns the end of the comment at `at`.
     fn comment(&mut self, at: usize) -> Option<usize> {
         if self.bytes.get(at + 1) != Some(&b'*') {
             return skip_comment(self.bytes, at);
@@ -378,7 +382,7 @@ impl<'a> Splitter<'a> {
         self.start_unit(at);
     }
 
-    /// A scan that starts here goes on in the same way.
+    /// Starts a unit. The state is reset so that a scan that starts here gives the same result.
     fn start_unit(&mut self, at: usize) {
         self.unit = at;
         self.has_content = false;
@@ -386,7 +390,7 @@ impl<'a> Splitter<'a> {
         self.known = (at, b' ');
     }
 
-    /// Whether more than comments and blanks stand between the start of the unit and the line that starts at `at`.
+    /// Whether the unit contains more than comments and whitespace before the line that starts at `at`.
     fn has_content(&mut self, at: usize) -> bool {
         if !self.has_content {
             self.has_content = !is_blank(self.text, self.looked_at, at);
@@ -395,8 +399,8 @@ impl<'a> Splitter<'a> {
         self.has_content
     }
 
-    /// Whether the brace at `at`, outside all bodies, opens one: behind a name, a parameter list or a result shape;
-    /// not behind `=`, not in a table line, and not a layout.
+    /// Whether the brace at `at`, outside all bodies, opens one: after a name, a parameter list or a result
+    /// shape, but not after `=`, not in a table line, and not as a layout.
     fn opens_body(&mut self, at: usize, last: u8) -> bool {
         if last == b'=' {
             return false;
@@ -415,7 +419,7 @@ impl<'a> Splitter<'a> {
     }
 }
 
-/// The end of `[8,16]` or `{1,0}`, which open and close nothing but themselves.
+/// Returns the end of `[8,16]` or `{1,0}`, which contain no other brackets.
 fn numbers_end(bytes: &[u8], at: usize) -> Option<usize> {
     let close = bytes[at] + 2;
     let inside = bytes[at + 1..].iter().position(|b| !(b.is_ascii_digit() || *b == b','))?;
@@ -423,7 +427,7 @@ fn numbers_end(bytes: &[u8], at: usize) -> Option<usize> {
     (bytes[end] == close).then_some(end + 1)
 }
 
-/// Whether a module starts with the line at `at`: at its separator, or at its header.
+/// Whether a module starts at the line at `at`, with its separator or its header.
 fn starts_module(bytes: &[u8], at: usize) -> bool {
     let rest = &bytes[at..];
     match rest.first() {
@@ -436,7 +440,8 @@ fn starts_module(bytes: &[u8], at: usize) -> bool {
     }
 }
 
-/// Whether a string that is open at the start of this line is not closed: a line that can only be no part of one follows.
+/// Whether a string that is open at the start of this line is unclosed, because the line cannot be part of a
+/// string.
 pub(super) fn ends_open_string(text: &str, line: usize) -> bool {
     let bytes = text.as_bytes();
     let rest = &bytes[line.min(bytes.len())..];
@@ -444,7 +449,7 @@ pub(super) fn ends_open_string(text: &str, line: usize) -> bool {
     match rest.trim_ascii_start().first() {
         Some(b'}') => rest.trim_ascii_end() == b"}",
         Some(&first) if first == b'%' || first == b'/' || is_ident_start(first) => {
-            // No header holds a quote: that line would end the string.
+            // Headers contain no quotes; a line with one would close the string.
             let is_header = || !rest.contains(&b'"') && looks_like_computation(text, line);
             starts_module(bytes, line) || defines_instruction(rest) || is_header()
         }
@@ -452,7 +457,7 @@ pub(super) fn ends_open_string(text: &str, line: usize) -> bool {
     }
 }
 
-/// Whether a line reads `[ROOT] name = shape…` or `[ROOT] name = opcode(…`.
+/// Whether a line has the form `[ROOT] name = shape…` or `[ROOT] name = opcode(…`.
 fn defines_instruction(line: &[u8]) -> bool {
     let Some(equal) = memchr::memmem::find(line, b" = ") else { return false };
     let name = line[..equal].trim_ascii();
@@ -468,17 +473,17 @@ fn defines_instruction(line: &[u8]) -> bool {
     is_value && name.first().is_some_and(|&b| is_ident_start(b)) && name.iter().all(|&b| is_ident_byte(b))
 }
 
-/// Whether only comments and blanks stand between the start of the piece and `at`.
+/// Whether there are only comments and whitespace between the start of the piece and `at`.
 fn is_blank(text: &str, piece: usize, at: usize) -> bool {
     text[piece..at].lines().all(|line| line.trim().is_empty() || line.starts_with("//"))
 }
 
-/// Whether a new instruction may start behind this byte.
+/// Whether a new instruction may start after this byte.
 fn is_between_instructions(last: u8) -> bool {
     !matches!(last, b',' | b'=' | b'(' | b'[' | b'>')
 }
 
-/// Whether the line at `at` reads `[ROOT] name = …`. Attributes (`name=…`, no blank) do not.
+/// Whether the line at `at` has the form `[ROOT] name = …`. Attributes (`name=…`, without spaces) do not.
 pub(crate) fn looks_like_instruction(text: &str, at: usize) -> bool {
     let bytes = text.as_bytes();
     let blank = |mut at: usize| {
@@ -505,7 +510,8 @@ pub(crate) fn looks_like_instruction(text: &str, at: usize) -> bool {
     equal > end && bytes.get(equal) == Some(&b'=') && bytes.get(equal + 1).is_none_or(|&b| b != b'=')
 }
 
-/// Whether a computation's header starts at `at`: a line at column 0 that ends in `{` and assigns nothing.
+/// Whether a computation's header starts at `at`: a line at column 0 that ends in `{` and contains no
+/// assignment.
 pub(crate) fn looks_like_computation(text: &str, at: usize) -> bool {
     let bytes = text.as_bytes();
     if at > 0 && bytes[at - 1] != b'\n' {
@@ -516,7 +522,7 @@ pub(crate) fn looks_like_computation(text: &str, at: usize) -> bool {
     }
     let end = memchr::memchr(b'\n', &bytes[at..]).map_or(bytes.len(), |n| at + n);
     let line = text[at..end].trim_end();
-    // `debug_attributes={` goes on with the module's header.
+    // `debug_attributes={` continues the module's header.
     line.ends_with('{') && !line.ends_with("={") && !line.contains(" = ") && !line.starts_with("HloModule")
 }
 

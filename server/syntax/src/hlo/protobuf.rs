@@ -1,4 +1,5 @@
-//! HLO protos in protobuf's text form, as XLA dumps them beside HLO text: their syntax is checked, whatever their fields.
+//! HLO protos in protobuf's text format, which XLA dumps beside HLO text. Their syntax is checked, whatever
+//! their fields.
 //!
 //! Source: protobuf's text format specification; `xla/service/hlo.proto` for the fields that start a file.
 
@@ -6,7 +7,8 @@ use super::lexer::Token;
 use super::parser::Parser;
 use crate::Span;
 
-/// Fields that a file of these protos starts with: HloProto, HloModuleProto, HloSnapshot and its unoptimised form.
+/// The fields that a file of these protos starts with: HloProto, HloModuleProto, HloSnapshot and its
+/// unoptimised form.
 const MESSAGES: [&str; 7] = [
     "hlo_module",
     "hlo",
@@ -20,7 +22,7 @@ const SCALARS: [&str; 5] =
     ["name", "entry_computation_name", "entry_computation_id", "id", "execution_platform"];
 
 impl Parser<'_> {
-    /// The user sees why there is no more.
+    /// Reports that protos are not analysed, and the first syntax error.
     pub(super) fn protobuf(&mut self, start: usize) {
         self.lexer.jump(start);
         let span = self.lexer.span;
@@ -37,11 +39,11 @@ impl Parser<'_> {
     }
 }
 
-/// Where the first field starts, if the first thing in the text but comments is a field of such a proto.
+/// Returns the start of the first field, if the text begins, after comments, with a field of such a proto.
 pub(super) fn protobuf_start(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();
     let mut at = skip(bytes, 0);
-    // Dumps that were annotated have comments of C++, too.
+    // Annotated dumps also have C++ comments.
     while bytes[at..].starts_with(b"//") {
         at = skip(bytes, memchr::memchr(b'\n', &bytes[at..]).map_or(bytes.len(), |n| at + n));
     }
@@ -50,7 +52,7 @@ pub(super) fn protobuf_start(text: &str) -> Option<usize> {
     let name = text.get(at..word)?;
     let is_field = match bytes.get(behind)? {
         b':' => MESSAGES.contains(&name) || SCALARS.contains(&name),
-        // A computation may have such a name: its instructions do not look like fields.
+        // A computation may have such a name, but its instructions do not look like fields.
         b'{' | b'<' if MESSAGES.contains(&name) => {
             let inner = skip(bytes, behind + 1);
             let field = skip(bytes, word_end(bytes, inner));
@@ -61,9 +63,9 @@ pub(super) fn protobuf_start(text: &str) -> Option<usize> {
     is_field.then_some(at)
 }
 
-/// The first thing that is no text form, and where it is.
+/// Returns the offset of the first syntax error, and a message.
 fn check(bytes: &[u8], start: usize) -> Result<(), (usize, &'static str)> {
-    // Closing brackets of what is open, with the places of the opening ones.
+    // The expected closing brackets, with the offsets of the opening ones.
     let mut open: Vec<(u8, usize)> = Vec::new();
     let mut at = start;
     loop {
@@ -99,7 +101,7 @@ fn check(bytes: &[u8], start: usize) -> Result<(), (usize, &'static str)> {
     }
 }
 
-/// Behind blanks and comments.
+/// Skips whitespace and comments.
 fn skip(bytes: &[u8], mut at: usize) -> usize {
     loop {
         at += bytes[at.min(bytes.len())..].iter().take_while(|b| b.is_ascii_whitespace()).count();
@@ -127,7 +129,7 @@ fn field_name(bytes: &[u8], at: usize) -> Option<usize> {
     Some(word_end(bytes, at)).filter(|&end| end > at)
 }
 
-/// Strings that follow each other are one; numbers and names are words with signs.
+/// Consecutive strings are one value; numbers and names are words with signs.
 fn scalar(bytes: &[u8], mut at: usize) -> Option<usize> {
     let mut end = None;
     while let Some(&quote @ (b'"' | b'\'')) = bytes.get(at) {

@@ -1,14 +1,15 @@
-//! A large text is cut on all cores: in segments, whose first bytes are guessed to be between computations, or between
-//! the instructions of a giant one. A segment whose guess was wrong is read again together with the one before it.
+//! Cutting of a large text on all cores. The text is divided into segments, and the start state of each is
+//! guessed: between computations, or between the instructions of a giant one. A segment whose guess was wrong
+//! is scanned again together with the previous one.
 
 use memchr::memmem;
 use rayon::prelude::*;
 
 use super::pieces::{Cuts, PieceState, Place, looks_like_computation, looks_like_instruction};
 
-/// Fixed, so that a text is cut in the same way on every machine.
+/// The size of a segment in bytes. Fixed, so that a text is cut in the same way on every machine.
 const SEGMENT: usize = 512 << 10;
-/// A computation that does not end in this many bytes is a giant.
+/// A computation that does not end within this many bytes is taken for a giant.
 const WINDOW: usize = 128 << 10;
 
 pub(super) fn split(
@@ -30,7 +31,7 @@ pub(super) fn split(
         let mut cuts = std::mem::take(&mut scanned[first]);
         let mut behind = first + 1;
         while segments.get(behind).is_some_and(|next| cuts.end != Some(next.1)) {
-            // Twice as much each time, so that a broken bracket costs one more pass and not many.
+            // The range doubles each time, so that a broken bracket costs only one more pass.
             behind = (behind + (behind - first)).min(segments.len());
             cuts = split_segment(&text[start..end_of(behind)], state);
         }
@@ -45,7 +46,7 @@ pub(super) fn split(
     joined
 }
 
-/// The first place behind `from` where a segment may start.
+/// Returns the first offset after `from` where a segment may start.
 fn start_behind(text: &str, from: usize) -> Option<(usize, PieceState)> {
     let bytes = text.as_bytes();
     let window = &bytes[from..(from + WINDOW).min(bytes.len())];
@@ -66,7 +67,7 @@ mod tests {
     use super::super::pieces::split;
     use super::*;
 
-    /// Computations of all sizes, among them a giant; 3 MB.
+    /// Computations of all sizes, including a giant; 3 MB.
     fn module() -> String {
         let mut text = String::from("HloModule m\n\n");
         let mut computation = |name: String, lines: usize| {
@@ -86,7 +87,7 @@ mod tests {
     fn check(text: &str) {
         let segmented = split(text, PieceState::HEADER, 4096);
         assert!(segmented.pieces.is_sorted_by_key(|p| p.0) && segmented.units.is_sorted());
-        // Every piece and unit starts where a scan of all that is above it may end.
+        // Every piece and unit starts where a scan of the text above it may end.
         for &(at, state) in segmented.pieces.iter().skip(1).step_by(97) {
             let from =
                 segmented.pieces.iter().rev().find(|p| p.0 < at).map_or((0, PieceState::HEADER), |&p| p);
@@ -122,7 +123,7 @@ mod tests {
         }
     }
 
-    /// One pass over all of it.
+    /// Cuts the text in a single pass.
     fn segments_of_one(text: &str) -> Cuts {
         super::super::pieces::split_segment(text, PieceState::HEADER, 4096, true)
     }

@@ -1,4 +1,5 @@
-//! Shardings and replica groups: the tile form, the iota form and the mesh form. Checked, kept as text.
+//! Shardings and replica groups: the tile form, the iota form and the mesh form. They are checked and kept as
+//! text.
 //!
 //! Source: XLA `hlo_parser.cc` ParseSharding, ParseSingleSharding, ParseCollectiveDeviceList.
 
@@ -112,7 +113,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// `[4]` or `[2,2]T(1,0)`, behind `<=`.
+    /// `[4]` or `[2,2]T(1,0)`, after `<=`.
     fn iota_behind_arrow(&mut self) -> Parsed<Vec<i64>> {
         let dims = self.square_ints()?;
         if self.eat_word("T") {
@@ -145,13 +146,13 @@ impl Parser<'_> {
         self.expect(Token::RightParen, "expects ')'")
     }
 
-    /// `single_device[device_id=3]`, or `maximal_mesh[…]` as it was called before.
+    /// `single_device[device_id=3]`, or its old name `maximal_mesh[…]`.
     fn is_at_single_device(&self) -> bool {
         self.at_word("maximal_mesh") || self.at_word("single_device")
     }
 
-    /// `mesh['a'=2,'b'=4], device_ids=(…), [{'a'}, {'b', ?}], replicated={…}, unreduced={…}, manual={…}`. The comma behind the
-    /// mesh may be left out.
+    /// `mesh['a'=2,'b'=4], device_ids=(…), [{'a'}, {'b', ?}], replicated={…}, unreduced={…}, manual={…}`. The
+    /// comma after the mesh is optional.
     fn named_sharding(&mut self) -> Parsed {
         let is_single = self.mesh()?;
         let mut is_first = !is_single;
@@ -177,7 +178,7 @@ impl Parser<'_> {
                     }
                     "unreduced" => {
                         self.lexer.bump();
-                        // `unreduced=max{'x'}`: the reduction may be named.
+                        // `unreduced=max{'x'}`: the reduction is optional.
                         if self.at(Token::Ident) {
                             self.lexer.bump();
                         }
@@ -248,7 +249,7 @@ impl Parser<'_> {
         if !self.at(Token::RightSquare) {
             loop {
                 self.braced(|p| if p.eat(Token::Question) { Ok(()) } else { p.axis() })?;
-                // A priority may follow: `{'a'}p1`.
+                // An optional priority: `{'a'}p1`.
                 if self.at(Token::Ident) {
                     self.lexer.bump();
                 }
@@ -329,7 +330,7 @@ impl Parser<'_> {
     }
 }
 
-/// Whether `mesh['a'=2,'b'=4]` has an axis of this name, or of this number.
+/// Whether `mesh['a'=2,'b'=4]` has an axis with this name or number.
 fn is_axis_of(mesh: &str, axis: &str) -> bool {
     let axes = || mesh.split_once('[').map_or("", |(_, axes)| axes).trim_end_matches(']').split(',');
     let names =

@@ -1,4 +1,4 @@
-//! Words that are not known, with the one that may have been meant.
+//! Messages about unknown words, with a suggestion.
 
 /// `unknown opcode: subtrct; did you mean subtract?`
 pub(super) fn unknown(what: &str, word: &str, known: impl Iterator<Item = &'static str>) -> String {
@@ -9,8 +9,8 @@ pub(super) fn unknown(what: &str, word: &str, known: impl Iterator<Item = &'stat
     }
 }
 
-/// Letters that are inserted, removed or replaced between two words, or two that changed places; of far ones no more than it
-/// matters here.
+/// Returns the edit distance of two words: the number of letters inserted, removed or replaced; one swap of
+/// neighbours counts as 1. Returns `FAR` if the lengths differ by at least that much.
 fn distance(a: &str, b: &str) -> usize {
     const FAR: usize = 3;
     if a.len().abs_diff(b.len()) >= FAR {

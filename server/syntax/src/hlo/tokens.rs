@@ -1,5 +1,6 @@
-//! Every token and comment of a text, for what looks at letters and not at meaning: colours, folds, selections. The
-//! parser does not use this; it asks the lexer for one token at a time and never sees a comment.
+//! All tokens and comments of a text, for features that depend on the text rather than its meaning: colours,
+//! folds, selections. The parser does not use this; it requests one token at a time from the lexer and never
+//! sees comments.
 
 use super::lexer::{Lexer, Token, skip_comment};
 use crate::Span;
@@ -8,35 +9,35 @@ use crate::Span;
 pub enum TokenClass {
     /// `// …` up to the end of its line, or `/* … */`, which may have several lines.
     Comment,
-    /// With its quotes.
+    /// A string with its quotes.
     String,
     Number,
     /// `f32`
     ElementType,
-    /// `%name`, or `name` in front of a colon.
+    /// `%name`, or `name` before a colon.
     Name,
-    /// `key` in front of `=`
+    /// `key` before `=`.
     AttributeName,
     /// `b01f_01io->b01f`
     DimLabels,
     Word,
     /// One of `{}()[]`.
     Bracket(u8),
-    /// Other signs.
+    /// Other punctuation.
     Sign,
-    /// What starts no token: an open string or comment.
+    /// Text that starts no token: an unclosed string or comment.
     Bad,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TextToken {
     pub class: TokenClass,
-    /// With `%` and quotes; without the `=` or `:` behind a name.
+    /// Includes `%` and quotes, but not the `=` or `:` after a name.
     pub span: Span,
 }
 
-/// The tokens of `text` from byte `start`, where one begins or there is a blank, to `end`. A token that crosses `end` is
-/// the last.
+/// Returns the tokens of `text` from byte `start`, which is at a token's start or whitespace, to `end`. A
+/// token that crosses `end` is the last one.
 pub fn tokens(text: &str, start: usize, end: usize) -> impl Iterator<Item = TextToken> {
     let end = end.min(text.len());
     Tokens { text, lexer: Lexer::new(text, start.min(end)), gap: start.min(end), end }
@@ -45,7 +46,7 @@ pub fn tokens(text: &str, start: usize, end: usize) -> impl Iterator<Item = Text
 struct Tokens<'a> {
     text: &'a str,
     lexer: Lexer<'a>,
-    /// What lies between here and the lexer's token are blanks and comments.
+    /// Only whitespace and comments lie between this offset and the lexer's token.
     gap: usize,
     end: usize,
 }
@@ -131,7 +132,7 @@ mod tests {
         );
     }
 
-    /// Tokens come in order, do not overlap, and what is between them is blank or the sign behind a name.
+    /// Tokens are in order and do not overlap; between them are only whitespace and the sign after a name.
     #[test]
     fn nothing_is_lost() {
         for text in

@@ -1,6 +1,7 @@
-//! What a parse yields: one flat array per kind of thing, `u32` indices between them, spans into the text.
+//! The result of parsing: one flat array per kind of entity, linked by `u32` indices, with spans into the
+//! text.
 //!
-//! Owner: the memo of `db::parse`, one per piece. Invalidated by any edit of that piece, and by nothing else.
+//! Owner: the memo of `db::parse`, one per piece. Only an edit of that piece invalidates it.
 //! Size: about 60 bytes per instruction, 16 per operand and 24 per attribute; the text itself is shared.
 
 use std::ops::Range;
@@ -11,7 +12,7 @@ use crate::{Span, SyntaxError};
 pub type InstructionId = u32;
 pub type ComputationId = u32;
 
-/// A shape of this piece; equal texts have equal ids.
+/// The id of a shape in this piece. Equal texts have equal ids.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ShapeId(pub u32);
 
@@ -27,35 +28,36 @@ pub struct Parse {
     pub layouts: Vec<LayoutNode>,
     pub ints: Vec<i64>,
     pub spans: Vec<Span>,
-    /// In the order of their places.
+    /// Sorted by position.
     pub errors: Vec<SyntaxError>,
-    /// What XLA reads in spite of it.
+    /// Problems that XLA tolerates.
     pub warnings: Vec<SyntaxError>,
-    /// Words and forms that this vocabulary lacks where XLA may have added them since: they are kept as text. In the order of
-    /// their places.
+    /// Words and forms that this vocabulary lacks, but that a newer XLA may have. They are kept as text.
+    /// Sorted by position.
     pub unknown: Vec<SyntaxError>,
-    /// Whether a module starts with this piece: the file's first one, or the next behind `// -----`.
+    /// Whether a module starts with this piece: the first of the file, or one after `// -----`.
     pub starts_module: bool,
-    /// Whether the body that is open at the end of the piece goes on in the next one.
+    /// Whether the piece ends inside a body, which continues in the next piece.
     pub ends_in_body: bool,
 }
 
-/// A part of a computation: all of it, unless it is one of the blocks of a giant one.
+/// A computation, or the part of it in this piece if it is giant.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Computation {
-    /// Empty for a block that goes on from the piece before, for inline bodies, and in single-instruction texts.
+    /// Empty for a block that continues one of the previous piece, for inline bodies, and in
+    /// single-instruction texts.
     pub name: Span,
     pub kind: ComputationKind,
     pub is_entry: bool,
-    /// `(name: shape, …)` of the header, where it is written.
+    /// `(name: shape, …)` of the header, if it is written.
     pub parameters: Option<Range<u32>>,
     pub result: Option<(ShapeId, Span)>,
     pub instructions: Range<InstructionId>,
-    /// From the first byte of the header to behind the closing brace, as far as they are in this piece.
+    /// From the first byte of the header to the end of the closing brace, as far as they are in this piece.
     pub span: Span,
     /// Whether the closing brace is in this piece.
     pub is_closed: bool,
-    /// Inside of the quotes of `execution_thread="…"` behind the brace; empty where there is none.
+    /// The text inside the quotes of `execution_thread="…"` after the brace; empty if there is none.
     pub execution_thread: Span,
 }
 
@@ -63,32 +65,33 @@ pub struct Computation {
 pub enum ComputationKind {
     /// The header is in this piece.
     Whole,
-    /// The body goes on from the piece before.
+    /// The body continues one of the previous piece.
     Continued,
-    /// The header could not be read; the error says so.
+    /// The header could not be parsed, which is reported as an error.
     Headless,
-    /// `to_apply={ … }`: the instruction that holds it.
+    /// `to_apply={ … }`, with the instruction that contains it.
     Inline(InstructionId),
-    /// A text that is one instruction.
+    /// A text that consists of one instruction.
     Bare,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Instruction {
     pub name: Span,
-    /// Nothing where the opcode is missing, which is an error at its place, or unknown, which [`Parse::unknown`] has.
+    /// `None` if the opcode is missing, which is an error at its position, or unknown, which is in
+    /// [`Parse::unknown`].
     pub opcode: Option<Opcode>,
     pub is_root: bool,
-    /// An error was reported inside it: what is missing is not reported again.
+    /// Whether an error was reported inside it, so that missing parts are not reported again.
     pub is_broken: bool,
-    /// Written as an operand of another one: `add(max(x, y), z)`.
+    /// Whether it is written as an operand of another one: `add(max(x, y), z)`.
     pub is_nested: bool,
     pub opcode_span: Span,
     pub shape: Option<ShapeId>,
     pub shape_span: Span,
     pub operands: (u32, u32),
     pub attributes: (u32, u32),
-    /// Inside the parentheses: `parameter(3)`, `constant({1, 2})`.
+    /// The text inside the parentheses: `parameter(3)`, `constant({1, 2})`.
     pub argument: Span,
     /// From the name (or ROOT) to the end of the last attribute.
     pub span: Span,
@@ -113,13 +116,13 @@ pub enum OperandKind {
         len: u32,
     },
     Nested(InstructionId),
-    /// `f32[2]` with no name behind it, in a text that is one instruction.
+    /// `f32[2]` without a name, in a text that consists of one instruction.
     ShapeOnly,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Attribute {
-    /// Nothing for a name that no opcode has; [`Parse::unknown`] has it.
+    /// `None` for a name that is not an attribute of any opcode; it is in [`Parse::unknown`].
     pub key: Option<AttributeKey>,
     pub key_span: Span,
     pub value: Value,
@@ -136,7 +139,7 @@ pub enum Value {
         start: u32,
         len: u32,
     },
-    /// Triples low, high, interior of `padding=`; start, limit, stride of `slice=`.
+    /// Triples: low, high, interior of `padding=`; start, limit, stride of `slice=`.
     Triples {
         start: u32,
         len: u32,
@@ -154,7 +157,7 @@ pub enum Value {
         len: u32,
     },
     Computation(Span),
-    /// Names of computations; an empty name is an inline body, in order.
+    /// Names of computations. Empty names refer to inline bodies, in order.
     Computations {
         start: u32,
         len: u32,
@@ -163,7 +166,7 @@ pub enum Value {
     String(Span),
     DimLabels(Span),
     Shape(ShapeId),
-    /// Checked for its grammar and kept as text.
+    /// Syntactically checked and kept as text.
     Text,
 }
 
@@ -187,7 +190,7 @@ pub enum ShapeNode {
     Buffer(ShapeId),
 }
 
-/// The braces behind a shape. Source: `xla/layout.cc`.
+/// The braces after a shape. Source: `xla/layout.cc`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct LayoutNode {
     pub minor_to_major: Vec<i64>,
@@ -201,7 +204,7 @@ pub struct LayoutNode {
     /// `SC(dim:idx,idx)`
     pub split: Option<Vec<i64>>,
     pub dynamic_metadata_bytes: i64,
-    /// Fields that this grammar lacks, as they are written: `X(3)Y`.
+    /// Fields that this grammar lacks, as written: `X(3)Y`.
     pub unknown: String,
 }
 
@@ -236,7 +239,7 @@ impl Parse {
         &self.attributes[start as usize..(start + len) as usize]
     }
 
-    /// What this vocabulary lacks of the words of `instruction`.
+    /// Returns the words of `instruction` that this vocabulary lacks.
     pub fn unknown_of(&self, instruction: &Instruction) -> &[SyntaxError] {
         let first = self.unknown.partition_point(|word| word.span.start < instruction.span.start);
         let behind = &self.unknown[first..];
@@ -251,7 +254,7 @@ impl Parse {
         &self.spans[start as usize..(start + len) as usize]
     }
 
-    /// The instruction whose span holds `offset`, the innermost where they nest.
+    /// Returns the instruction whose span contains `offset`; the innermost if several do.
     pub fn instruction_at(&self, offset: usize) -> Option<InstructionId> {
         let candidates = self.instructions.iter().enumerate().filter(|(_, i)| i.span.contains(offset));
         candidates.min_by_key(|(_, i)| i.span.end - i.span.start).map(|(id, _)| id as InstructionId)

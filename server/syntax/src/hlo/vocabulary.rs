@@ -1,9 +1,9 @@
-//! The words of HLO text: element types, opcodes, attribute names. What they mean is in the crate `ir`.
+//! The words of HLO text: element types, opcodes, attribute names. The crate `ir` defines their meaning.
 
-/// At most 255 words are in a table of this many slots, each at its [`slot`] or behind it.
+/// The number of slots of a word table. A table has at most 255 words, each at its [`slot`] or after it.
 const SLOTS: usize = 1024;
 
-/// Mixes the length with the first, the middle and the last byte, which tell most words apart.
+/// Hashes the length and the first, middle and last byte, which distinguish most words.
 const fn slot(name: &[u8]) -> usize {
     let [first, .., last] = name else { return if name.is_empty() { 0 } else { name[0] as usize } };
     let middle = name[name.len() / 2];
@@ -11,7 +11,7 @@ const fn slot(name: &[u8]) -> usize {
     mixed % SLOTS
 }
 
-/// Per slot the number of a word plus one, or 0.
+/// For each slot, the number of its word plus one, or 0.
 const fn table(names: &[&str]) -> [u8; SLOTS] {
     let mut table = [0; SLOTS];
     let mut i = 0;
@@ -358,8 +358,8 @@ words! {
 }
 
 impl Opcode {
-    /// Opcodes whose instruction line may leave the result shape out, because XLA infers it.
-    /// Source: the parser's calls without shape inference, `hlo/parser/hlo_parser.cc`.
+    /// Whether the instruction may omit its result shape, because XLA infers it. Source: the parser's calls
+    /// without shape inference, `hlo/parser/hlo_parser.cc`.
     pub fn shape_is_inferable(self) -> bool {
         use Opcode::*;
         !matches!(

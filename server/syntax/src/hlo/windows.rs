@@ -1,4 +1,4 @@
-//! Numbers per dimension: `slice=`, `padding=`, `dim_labels=`, `window=`.
+//! Attributes with numbers per dimension: `slice=`, `padding=`, `dim_labels=`, `window=`.
 
 use super::lexer::Token;
 use super::parser::{Parsed, Parser, Reported};
@@ -152,7 +152,8 @@ impl Parser<'_> {
     }
 }
 
-/// Characters are unique on each side but for `?`; spatial digits are 0..n, the same n on all three sides.
+/// Checks the labels: characters other than `?` are unique on each side; spatial digits are 0..n, with the
+/// same n on all three sides.
 fn dim_labels_problem(text: &str) -> Option<String> {
     let (lhs, rest) = text.split_once('_')?;
     let (rhs, out) = rest.split_once("->")?;
