@@ -1,11 +1,11 @@
 //! Rewrites of MLIR text around slices and reshapes: different code for the same elements.
 //!
-//! A rewrite is offered only if it is proven, each time, that the map from its result to the elements it
-//! reads equals that of the code it replaces. `indexing-map` provides the proofs; numbers known only at run
-//! time are variables there.
+//! A rewrite is offered only if a proof succeeds that it reads the same elements as the code it replaces: the
+//! maps from the result to the elements read are equal. `indexing-map` provides the proofs; numbers known
+//! only at run time are variables of these maps.
 //!
-//! Architecture Invariant: from text to text, without a registry and without salsa. Code that is not
-//! understood is left alone.
+//! Architecture Invariant: text in, text out, without an op registry and without salsa. Code that is not
+//! understood is left unchanged.
 
 mod along;
 mod code;

@@ -49,7 +49,7 @@ pub(crate) fn indent_of<'t>(source: &Source<'t>, op: OpId) -> &'t str {
     &text[line..line + blank]
 }
 
-/// The ` loc(…)` of an op, with a leading blank.
+/// The ` loc(…)` of an op, with a leading space; empty if there is none.
 pub(crate) fn location_of<'a>(source: &'a Source<'a>, op: OpId) -> String {
     match source.parse.op(op).location.of(source.text) {
         "" => String::new(),

@@ -68,7 +68,8 @@ const MAX_RANK: usize = 64;
 pub(crate) fn is_clean<'a>(source: &'a Source<'a>, op: OpId) -> bool {
     let errors = &source.parse.errors;
     let span = source.parse.op(op).span;
-    // An earlier error may be of a bracket that extends to here, so errors of the preceding lines count too.
+    // An earlier error may be about a bracket that extends to here, so errors up to `ERRORS_IN_FRONT` bytes
+    // before the op count too.
     let first = errors.partition_point(|e| e.span.start < span.start.saturating_sub(ERRORS_IN_FRONT));
     errors.get(first).is_none_or(|e| e.span.start > span.end)
 }
@@ -76,7 +77,7 @@ pub(crate) fn is_clean<'a>(source: &'a Source<'a>, op: OpId) -> bool {
 const ERRORS_IN_FRONT: u32 = 400;
 
 /// The attributes of an op other than `known`, in the custom form: empty, or ` {a = 1, b}` with a leading
-/// blank. `None` if one of them is not discardable, because its meaning is unknown.
+/// space. `None` if one of them is not discardable, because its meaning is unknown.
 pub(crate) fn discardable<'a>(source: &'a Source<'a>, op: OpId, known: &[&str]) -> Option<String> {
     let mut found = Vec::new();
     for attribute in source.parse.attributes_of(op) {
@@ -150,7 +151,7 @@ impl SliceOp {
         };
         let mut dropped = Vec::new();
         for size in &self.lists.sizes {
-            // It makes no difference which of several extents of 1 are dropped: those that cannot stay.
+            // If several extents of 1 could be dropped, it makes no difference which.
             let fits = shape.next_if(|&&e| e == extent(size)).is_some();
             if !fits && extent(size) != Some(1) {
                 return None;
@@ -190,7 +191,7 @@ impl ReshapeOp {
         })
     }
 
-    /// Whether the groups are all dimensions of the expanded tensor in order, and the products of extents
+    /// Whether the groups contain all dimensions of the expanded tensor in order, and the products of extents
     /// match.
     fn fits(&self, expanded: &ArrayType, collapsed: &ArrayType) -> bool {
         let axes: Vec<usize> = self.groups.concat();

@@ -12,9 +12,9 @@ use mlir_indexing::ArrayType;
 /// The name, attributes and location of the replaced op's result, for the op that defines it in the new code.
 pub(crate) struct ResultText<'a> {
     pub(crate) name: &'a str,
-    /// With a leading blank.
+    /// Includes a leading space.
     pub(crate) attributes: &'a str,
-    /// With a leading blank.
+    /// Includes a leading space.
     pub(crate) location: &'a str,
 }
 
@@ -115,8 +115,8 @@ impl SliceText<'_, '_> {
         name
     }
 
-    /// A slice of the source, collapsed if necessary: the name of the box and its defining line, which is not
-    /// yet written. All other lines are. `is_result`: the box is the whole result.
+    /// A slice of the source, collapsed if necessary: returns the name of the box and its defining line,
+    /// which is not yet written; all other lines are. `is_result`: the box is the whole result.
     fn box_of(&mut self, part: &[Along], is_result: bool) -> (String, String) {
         let slice = self.slice;
         let rank = slice.extents.len();
@@ -230,7 +230,7 @@ pub(crate) fn lists_of(slice: &SliceOfCollapse, part: &[Along], writer: &mut Wri
     lists
 }
 
-/// The extents of that box.
+/// The extents of the box that a part reads from the source.
 pub(crate) fn shape_of(slice: &SliceOfCollapse, part: &[Along]) -> Vec<Option<i64>> {
     let mut shape = vec![None; slice.extents.len()];
     for (dim, along) in part.iter().enumerate() {

@@ -89,7 +89,7 @@ impl Values<'_, '_> {
         }
     }
 
-    /// The results of the map of an `affine.apply`, `affine.min` or `affine.max` for its operands.
+    /// The results of the map of an `affine.apply`, `affine.min` or `affine.max`, applied to its operands.
     fn applied(&self, op: OpId, symbols: &mut Symbols, steps: usize) -> Option<Vec<Expr>> {
         let text = OpText::new(self.source, op)?;
         let written = match text.attribute("map") {

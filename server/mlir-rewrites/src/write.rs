@@ -1,5 +1,5 @@
-//! Prints new code that both MLIR 19 and current MLIR parse. So `affine.delinearize_index` has its full
-//! basis, as values.
+//! Prints new code that both MLIR 19 and current MLIR accept. Therefore `affine.delinearize_index` gets its
+//! full basis, as values.
 
 use indexing_map::{BinaryOp, Expr};
 use rustc_hash::FxHashMap;

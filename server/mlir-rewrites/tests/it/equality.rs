@@ -68,8 +68,8 @@ fn slices_of_collapsed_tensors_read_the_same() {
     }
 }
 
-/// Slices of tensors of realistic sizes are never refused for lack of a proof, as known for those small
-/// enough to run.
+/// Slices of tensors of realistic sizes are never refused for lack of a proof, like those small enough to
+/// run.
 #[test]
 fn slices_of_large_tensors_are_rewritten() {
     let mut random = Rng::new(4);

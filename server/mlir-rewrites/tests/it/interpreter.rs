@@ -1,5 +1,5 @@
 //! An interpreter of the few ops that rewrites read and write, on tensors of numbers. It shares only the
-//! parser with the code that writes them.
+//! parser with the rewriting code.
 
 use std::collections::HashMap;
 
@@ -14,7 +14,7 @@ pub struct Tensor {
     pub data: Vec<i64>,
 }
 
-/// A value that no element of a tensor of indices has.
+/// A value that occurs in no tensor of indices.
 const NOTHING: i64 = i64::MIN;
 
 impl Tensor {

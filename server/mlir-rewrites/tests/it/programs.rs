@@ -24,7 +24,7 @@ enum Kind {
     Rows,
 }
 
-/// Some are more frequent, so that every form of new code occurs.
+/// The kinds of elements to take. Some are more frequent, so that every form of new code occurs.
 const KINDS: [Kind; 9] = [
     Kind::All,
     Kind::Any,
@@ -430,7 +430,7 @@ fn of_expand(random: &mut Rng, is_insert: bool) -> Program {
     let mut window = Window { offsets: vec![], sizes: vec![], strides: vec![], extents: vec![] };
     for group in &groups {
         let first = builder.random.range(0, group.len() as i64 - 1) as usize;
-        // Otherwise they are rarely evenly spaced.
+        // Otherwise the elements are rarely evenly spaced.
         let is_row = !builder.random.one_in(8);
         for (nth, &extent) in group.iter().enumerate() {
             let (mut offset, mut size, mut stride) = (0, extent, 1);
