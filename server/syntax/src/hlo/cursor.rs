@@ -6,7 +6,7 @@ use super::pieces::{looks_like_computation, looks_like_instruction};
 use super::vocabulary::{AttributeKey, Opcode};
 use crate::Span;
 
-/// How far above the cursor the start of its instruction is searched, in bytes.
+/// The maximum distance in bytes from the cursor back to the start of its instruction.
 const REACH: usize = 1 << 16;
 
 /// The position of the cursor in an instruction.
