@@ -1,7 +1,8 @@
 ;;; hlo-analyzer.el --- XLA HLO and MLIR with eglot  -*- lexical-binding: t -*-
 
 ;;; Commentary:
-;; Modes with colours for HLO, MLIR and PTX, and the server for HLO and MLIR; needs Emacs 29 or newer.
+;; Major modes for HLO, MLIR and PTX, and the language server for HLO and MLIR.
+;; Needs Emacs 29 or newer.
 
 ;;; Code:
 
@@ -11,11 +12,11 @@
 (defgroup hlo-analyzer nil "XLA HLO and MLIR." :group 'languages)
 
 (defcustom hlo-analyzer-command '("hlo-analyzer")
-  "The server with its arguments."
+  "The command that starts the server, with its arguments."
   :type '(repeat string))
 
 (defcustom hlo-analyzer-settings nil
-  "Settings as a property list, like (:gpu (:device \"a100-sxm-80\"))."
+  "Settings of the server as a property list, like (:gpu (:device \"a100-sxm-80\"))."
   :type 'plist)
 
 ;;; Modes
@@ -55,7 +56,7 @@
     (,hlo-analyzer--number . font-lock-constant-face)))
 
 (defun hlo-analyzer--syntax (has-block-comments)
-  "A table with strings, `//' and, where HAS-BLOCK-COMMENTS, `/*'."
+  "Return a syntax table with strings, `//' comments and, if HAS-BLOCK-COMMENTS, `/*'."
   (let ((table (make-syntax-table)))
     (modify-syntax-entry ?\" "\"" table)
     (modify-syntax-entry ?% "'" table)
@@ -68,14 +69,14 @@
     table))
 
 (defun hlo-analyzer--set-up (colours)
-  "What all modes have, with COLOURS."
+  "Set up what all modes have in common, with COLOURS."
   (setq-local comment-start "// ")
   (setq-local comment-end "")
   (setq-local font-lock-defaults (list colours)))
 
 ;;;###autoload
 (define-derived-mode hlo-mode prog-mode "HLO"
-  "For modules of XLA."
+  "Major mode for XLA HLO modules."
   :syntax-table (hlo-analyzer--syntax t)
   (hlo-analyzer--set-up hlo-analyzer--hlo-colours))
 
@@ -84,17 +85,17 @@
                 "module_[^/]*\\.after_[^/]*\\.before_[^/]*\\.txt\\'"))
   (add-to-list 'auto-mode-alist (cons name 'hlo-mode)))
 
-;; LLVM has a mode of that name, with colours: where it is loaded, it stays.
+;; LLVM's mode of the same name, which has its own colours, takes precedence if it is loaded.
 (unless (fboundp 'mlir-mode)
   (define-derived-mode mlir-mode prog-mode "MLIR"
-    "For modules of MLIR, of any dialect."
+    "Major mode for MLIR modules of any dialect."
     :syntax-table (hlo-analyzer--syntax nil)
     (hlo-analyzer--set-up hlo-analyzer--mlir-colours))
   (add-to-list 'auto-mode-alist '("\\.mlir\\'" . mlir-mode)))
 
 ;;;###autoload
 (define-derived-mode ptx-mode prog-mode "PTX"
-  "For PTX, as kernels are shown."
+  "Major mode for the PTX of kernels."
   :syntax-table (hlo-analyzer--syntax t)
   (hlo-analyzer--set-up hlo-analyzer--ptx-colours))
 
@@ -109,25 +110,25 @@
 ;;; Commands
 
 (defun hlo-analyzer--server ()
-  "The server of this buffer, or an error that says that there is none."
+  "Return the server of this buffer; signal a user error if there is none."
   (or (eglot-current-server) (user-error "The hlo-analyzer server is not running: M-x eglot")))
 
 (defun hlo-analyzer--ask (method params)
-  "The answer to METHOD with PARAMS."
+  "Return the response to METHOD with PARAMS."
   (jsonrpc-request (hlo-analyzer--server) (intern (concat ":hlo-analyzer/" method)) params))
 
 (defun hlo-analyzer--document ()
-  "The document of this buffer."
+  "Return the document of this buffer."
   (hlo-analyzer--server)
   (eglot--TextDocumentIdentifier))
 
 (defun hlo-analyzer--place ()
-  "The document and point."
+  "Return the document of this buffer and point."
   (hlo-analyzer--server)
   (eglot--TextDocumentPositionParams))
 
 (defun hlo-analyzer--show (name text mode)
-  "Show TEXT in a buffer of this NAME and MODE."
+  "Show TEXT in a read-only buffer called NAME, in MODE."
   (with-current-buffer (get-buffer-create name)
     (let ((inhibit-read-only t))
       (erase-buffer)
@@ -149,7 +150,7 @@
                                                            (plist-get here :position))))))
     (if (null answer)
         (message "There is no kernel at this place.")
-      ;; From the last to the first, which stays in front.
+      ;; Last tab first, so that the first one ends up in front.
       (seq-doseq (tab (reverse (plist-get answer :tabs)))
         (let ((path (plist-get tab :path)))
           (with-current-buffer
@@ -164,13 +165,13 @@
                 ((or "mlir" "passes") (mlir-mode))
                 ("ptx" (ptx-mode))))
             (setq buffer-read-only t)
-            ;; The server writes the file anew when the HLO changes.
+            ;; The server rewrites the file when the HLO changes.
             (when path (auto-revert-mode 1))
             (display-buffer (current-buffer))))))
     answer))
 
 (defun hlo-analyzer-convert ()
-  "Show the module in the other language: HLO as StableHLO, StableHLO as HLO."
+  "Show the module in the other language: HLO as StableHLO, or StableHLO as HLO."
   (interactive)
   (let* ((answer (hlo-analyzer--ask "convert" (list :textDocument (hlo-analyzer--document))))
          (language (plist-get answer :language)))
@@ -182,10 +183,10 @@
       (display-buffer (current-buffer)))
     answer))
 
-(defvar hlo-analyzer--last-values "zeros" "What the parameters of the last evaluation held.")
+(defvar hlo-analyzer--last-values "zeros" "The choice of parameter values in the last evaluation.")
 
 (defun hlo-analyzer--typed (parameters)
-  "Literals of PARAMETERS, by number, as the user types them."
+  "Ask the user for literals of PARAMETERS; return them by number."
   (let (typed)
     (dolist (parameter parameters (nreverse typed))
       (while (< (length typed) (plist-get parameter :number)) (push "" typed))
@@ -195,8 +196,8 @@
 
 (defun hlo-analyzer-evaluate (&optional given)
   "Show the value of the instruction at point.
-GIVEN is what its parameters hold, which else is asked for: literals by number,
-or one of \"zeros\", \"random\" and \"iota\"."
+GIVEN are the values of its parameters: literals by number, or one of
+\"zeros\", \"random\" and \"iota\".  Without it the user is asked."
   (interactive)
   (let* ((here (append (hlo-analyzer--place) (list :summary t)))
          (asked (or (hlo-analyzer--ask "evaluate" here) (user-error "There is no instruction at this place")))
@@ -226,10 +227,11 @@ or one of \"zeros\", \"random\" and \"iota\"."
       (hlo-analyzer--show "*access pattern*" (concat (plist-get pattern :text) (plist-get pattern :summary)) #'special-mode))
     pattern))
 
-(defvar-local hlo-analyzer--module nil "The buffer that a list of kernels is of.")
+(defvar-local hlo-analyzer--module nil "The buffer of the module whose kernels are listed.")
 
 (define-derived-mode hlo-kernels-mode tabulated-list-mode "Kernels"
-  "The kernels of a module; a click on a heading sorts by it, RET goes to a kernel."
+  "Major mode for the kernels of a module.
+A click on a heading sorts by it, RET goes to a kernel."
   (setq tabulated-list-format
         [("Kernel" 40 t) ("µs" 12 hlo-analyzer--less :right-align t) ("%" 7 hlo-analyzer--less :right-align t)
          ("Bytes needed" 16 hlo-analyzer--less :right-align t) ("Bound by" 10 t)]
@@ -237,12 +239,12 @@ or one of \"zeros\", \"random\" and \"iota\"."
   (tabulated-list-init-header))
 
 (defun hlo-analyzer--less (a b)
-  "Whether entry A has a smaller number than B in the column sorted by."
+  "Return non-nil if entry A has a smaller number than B in the sort column."
   (let ((column (seq-position (mapcar #'car (append tabulated-list-format nil)) (car tabulated-list-sort-key))))
     (< (string-to-number (aref (cadr a) column)) (string-to-number (aref (cadr b) column)))))
 
 (defun hlo-analyzer-go-to-kernel ()
-  "Go to the kernel of this line."
+  "Go to the kernel on this line."
   (interactive)
   (let ((start (plist-get (tabulated-list-get-id) :start)))
     (pop-to-buffer hlo-analyzer--module)
@@ -253,7 +255,7 @@ or one of \"zeros\", \"random\" and \"iota\"."
 (define-key hlo-kernels-mode-map (kbd "RET") #'hlo-analyzer-go-to-kernel)
 
 (defun hlo-analyzer-heaviest-kernels ()
-  "List the kernels of the module by the time that they take."
+  "List the kernels of the module, sorted by time."
   (interactive)
   (let* ((answer (hlo-analyzer--ask "heaviestKernels" (list :textDocument (hlo-analyzer--document) :limit 1000)))
          (module (current-buffer))
@@ -281,7 +283,7 @@ or one of \"zeros\", \"random\" and \"iota\"."
   (jsonrpc-notify (hlo-analyzer--server) :workspace/didChangeConfiguration (list :settings (list :hlo-analyzer settings))))
 
 (defun hlo-analyzer-status ()
-  "Show the version, the device and the memory of the server."
+  "Show the version, device and memory usage of the server."
   (interactive)
   (let ((status (hlo-analyzer--ask "status" (make-hash-table))))
     (message "hlo-analyzer %s, %s%s" (plist-get status :version) (plist-get status :device)
@@ -289,21 +291,21 @@ or one of \"zeros\", \"random\" and \"iota\"."
     status))
 
 (defun hlo-analyzer-select-device (name)
-  "Select the GPU that kernels are for, by NAME, until the server ends."
+  "Select the GPU called NAME for the analysis of kernels, until the server ends."
   (interactive
    (list (completing-read "GPU: " (mapcar (lambda (device) (plist-get device :name))
                                           (plist-get (hlo-analyzer--ask "status" (make-hash-table)) :devices)))))
   (hlo-analyzer--configure (list :gpu (list :device name))))
 
 (defun hlo-analyzer-disable-warning (code)
-  "Switch the warning CODE off until the server ends.
-`hlo-analyzer-settings' is for good."
+  "Disable the warning CODE until the server ends.
+To disable it permanently, use `hlo-analyzer-settings'."
   (interactive "sCode: ")
   (jsonrpc-request (hlo-analyzer--server) :workspace/executeCommand
                    (list :command "hlo-analyzer.disableWarning" :arguments (vector code))))
 
 (defalias 'hlo-analyzer-restart #'eglot-reconnect "Restart the server.")
-(defalias 'hlo-analyzer-show-log #'eglot-stderr-buffer "Show what the server logs.")
+(defalias 'hlo-analyzer-show-log #'eglot-stderr-buffer "Show the log of the server.")
 
 (provide 'hlo-analyzer)
 ;;; hlo-analyzer.el ends here

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Compiles the grammars and puts them, with their colours, into Helix's own folder. Needs a C compiler.
+# Compiles the grammars and installs them with their highlight queries into Helix's runtime folder. Needs a C compiler.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 grammars="$here/../../grammar/tree-sitter"

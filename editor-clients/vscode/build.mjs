@@ -1,5 +1,5 @@
-// Bundles the extension and gathers what the package needs from the rest of the tree:
-// the grammars, the page about warnings and the licence have one home each, outside this folder.
+// Bundles the extension and copies the files that the package needs from the rest of the tree: the grammars, the page
+// about warnings and the licence.
 import { copyFileSync, mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";

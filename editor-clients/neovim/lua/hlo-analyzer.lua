@@ -2,8 +2,8 @@
 --
 --   require("hlo-analyzer").setup({ cmd = { "hlo-analyzer" }, settings = { gpu = { device = "a100-sxm-80" } } })
 --
--- The code action "Show kernel", a lens, or :HloShowKernel opens the kernel of the instruction under the cursor beside it. The
--- README lists the other commands.
+-- The code action "Show kernel", a code lens or :HloShowKernel opens the kernel of the instruction under the cursor
+-- beside it. The README lists the other commands.
 
 local M = {}
 
@@ -16,7 +16,7 @@ local function client()
   return vim.lsp.get_clients({ name = "hlo-analyzer" })[1]
 end
 
--- A buffer that the server knows: the current one where it is one.
+-- Returns a buffer that the server knows: the current one if possible.
 local function buffer_of(server)
   local here = vim.api.nvim_get_current_buf()
   return server.attached_buffers[here] and here or next(server.attached_buffers)
@@ -33,7 +33,7 @@ local function ask(method, params, answered)
   end
 end
 
--- The server, for a command; a message says where there is none.
+-- Returns the server for a command; shows a message if there is none.
 local function running()
   local server = client()
   if not server then
@@ -42,7 +42,7 @@ local function running()
   return server
 end
 
--- Asks for what the user wants now; `nothing` is said where there is nothing of the kind.
+-- Sends a request that the user waits for. Shows the message `nothing` if the response is empty.
 local function request(method, params, nothing, answered)
   local server = running()
   if not server then
@@ -59,7 +59,7 @@ local function request(method, params, nothing, answered)
   end, buffer_of(server))
 end
 
--- The document and the position that an action names, or those of the cursor.
+-- Returns the document and position given by an action, or those of the cursor.
 local function place(uri, position)
   local server = client()
   local here = vim.lsp.util.make_position_params(0, server and server.offset_encoding or "utf-16")
@@ -76,7 +76,7 @@ local function show_text(text, filetype)
   vim.bo.modified = false
 end
 
--- Whether a buffer is one of modules, not of kernels.
+-- Whether a buffer shows a module rather than a kernel.
 local function is_module(buffer)
   local filetype = vim.bo[buffer].filetype
   return (filetype == "hlo" or filetype == "mlir") and not vim.startswith(vim.api.nvim_buf_get_name(buffer), SCHEME)
@@ -86,7 +86,7 @@ local function is_kernel(buffer)
   return vim.startswith(vim.api.nvim_buf_get_name(buffer), SCHEME)
 end
 
--- Fills the buffer of a tab; the cursor and the window stay where they are.
+-- Fills the buffer of a tab. The cursor and the window keep their positions.
 local function fill(buffer)
   local uri = vim.api.nvim_buf_get_name(buffer)
   ask("kernelContent", { uri = uri }, function(content)
@@ -98,7 +98,7 @@ local function fill(buffer)
     vim.bo[buffer].modifiable = false
     vim.bo[buffer].modified = false
     local server = client()
-    -- With this the server knows that it is shown, and keeps it up to date.
+    -- Attaching tells the server that the buffer is shown; the server then keeps it up to date.
     if server and not vim.lsp.buf_is_attached(buffer, server.id) then
       vim.lsp.buf_attach_client(buffer, server.id)
     end
@@ -115,7 +115,7 @@ local function mark(buffer, lines)
   end
 end
 
--- Shows a line in a window without going there.
+-- Shows a line in a window without moving there.
 local function reveal(window, line)
   local count = vim.api.nvim_buf_line_count(vim.api.nvim_win_get_buf(window))
   local info = vim.fn.getwininfo(window)[1]
@@ -133,7 +133,7 @@ local function windows_of(matches)
   end, vim.api.nvim_tabpage_list_wins(0))
 end
 
--- The other side follows the cursor.
+-- Marks and reveals, on the other side, the lines that correspond to the cursor.
 function M.follow()
   local buffer = vim.api.nvim_get_current_buf()
   if is_kernel(buffer) then
@@ -171,7 +171,8 @@ function M.follow()
   end
 end
 
--- Opens the tabs of the kernel at a position (of the cursor, where none is given) beside the module, the first in front.
+-- Opens the tabs of the kernel at a position (by default the cursor) beside the module, with the first tab in
+-- front.
 function M.show_kernel(uri, position)
   request("showKernel", place(uri, position), "There is no kernel at this place.", function(kernel)
     local from = vim.api.nvim_get_current_win()
@@ -182,7 +183,7 @@ function M.show_kernel(uri, position)
       vim.cmd("botright vsplit")
     end
     for n = #kernel.tabs, 1, -1 do
-      -- With fewer slashes Neovim takes it for a file in this folder.
+      -- With fewer slashes Neovim takes the name for a file in the current folder.
       local name = kernel.tabs[n].uri:gsub("^(.-):/+", "%1:///")
       vim.cmd.edit(vim.fn.fnameescape(name))
     end
@@ -191,12 +192,12 @@ function M.show_kernel(uri, position)
   end)
 end
 
--- What the user chose for the parameters of the last evaluation.
+-- The values that the user chose in the last evaluation.
 local last_fill = nil
 local BY_HAND = "values written by hand"
 
--- Asks what the parameters are that an instruction depends on, and shows its value beside the module. `fill` is "zeros", "random"
--- or "iota"; without it the user chooses.
+-- Shows the value of an instruction beside the module. `fill` gives the values of the parameters that it depends
+-- on: "zeros", "random" or "iota". Without it the user chooses.
 function M.evaluate(uri, position, fill)
   local params = vim.tbl_extend("error", place(uri, position), { summary = true })
   local function show(answer)
@@ -253,7 +254,7 @@ function M.evaluate(uri, position, fill)
   end)
 end
 
--- The module in the other language, HLO as StableHLO and StableHLO as HLO, in a new buffer beside it.
+-- Shows the module in the other language, HLO as StableHLO or StableHLO as HLO, in a new buffer beside it.
 function M.convert()
   local params = { textDocument = vim.lsp.util.make_text_document_params() }
   request("convert", params, "There is nothing to convert in this file.", function(answer)
@@ -261,7 +262,7 @@ function M.convert()
   end)
 end
 
--- The lanes of a warp on memory, as text.
+-- Shows the lanes of a warp on memory, as text.
 function M.access_pattern(uri, position)
   request("accessPattern", place(uri, position), "No kernel with known accesses at this place.", function(pattern)
     show_text(pattern.text .. pattern.summary, "")
@@ -278,7 +279,7 @@ function M.bytes_of(kernel)
   return kernel.bytes_needed * kernel.executions
 end
 
--- The kernels of the module in the quickfix list, by time, bytes or name.
+-- Lists the kernels of the module in the quickfix list, sorted by time, bytes or name.
 function M.heaviest_kernels(order)
   local params = { textDocument = vim.lsp.util.make_text_document_params(), limit = 1000 }
   local buffer = vim.api.nvim_get_current_buf()
@@ -306,7 +307,7 @@ local function configure(settings)
   end
 end
 
--- The GPU that kernels are for: asks for one where none is named.
+-- Selects the GPU that kernels are analysed for; asks for one if no name is given.
 function M.select_device(name)
   if name and name ~= "" then
     return configure({ gpu = { device = name } })
@@ -330,7 +331,7 @@ function M.status()
   end)
 end
 
--- Until the server ends; the setting `warnings.disabled` is for good.
+-- Disables a warning until the server ends; the setting `warnings.disabled` is permanent.
 function M.disable_warning(code)
   request("status", vim.empty_dict(), "", function(status)
     configure({ warnings = { disabled = vim.list_extend(status.disabled_warnings, { code }) } })
@@ -380,7 +381,7 @@ function M.setup(options)
     group = group,
     pattern = { "hlo", "mlir" },
     callback = function(args)
-      -- The tabs of a kernel are MLIR, too: they are filled by the server that they are shown for.
+      -- Tabs of a kernel may be MLIR too, but the server of their module already fills them.
       if is_kernel(args.buf) then
         return
       end

@@ -1,4 +1,4 @@
-" HLO: colours before, and without, the server's semantic tokens.
+" HLO: colours without, or until, the server's semantic tokens.
 if exists("b:current_syntax")
   finish
 endif

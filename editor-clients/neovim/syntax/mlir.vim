@@ -1,4 +1,4 @@
-" MLIR of any dialect: colours before, and without, the server's semantic tokens.
+" MLIR of any dialect: colours without, or until, the server's semantic tokens.
 if exists("b:current_syntax")
   finish
 endif

@@ -1,4 +1,4 @@
-" PTX, as kernels are shown.
+" PTX of generated kernels.
 if exists("b:current_syntax")
   finish
 endif

@@ -3,7 +3,7 @@ import { SHOW_ACCESS_PATTERN } from "./client-commands";
 import { placeOf, type Position } from "./place";
 import type { Server } from "./server";
 
-/** The answer of `hlo-analyzer/accessPattern`. */
+/** The response of `hlo-analyzer/accessPattern`. */
 interface AccessPattern {
   title: string;
   summary: string;
@@ -27,7 +27,7 @@ interface Choice {
 
 type Ask = (choice: Choice) => Promise<AccessPattern | null | undefined>;
 
-/** Draws the lanes of a warp on memory, in one panel that is used again. */
+/** Draws the lanes of a warp on memory, in one panel that is reused. */
 export function registerAccessPattern(server: Server): vscode.Disposable {
   let panel: vscode.WebviewPanel | undefined;
   let ask: Ask | undefined;
@@ -89,7 +89,7 @@ function page(pattern: AccessPattern): string {
   const nonce = Array.from({ length: 24 }, () => Math.floor(Math.random() * 36).toString(36)).join("");
   const option = (name: string, at: number) =>
     `<option value="${at}"${at === pattern.array ? " selected" : ""}>${escaped(name)}</option>`;
-  // People count from 1, as the caption of the picture does.
+  // Counts from 1, like the caption of the picture.
   const number = (name: "block" | "warp" | "iteration", count: number) =>
     `<label>${name} <input id="${name}" type="number" min="1" max="${count}" value="${pattern[name] + 1}"> ` +
     `<span class="of">of ${count}</span></label>`;

@@ -1,13 +1,13 @@
 import type { ClientCapabilities, StaticFeature } from "vscode-languageclient/node";
 
-/** The commands that lenses and actions of the server name. */
+/** The commands that the server's code lenses and code actions refer to. */
 export const SHOW_REFERENCES = "hlo-analyzer.showReferences";
 export const SHOW_ACCESS_PATTERN = "hlo-analyzer.showAccessPattern";
 export const SHOW_KERNEL = "hlo-analyzer.showKernel";
 export const EVALUATE = "hlo-analyzer.evaluateInstruction";
 export const DISABLE_WARNING = "hlo-analyzer.disableWarning";
 
-/** Tells the server that this client has them. */
+/** Announces to the server that this client implements the commands. */
 export const clientCommandsFeature: StaticFeature = {
   fillClientCapabilities(capabilities: ClientCapabilities): void {
     const commands = [SHOW_REFERENCES, SHOW_ACCESS_PATTERN, SHOW_KERNEL, EVALUATE, DISABLE_WARNING];

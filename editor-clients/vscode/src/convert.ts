@@ -2,17 +2,17 @@ import * as vscode from "vscode";
 import { fileOf } from "./place";
 import type { Server } from "./server";
 
-/** Of documents that show a module in the other language. */
+/** The URI scheme of documents that show a module in the other language. */
 const SCHEME = "hlo-analyzer-converted";
 
-/** The answer of `hlo-analyzer/convert`. */
+/** The response of `hlo-analyzer/convert`. */
 interface Converted {
   language: "hlo" | "mlir";
   text: string;
   incomplete: { range: unknown; message: string }[];
 }
 
-/** Shows the module of the active editor in the other language, beside it; the document follows edits. */
+/** Shows the module of the active editor in the other language, beside it. The document follows edits. */
 export function registerConvert(server: Server): vscode.Disposable {
   const changed = new vscode.EventEmitter<vscode.Uri>();
   const shown = new Map<string, vscode.Uri>();

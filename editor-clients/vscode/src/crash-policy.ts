@@ -1,31 +1,32 @@
-// Which files a server that has died gets again. Knows nothing of VS Code: files are URIs, times are milliseconds.
+// Which files are reopened after a crash of the server. Independent of VS Code: files are URIs, times are
+// milliseconds.
 
-/** A file that has been sent in so many lives of the server, each of which it ended, is held back. */
+/** A file that crashed the server this many times is held back. */
 export const DEATHS_OF_A_FILE = 3;
-/** Without a file to blame the server is not restarted after so many deaths… */
+/** If no file can be blamed, the server is not restarted after this many crashes… */
 const DEATHS_OF_NOBODY = 4;
 /** …within this time. */
 const MEMORY = 180_000;
-/** A file that is opened on probation has this long to do harm before the next one is opened. */
+/** A file on probation has this long to crash the server before the next one is opened. */
 export const PROBATION = 2_000;
 
 export interface Verdict {
-  /** Files that may have ended the server. */
+  /** Files that may have crashed the server. */
   suspects: string[];
-  /** Those of them that are held back from now on. */
+  /** The suspects that are held back from now on. */
   held: string[];
   restart: boolean;
 }
 
 /**
- * Finds the file that ends the server. A file is under suspicion from the moment its text is sent until findings about it arrive,
- * and while a request about it runs. After a death the suspects are opened again one at a time, so that the next death has one
- * suspect; the file that has been it three times is not opened again.
+ * Finds the file that crashes the server. A file is a suspect from the moment its text is sent until its
+ * diagnostics arrive, and while a request about it runs. After a crash the suspects are reopened one at a
+ * time, so that the next crash has a single suspect. A file that was a suspect three times is not reopened.
  */
 export class CrashPolicy {
-  /** Sent, and not answered by findings yet. */
+  /** Files that were sent and have no diagnostics yet. */
   private readonly unproven = new Set<string>();
-  /** How many requests about a file run. */
+  /** The number of running requests per file. */
   private readonly asked = new Map<string, number>();
   private readonly deaths = new Map<string, number>();
   private readonly probation = new Set<string>();
@@ -33,13 +34,13 @@ export class CrashPolicy {
   private unexplained: number[] = [];
   private last: { file: string; at: number } | undefined;
 
-  /** The text of a file, or an edit of it, goes to the server. */
+  /** Records that the text of a file, or an edit of it, is sent to the server. */
   sent(file: string, now: number): void {
     this.unproven.add(file);
     this.last = { file, at: now };
   }
 
-  /** The server has looked at the file and lives. */
+  /** Records that the server has processed the file without a crash. */
   proven(file: string): void {
     this.unproven.delete(file);
   }
@@ -49,7 +50,7 @@ export class CrashPolicy {
     this.probation.delete(file);
   }
 
-  /** A request about a file starts; the answer ends it. */
+  /** Records that a request about a file starts; the returned function ends it. */
   requested(file: string, now: number): () => void {
     this.asked.set(file, (this.asked.get(file) ?? 0) + 1);
     this.last = { file, at: now };
@@ -75,12 +76,12 @@ export class CrashPolicy {
     return this.unproven.has(file);
   }
 
-  /** Whether the file is to be opened alone. */
+  /** Whether the file must be opened alone. */
   isOnProbation(file: string): boolean {
     return this.probation.has(file);
   }
 
-  /** The file has been open for long enough. */
+  /** Records that the file has been open for long enough. */
   acquitted(file: string): void {
     this.probation.delete(file);
   }
@@ -111,7 +112,7 @@ export class CrashPolicy {
   private suspects(now: number): string[] {
     const running = [...this.asked.keys()];
     const found = this.unproven.size > 0 ? [...this.unproven] : running;
-    // A file that is on probation was opened alone, to find out.
+    // A file on probation was opened alone, to test it.
     const known = found.filter((file) => this.deaths.has(file));
     if (known.length > 0) {
       return known;
@@ -120,7 +121,7 @@ export class CrashPolicy {
     return found.length > 0 ? found : last;
   }
 
-  /** The user wants to try again: one file, or all. */
+  /** Allows one file, or all, to be opened again at the user's request. */
   release(file?: string): void {
     if (file === undefined) {
       this.heldFiles.clear();

@@ -3,7 +3,7 @@ import { EVALUATE } from "./client-commands";
 import { placeOf } from "./place";
 import type { Server } from "./server";
 
-/** Of documents that show values. */
+/** The URI scheme of documents that show values. */
 const SCHEME = "hlo-analyzer-value";
 
 interface Position {
@@ -11,16 +11,19 @@ interface Position {
   character: number;
 }
 
-/** What the parameters of an instruction hold: a literal for each, by number, or one of the server's fills for all of them. */
+/**
+ * The values of an instruction's parameters: a literal for each, by number, or one of the server's fills for
+ * all.
+ */
 type Values = string[] | Fill;
 
 const FILLS = ["zeros", "random", "iota"] as const;
 type Fill = (typeof FILLS)[number];
 
-/** Where the last choice is remembered. */
+/** The storage key of the last choice. */
 const LAST = "evaluate.values";
 
-/** The answer of `hlo-analyzer/evaluate`. */
+/** The response of `hlo-analyzer/evaluate`. */
 interface Evaluated {
   instruction: string;
   text?: string;
@@ -28,7 +31,9 @@ interface Evaluated {
   parameters: { number: number; name: string; shape: string; sample: string | null }[];
 }
 
-/** Asks what the parameters are that an instruction depends on, and shows its value beside the HLO. */
+/**
+ * Asks for the values of the parameters that an instruction depends on, and shows its value beside the HLO.
+ */
 export function registerEvaluateInstruction(server: Server, context: vscode.ExtensionContext): vscode.Disposable {
   const pages = new Map<string, string>();
   const changed = new vscode.EventEmitter<vscode.Uri>();
@@ -83,7 +88,7 @@ export function registerEvaluateInstruction(server: Server, context: vscode.Exte
   return vscode.Disposable.from(provider, changed, closed, command);
 }
 
-/** What the user picks, the last choice first. Nothing where the user gives up. */
+/** Asks the user for the values, with the last choice first. `undefined` if the user cancels. */
 async function chosen(asked: Evaluated, state: vscode.Memento): Promise<Values | undefined> {
   const items: (vscode.QuickPickItem & { fill?: Fill })[] = [
     { label: "Values written by hand", description: "a literal per parameter" },
@@ -106,7 +111,10 @@ async function chosen(asked: Evaluated, state: vscode.Memento): Promise<Values |
   return picked.fill ?? typed(asked);
 }
 
-/** The literals of the parameters, by number; blank where one is not needed. Nothing where the user gives up. */
+/**
+ * Asks the user for the parameters' literals, by number; blank where none is needed. `undefined` if the user
+ * cancels.
+ */
 async function typed(asked: Evaluated): Promise<string[] | undefined> {
   const inputs: string[] = [];
   for (const { number, name, shape, sample } of asked.parameters) {

@@ -14,7 +14,7 @@ import { registerWarnings } from "./warnings";
 
 let server: Server | undefined;
 
-/** What it answers is for the tests of this extension. */
+/** Activates the extension. The tests use what it returns. */
 export function activate(context: vscode.ExtensionContext): { kernels: KernelHighlights; held: () => string[] } {
   const log = vscode.window.createOutputChannel("hlo-analyzer", { log: true });
   const running = new Server(context, log);
@@ -38,7 +38,8 @@ export function activate(context: vscode.ExtensionContext): { kernels: KernelHig
     kernels,
     registerStatus(running),
     switchHloDocuments(),
-    // The extension is also awake for plain text, to look at first lines; the server starts with the first HLO.
+    // The extension is also active for plain text, to check first lines; the server starts with the first
+    // HLO.
     vscode.workspace.onDidOpenTextDocument((document) => startFor(document, running)),
   );
   for (const document of vscode.workspace.textDocuments) {

@@ -2,12 +2,12 @@ import { readFile, stat } from "node:fs/promises";
 import * as vscode from "vscode";
 import type { GuardedSync } from "./guarded-sync";
 
-/** No string of JavaScript holds more. */
+/** The largest file that fits into a JavaScript string. */
 const MAX_BYTES = 500_000_000;
 
-/** Files that VS Code does not send to extensions: they are read from disk when a command needs them. */
+/** Files that VS Code does not send to extensions. They are read from disk when a command needs them. */
 export class FilesFromDisk implements vscode.Disposable {
-  /** What has been sent: when each file was written last, and its size. */
+  /** The size and modification time of each file sent. */
   private readonly sent = new Map<string, string>();
   private readonly closed: vscode.Disposable;
 
@@ -28,12 +28,12 @@ export class FilesFromDisk implements vscode.Disposable {
     this.closed.dispose();
   }
 
-  /** A new server knows none of them. */
+  /** Forgets all files, for a new server. */
   reset(): void {
     this.sent.clear();
   }
 
-  /** Gives the server the text that is on disk now. Answers why it cannot. */
+  /** Sends the current text on disk to the server. Returns the reason if that fails. */
   async open(uri: vscode.Uri, languageId: string): Promise<string | undefined> {
     const name = uri.toString();
     try {

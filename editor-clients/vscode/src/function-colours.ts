@@ -6,7 +6,7 @@ interface Position {
   character: number;
 }
 
-/** An element of the answer of `hlo-analyzer/kernelFunctions`. */
+/** An element of the response of `hlo-analyzer/kernelFunctions`. */
 interface KernelFunction {
   number: number;
   name: string;
@@ -15,10 +15,13 @@ interface KernelFunction {
 }
 
 const HUES = [210, 30, 130, 280, 0, 170, 60, 320];
-/** The cursor must rest so long, in milliseconds. */
+/** How long the cursor must rest, in milliseconds. */
 const PAUSE = 150;
 
-/** Beside the lines of the fused computation under the cursor, a bar in the colour of the function that each becomes part of. */
+/**
+ * Shows a bar beside each line of the fused computation under the cursor, in the colour of the line's
+ * function.
+ */
 export function registerFunctionColours(server: Server): vscode.Disposable {
   const bars = HUES.map((hue) =>
     vscode.window.createTextEditorDecorationType({

@@ -3,12 +3,12 @@ import type { Middleware } from "vscode-languageclient/node";
 import { type CrashPolicy, PROBATION } from "./crash-policy";
 import { KERNEL_SCHEME } from "./schemes";
 
-/** How long a file on probation may take until findings about it arrive. */
+/** How long to wait for the diagnostics of a file on probation, in milliseconds. */
 const PATIENCE = 15_000;
 
 /**
- * Keeps files that have ended the server away from it, and opens suspects one at a time. What it does not let through, the
- * server never hears of: neither the file nor its edits.
+ * Keeps files that crashed the server away from it, and opens suspects one at a time. The server receives
+ * neither a blocked file nor its edits.
  */
 export class GuardedSync {
   private readonly open = new Set<string>();
@@ -20,7 +20,7 @@ export class GuardedSync {
     private readonly log: vscode.LogOutputChannel,
   ) {}
 
-  /** A new server knows no file. */
+  /** Forgets all files, for a new server. */
   reset(): void {
     this.open.clear();
     this.waiting.clear();
@@ -122,7 +122,7 @@ export class GuardedSync {
   }
 }
 
-/** The document that a request is about. */
+/** Returns the document that a request is about. */
 function fileOf(param: unknown): string | undefined {
   const { textDocument } = (param ?? {}) as { textDocument?: { uri?: unknown } };
   return typeof textDocument?.uri === "string" ? vscode.Uri.parse(textDocument.uri).toString() : undefined;

@@ -2,8 +2,9 @@ import * as vscode from "vscode";
 import { KERNEL_SCHEME } from "./schemes";
 
 /**
- * Shows the tabs of one kernel in one editor group, and takes those of another kernel away that nobody has pinned: the group is
- * used again for each kernel. What was in front stays so: who reads PTX gets the PTX of the next kernel.
+ * Shows the tabs of a kernel in one editor group, and closes the unpinned tabs of the previous kernel, so
+ * that the group is reused. The kind of the active tab stays: a user who reads PTX gets the PTX of the next
+ * kernel.
  */
 export async function openTabs(uris: vscode.Uri[]): Promise<void> {
   const group = vscode.window.tabGroups.all.find(({ tabs }) => tabs.some(isKernel));
@@ -19,7 +20,7 @@ export async function openTabs(uris: vscode.Uri[]): Promise<void> {
     const shown = await vscode.window.showTextDocument(uri, { viewColumn, preserveFocus: true, preview: false });
     viewColumn = shown.viewColumn ?? viewColumn;
   }
-  // Afterwards: a group without a tab closes.
+  // Closed last, because a group without tabs closes.
   await vscode.window.tabGroups.close(stale, true);
 }
 
@@ -31,7 +32,9 @@ function isKernel(tab: vscode.Tab): boolean {
   return kernelOf(tab) !== undefined;
 }
 
-/** `ptx`, `mlir`, `passes.mlir`: which of a kernel's tabs it is. Names of instructions have dots of their own. */
+/**
+ * Returns the kind of a kernel's tab: `ptx`, `mlir`, `passes.mlir`. Names of instructions also contain dots.
+ */
 function endingOf(uri: vscode.Uri): string | undefined {
   return /(passes\.mlir|kernel\.txt|mlir|ptx|sass)$/.exec(uri.path)?.[1];
 }

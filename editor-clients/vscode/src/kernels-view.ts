@@ -4,11 +4,11 @@ import { fileOf, goTo, isModule, type Position } from "./place";
 import type { Server } from "./server";
 
 const VIEW = "hlo-analyzer.kernels";
-/** The command of an entry: jumps to the kernel. */
+/** The command of an entry, which jumps to the kernel. */
 const REVEAL = "hlo-analyzer.kernels.reveal";
-/** As many as somebody scrolls through. */
+/** The largest number of entries: more than anyone scrolls through. */
 const LIMIT = 5_000;
-/** Typing must pause so long, in milliseconds, before the list is made anew. */
+/** How long typing must pause before the list is updated, in milliseconds. */
 const PAUSE = 800;
 
 interface Kernel {
@@ -19,16 +19,16 @@ interface Kernel {
   executions: number;
   total_us: number;
   share: number;
-  /** `total_us` is a lower bound. */
+  /** Whether `total_us` is a lower bound. */
   is_at_least: boolean;
   bytes_needed: number;
-  /** Of one run, in words, as the popup of the kernel has it. */
+  /** The traffic of one run as text, as in the hover of the kernel. */
   traffic: string;
   bound: string;
   roofline: { flops: number };
 }
 
-/** The answer of `hlo-analyzer/heaviestKernels`. */
+/** The response of `hlo-analyzer/heaviestKernels`. */
 interface HeaviestKernels {
   kernels: Kernel[];
   omitted: number;
@@ -45,7 +45,9 @@ const ORDERS = {
 };
 type Order = keyof typeof ORDERS;
 
-/** The kernels of the module in front, with what each costs. The list stays when another file comes to the front. */
+/**
+ * Lists the kernels of the active module with their costs. The list stays when another file becomes active.
+ */
 export function registerKernelsView(server: Server, context: vscode.ExtensionContext): vscode.Disposable {
   return new KernelsView(server, context);
 }
@@ -59,7 +61,7 @@ class KernelsView implements vscode.Disposable, vscode.TreeDataProvider<Kernel> 
   private kernels: Kernel[] = [];
   private note = "";
   private timer: NodeJS.Timeout | undefined;
-  /** Numbers the requests: an answer to an earlier one is not shown. */
+  /** The number of the last request: responses to earlier ones are dropped. */
   private asked = 0;
 
   constructor(
@@ -122,7 +124,7 @@ class KernelsView implements vscode.Disposable, vscode.TreeDataProvider<Kernel> 
     this.changed.fire();
   }
 
-  /** The command: also for a file that extensions do not see. */
+  /** Runs the command, also for files that VS Code does not send to extensions. */
   private async show(): Promise<void> {
     const file = await fileOf(this.server);
     if (file === undefined) {
@@ -146,7 +148,7 @@ class KernelsView implements vscode.Disposable, vscode.TreeDataProvider<Kernel> 
     this.timer = setTimeout(() => this.view.visible && void this.load(), PAUSE);
   }
 
-  /** `isAskedFor`: a message says why there is no list. */
+  /** Loads the list. With `isAskedFor`, a message says why there is none. */
   private async load(isAskedFor = false): Promise<void> {
     if (this.module === undefined) {
       return;
@@ -196,7 +198,7 @@ function tooltip(kernel: Kernel): vscode.MarkdownString {
   return text;
 }
 
-/** What all runs together need. */
+/** The bytes that all runs together need. */
 function bytesOf({ bytes_needed, executions }: Kernel): number {
   return bytes_needed * executions;
 }

@@ -2,17 +2,17 @@ import * as vscode from "vscode";
 import { offerToReopen } from "./large-files";
 
 /**
- * Switches plain text whose first line starts with `HloModule` to HLO, whatever the file is called.
+ * Switches plain text whose first line starts with `HloModule` to HLO, whatever the file name.
  *
- * The `firstLine` of the language contribution is not enough: VS Code asks it only where the name says nothing,
- * and `.txt`, which XLA gives most of its dumps, says "plain text".
+ * The `firstLine` of the language contribution is not enough: VS Code uses it only if the file name decides
+ * nothing, but `.txt`, the ending of most XLA dumps, means plain text.
  */
 export function switchHloDocuments(): vscode.Disposable {
   const switched = new Set<string>();
 
   const look = (document: vscode.TextDocument): void => {
     const uri = document.uri.toString();
-    // Once only: who sets the language back to plain text means it.
+    // Only once: a user who sets the language back to plain text means it.
     if (!isHloInPlainText(document) || switched.has(uri)) {
       return;
     }
@@ -22,7 +22,7 @@ export function switchHloDocuments(): vscode.Disposable {
 
   const forget = (closed: vscode.TextDocument): void => {
     const uri = closed.uri.toString();
-    // A change of language also closes the document, and opens it again at once.
+    // A change of language also closes the document, and reopens it immediately.
     setTimeout(() => {
       const open = vscode.workspace.textDocuments.some((document) => document.uri.toString() === uri);
       if (!open) {

@@ -1,13 +1,14 @@
-// VS Code switches features off in large files. Above 20 MB (or 300,000 lines) a text has no colours, folds, lenses and hints,
-// unless `editor.largeFileOptimizations` is off for its language when it is opened: the package does that for HLO and MLIR. Above
-// 50 MB extensions do not get the text at all, whatever the settings say.
+// VS Code disables features in large files. Above 20 MB (or 300,000 lines) a text has no colours, folds,
+// lenses and hints, unless `editor.largeFileOptimizations` is off for its language when it is opened; the
+// package turns it off for HLO and MLIR. Above 50 MB extensions do not receive the text at all, whatever the
+// settings.
 
 import { open, stat } from "node:fs/promises";
 import * as vscode from "vscode";
 
-/** From here on VS Code optimises, where nothing forbids it. */
+/** The size from which on VS Code applies its optimisations, unless they are off. */
 const OPTIMISED = 20 * 1024 * 1024;
-/** From this size on, VS Code does not pass a text to extensions. */
+/** The size from which on VS Code does not pass a text to extensions. */
 const NOT_SYNCED = 50 * 1024 * 1024;
 
 export interface LargeFile {
@@ -16,7 +17,7 @@ export interface LargeFile {
   size: number;
 }
 
-/** The file in front, where it is HLO or MLIR and VS Code keeps it from extensions. */
+/** Returns the active file if it is HLO or MLIR and VS Code does not pass it to extensions. */
 export async function largeFileInFront(): Promise<LargeFile | undefined> {
   const input = vscode.window.tabGroups.activeTabGroup.activeTab?.input;
   if (!(input instanceof vscode.TabInputText) || input.uri.scheme !== "file") {
@@ -57,8 +58,8 @@ async function tellNotSynced({ uri, size }: LargeFile): Promise<void> {
 }
 
 /**
- * A large file that turned out to be HLO after VS Code had opened it as plain text stays without colours, folds and lenses. Offers
- * to open files of this name as HLO from the start.
+ * Offers to open files of this name as HLO from the start. A large file that VS Code opened as plain text
+ * before it was recognised as HLO stays without colours, folds and lenses.
  */
 export async function offerToReopen(document: vscode.TextDocument): Promise<void> {
   const size = await sizeOf(document.uri);
@@ -90,7 +91,7 @@ async function sizeOf(uri: vscode.Uri): Promise<number> {
   return uri.scheme === "file" ? stat(uri.fsPath).then(({ size }) => size, () => 0) : 0;
 }
 
-/** By its name, or by how it starts. */
+/** Returns the language by the file's name, or by its first bytes. */
 async function languageOf(uri: vscode.Uri): Promise<"hlo" | "mlir" | undefined> {
   if (uri.path.endsWith(".mlir")) {
     return "mlir";

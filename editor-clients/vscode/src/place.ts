@@ -1,5 +1,5 @@
-// Where a command applies: to the instruction that a lens names, that the cursor is on, or that the user picks from a file which
-// VS Code does not pass to extensions.
+// The target of a command: the instruction given by a lens, the one at the cursor, or one that the user picks
+// from a file that VS Code does not pass to extensions.
 
 import * as vscode from "vscode";
 import { largeFileInFront } from "./large-files";
@@ -21,7 +21,10 @@ export function isModule(document: vscode.TextDocument): boolean {
   return isOfLanguage && document.uri.scheme !== KERNEL_SCHEME;
 }
 
-/** `given` and `at` are what a lens or an action names; a menu gives the file alone, as an object. Tells the user where there is none. */
+/**
+ * Returns the target of a command; if there is none, tells the user. A lens or an action passes `given` and
+ * `at`; a menu passes only the file, as an object.
+ */
 export async function placeOf(server: Server, given?: unknown, at?: Position): Promise<Place | undefined> {
   const editor = editorOf(given);
   if (typeof given === "string") {
@@ -42,7 +45,7 @@ export async function placeOf(server: Server, given?: unknown, at?: Position): P
   return (await readFromDisk(server, large)) ? pickKernel(server, large.uri) : undefined;
 }
 
-/** The same of a whole file. */
+/** Like `placeOf`, for commands that apply to a whole file. */
 export async function fileOf(server: Server, given?: unknown): Promise<vscode.Uri | undefined> {
   if (typeof given === "string") {
     return vscode.Uri.parse(given);
@@ -59,7 +62,7 @@ export async function fileOf(server: Server, given?: unknown): Promise<vscode.Ur
   return (await readFromDisk(server, large)) ? large.uri : undefined;
 }
 
-/** Jumps to a place, in a file that extensions do not see, too. */
+/** Jumps to a place, also in files that VS Code does not pass to extensions. */
 export async function goTo(uri: vscode.Uri, range: { start: Position; end: Position }, preserveFocus = false): Promise<void> {
   const selection = new vscode.Range(range.start.line, range.start.character, range.end.line, range.end.character);
   const shown = vscode.window.visibleTextEditors.find(({ document }) => document.uri.toString() === uri.toString());
@@ -76,7 +79,7 @@ function editorOf(given: unknown): vscode.TextEditor | undefined {
   return vscode.window.visibleTextEditors.find(({ document }) => document.uri.toString() === name);
 }
 
-/** The instruction that a line of a kernel comes from. */
+/** Returns the instruction that a line of a kernel comes from. */
 async function sourceOf(server: Server, kernel: vscode.TextEditor): Promise<Place | undefined> {
   interface Source {
     uri: string;
@@ -94,7 +97,7 @@ async function sourceOf(server: Server, kernel: vscode.TextEditor): Promise<Plac
 async function readFromDisk(server: Server, file: { uri: vscode.Uri; languageId: string }): Promise<boolean> {
   await server.start();
   if (server.state.kind !== "running") {
-    // The request that follows tells why.
+    // The next request reports the reason.
     return true;
   }
   const title = `Reading ${file.uri.path.split("/").pop() ?? ""} from disk`;

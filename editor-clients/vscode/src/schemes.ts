@@ -1,2 +1,2 @@
-/** Of documents that show kernels; their names are the server's. */
+/** The URI scheme of documents that show kernels. The server chooses their URIs. */
 export const KERNEL_SCHEME = "hlo-analyzer-kernel";

@@ -6,12 +6,12 @@ import { configuredServerPath } from "./settings";
 
 const PROGRAM = process.platform === "win32" ? "hlo-analyzer.exe" : "hlo-analyzer";
 
-/** Where the server program is, or in words why there is none. */
+/** The server program and where it was found, or a message that there is none. */
 export type ServerPath =
   | { path: string; from: "the extension" | "the settings" | "PATH" }
   | { problem: string };
 
-/** Looks inside the extension, then in the settings, then on PATH. */
+/** Searches the extension, then the settings, then PATH. */
 export function findServer(context: vscode.ExtensionContext): ServerPath {
   const inside = context.asAbsolutePath(join("server", PROGRAM));
   if (existsSync(inside)) {
@@ -22,7 +22,7 @@ export function findServer(context: vscode.ExtensionContext): ServerPath {
   const configured = configuredServerPath();
   if (configured !== undefined) {
     const path = configured.startsWith("~/") ? join(homedir(), configured.slice(2)) : configured;
-    // Said and not passed over: with another server than the named one, the user would look for long.
+    // An error rather than a fallback: a server other than the configured one would be hard to notice.
     return isProgram(path)
       ? { path, from: "the settings" }
       : { problem: `The setting hlo-analyzer.server.path names “${configured}”, which is not a program.` };
@@ -51,13 +51,13 @@ function isProgram(path: string): boolean {
   }
 }
 
-/** Some ways of unpacking an extension lose the file mode. */
+/** Restores the executable bit, which some ways of unpacking an extension lose. */
 function makeExecutable(path: string): void {
   if (!isProgram(path)) {
     try {
       chmodSync(path, 0o755);
     } catch {
-      // Starting it will fail then, and say so with the path.
+      // Starting the server will fail with a message that includes the path.
     }
   }
 }

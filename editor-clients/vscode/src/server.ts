@@ -25,7 +25,10 @@ export type ServerState =
   | { kind: "running"; version: string; path: string }
   | { kind: "failed"; problem: string };
 
-/** The one language server of this window: started with the first HLO document, restarted on demand and after it has died. */
+/**
+ * The single language server of this window: started with the first HLO document, restarted on request and
+ * after a crash.
+ */
 export class Server implements vscode.Disposable {
   private client: LanguageClient | undefined;
   private starting: Promise<void> | undefined;
@@ -63,18 +66,18 @@ export class Server implements vscode.Disposable {
     return this.current;
   }
 
-  /** Files that are held back because they ended the server. */
+  /** Files that are held back because they crashed the server. */
   get held(): string[] {
     return this.policy.held();
   }
 
-  /** Starts the server unless it is running or has been tried already. */
+  /** Starts the server unless it is running or a start was already tried. */
   start(): Promise<void> {
     this.starting ??= this.launch();
     return this.starting;
   }
 
-  /** As the user asks for it: with every file, those that are held back included. */
+  /** Restarts the server at the user's request, with every file, including those held back. */
   async restart(): Promise<void> {
     this.policy.release();
     await this.relaunch();
@@ -90,7 +93,7 @@ export class Server implements vscode.Disposable {
     const client = this.client;
     this.client = undefined;
     this.starting = undefined;
-    // A client whose server could not be started cannot be stopped either, but still has to be let go.
+    // A client whose server could not be started cannot be stopped, but must be disposed of.
     await client?.dispose().catch((error: unknown) => this.log.warn(`stopping the server: ${String(error)}`));
     this.forgetFiles();
     this.setState({ kind: "stopped" });
@@ -120,7 +123,8 @@ export class Server implements vscode.Disposable {
         { scheme: "untitled", language: "hlo" },
         { scheme: "file", language: "mlir" },
         { scheme: "untitled", language: "mlir" },
-        // Kernels that are shown: the server hears which, and answers definitions and hovers in them.
+        // Documents of kernels: the server learns which are shown, and handles definitions and hovers in
+        // them.
         { scheme: KERNEL_SCHEME },
       ],
       initializationOptions: { ...serverSettings(), documentation: { warnings: this.page().toString() } },
@@ -165,12 +169,12 @@ export class Server implements vscode.Disposable {
     };
   }
 
-  /** What explains warnings. */
+  /** The page that explains warnings. */
   private page(): vscode.Uri {
     return vscode.Uri.joinPath(this.context.extensionUri, "docs", "warnings.md");
   }
 
-  /** The connection closed unexpectedly. */
+  /** Handles an unexpected end of the connection. */
   private died(): CloseHandlerResult {
     const { suspects, held, restart } = this.policy.died(Date.now());
     this.forgetFiles();
@@ -188,7 +192,7 @@ export class Server implements vscode.Disposable {
     return { action: restart ? CloseAction.Restart : CloseAction.DoNotRestart, handled: true };
   }
 
-  /** Gives the server files again that are held back; without a list, all of them. */
+  /** Sends files that are held back to the server again; without a list, all of them. */
   async retry(files?: string[]): Promise<void> {
     for (const file of files ?? this.policy.held()) {
       this.policy.release(file);
@@ -196,7 +200,10 @@ export class Server implements vscode.Disposable {
     await this.relaunch();
   }
 
-  /** Asks the server, if it runs; nothing where it does not, or where the text has just changed. For what no user waits for. */
+  /**
+   * Sends a request that no user waits for. `undefined` if the server is not running or the text has just
+   * changed.
+   */
   async ask<T>(method: string, params: unknown): Promise<T | undefined> {
     if (this.client?.state !== State.Running) {
       return undefined;
@@ -208,8 +215,8 @@ export class Server implements vscode.Disposable {
   }
 
   /**
-   * Asks for what the user wants now. `null` is an answer: there is nothing of the kind. `undefined` is none, and the user has been
-   * told why.
+   * Sends a request that the user waits for. `null` means that there is nothing to show. `undefined` means
+   * that the request failed and the user has been told why.
    */
   async request<T>(method: string, params: { textDocument: { uri: string } } & Record<string, unknown>): Promise<T | null | undefined> {
     await this.starting;
@@ -246,7 +253,7 @@ export class Server implements vscode.Disposable {
       .then((choice) => this.answer(choice));
   }
 
-  /** Hears what this and every later server says. */
+  /** Registers a handler for notifications of this and every later server. */
   onNotification<T>(method: string, handle: (params: T) => void): vscode.Disposable {
     this.handlers.push([method, handle as (params: unknown) => void]);
     return this.client?.onNotification(method, handle) ?? new vscode.Disposable(() => undefined);
@@ -262,7 +269,7 @@ export class Server implements vscode.Disposable {
     return this.notify(DidChangeConfigurationNotification.method, { settings: { [SECTION]: serverSettings() } });
   }
 
-  /** The version as the program itself says it, which also works where the language server does not start. */
+  /** Shows the version that the program reports, which also works if the language server does not start. */
   async showVersion(): Promise<void> {
     const found = findServer(this.context);
     if ("problem" in found) {
@@ -280,7 +287,7 @@ export class Server implements vscode.Disposable {
   private fail(problem: string, ...more: string[]): void {
     this.log.error(problem);
     this.setState({ kind: "failed", problem });
-    // Not awaited: the message stays until the user answers.
+    // Not awaited: the message stays until the user responds.
     void vscode.window
       .showErrorMessage(problem, ...more, "Open Settings", "Set-up Help", "Show Log")
       .then((choice) => this.answer(choice));

@@ -2,7 +2,7 @@ import * as vscode from "vscode";
 
 export const SECTION = "hlo-analyzer";
 
-/** The user's settings as they are sent to the server, at its start and after each change. */
+/** The user's settings as sent to the server, at its start and after each change. */
 export interface ServerSettings {
   inlayHints: { domains: boolean; everywhere: boolean; splits: boolean };
   gpu: { device: string; coalescingThreshold: number; codeLens: boolean };
@@ -12,7 +12,7 @@ export interface ServerSettings {
   documentLinks: { roots: string[] };
   ptxas: { enable: boolean; path: string };
   nvdisasm: { path: string };
-  /** Programs that settings name are run in trusted folders alone. */
+  /** Whether the folder is trusted. Programs that settings name are run only in trusted folders. */
   workspace: { trusted: boolean };
 }
 
@@ -43,7 +43,7 @@ export function serverSettings(): ServerSettings {
   };
 }
 
-/** The server program the user names, if any. */
+/** Returns the server program that the user configured, if any. */
 export function configuredServerPath(): string | undefined {
   const path = vscode.workspace.getConfiguration(SECTION).get<string>("server.path", "").trim();
   return path === "" ? undefined : path;

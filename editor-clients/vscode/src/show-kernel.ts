@@ -5,7 +5,7 @@ import { placeOf, type Position } from "./place";
 import { KERNEL_SCHEME } from "./schemes";
 import type { Server } from "./server";
 
-/** The answer of `hlo-analyzer/showKernel`. */
+/** The response of `hlo-analyzer/showKernel`. */
 interface ShownKernel {
   instruction: string;
   tabs: { uri: string }[];
@@ -16,19 +16,19 @@ interface Lines {
   last: number;
 }
 
-/** The answer of `hlo-analyzer/kernelSource`. */
+/** The response of `hlo-analyzer/kernelSource`. */
 interface Source {
   uri: string;
   at: { range: { start: Position; end: Position } } | null;
   lines: Lines[];
 }
 
-/** The cursor must rest so long, in milliseconds, before the other side follows. */
+/** How long the cursor must rest before the other side follows, in milliseconds. */
 const PAUSE = 60;
 
-/** What the tests of this extension look at. */
+/** An interface for the tests of this extension. */
 export interface KernelHighlights {
-  /** The lines that are marked in a document, first and last, from 0. */
+  /** Returns the marked lines of a document as pairs of first and last line, from 0. */
   marked(uri: vscode.Uri): [number, number][];
 }
 
@@ -39,7 +39,7 @@ export function registerShowKernel(server: Server): vscode.Disposable & KernelHi
 class KernelView implements vscode.Disposable, KernelHighlights, vscode.TextDocumentContentProvider {
   private readonly changed = new vscode.EventEmitter<vscode.Uri>();
   readonly onDidChange = this.changed.event;
-  /** The last text of each document: it stays when the HLO is closed. */
+  /** The last text of each document, which stays when the HLO is closed. */
   private readonly texts = new Map<string, string>();
   private readonly marks = new Map<string, vscode.Range[]>();
   private readonly mark = vscode.window.createTextEditorDecorationType({
@@ -52,7 +52,7 @@ class KernelView implements vscode.Disposable, KernelHighlights, vscode.TextDocu
     overviewRulerLane: vscode.OverviewRulerLane.Center,
   });
   private timer: NodeJS.Timeout | undefined;
-  /** Numbers the moves of the cursor: an answer about an earlier one is not shown. */
+  /** The number of the last cursor movement: responses for earlier ones are dropped. */
   private moves = 0;
   private readonly subscriptions: vscode.Disposable[];
 
@@ -66,7 +66,7 @@ class KernelView implements vscode.Disposable, KernelHighlights, vscode.TextDocu
         this.changed.fire(vscode.Uri.parse(uri)),
       ),
       vscode.window.onDidChangeTextEditorSelection(({ textEditor }) => this.moved(textEditor)),
-      // Another tab comes to the front, or its text is another: where its lines come from is asked anew.
+      // If another tab becomes active or its text changes, the marks are computed again.
       vscode.window.onDidChangeVisibleTextEditors(() => this.refresh()),
       vscode.workspace.onDidChangeTextDocument(({ document }) => {
         if (document.uri.scheme === KERNEL_SCHEME) {
@@ -122,7 +122,7 @@ class KernelView implements vscode.Disposable, KernelHighlights, vscode.TextDocu
     }
   }
 
-  /** Follows the cursor of the HLO again, in what is visible now. */
+  /** Follows the cursor again, in the editors that are now visible. */
   private refresh(): void {
     const active = vscode.window.activeTextEditor;
     const kernels = vscode.window.visibleTextEditors.filter(isKernel);
@@ -188,11 +188,11 @@ function isKernel(editor: vscode.TextEditor): boolean {
   return editor.document.uri.scheme === KERNEL_SCHEME;
 }
 
-/** The HLO that a kernel is of. */
+/** Returns the HLO file of a kernel. */
 function fileOf(kernel: vscode.Uri): string | undefined {
   try {
     const { file } = JSON.parse(kernel.query) as { file?: unknown };
-    // As this editor writes it.
+    // Normalised to this editor's spelling.
     return typeof file === "string" ? vscode.Uri.parse(file).toString() : undefined;
   } catch {
     return undefined;

@@ -11,7 +11,7 @@ interface Location {
   range: { start: Position; end: Position };
 }
 
-/** VS Code's own command wants its own types, which do not travel in JSON. */
+/** Registers a wrapper of VS Code's own command, which requires VS Code's types rather than JSON. */
 export function registerShowReferences(): vscode.Disposable {
   const position = (at: Position) => new vscode.Position(at.line, at.character);
   return vscode.commands.registerCommand(SHOW_REFERENCES, (uri: string, at: Position, locations: Location[]) =>

@@ -7,10 +7,10 @@ import { targetOf } from "./warnings";
 
 const MENU = "hlo-analyzer.showMenu";
 const SELECT_DEVICE = "hlo-analyzer.selectDevice";
-/** How old the memory that is shown may be, in milliseconds. */
+/** The maximum age of the displayed memory usage, in milliseconds. */
 const PERIOD = 10_000;
 
-/** The answer of `hlo-analyzer/status`. */
+/** The response of `hlo-analyzer/status`. */
 interface Status {
   version: string;
   memory: number | null;
@@ -20,7 +20,7 @@ interface Status {
   ptxas: boolean;
 }
 
-/** The server in the status bar, and in the language status of a document. */
+/** Shows the server in the status bar, and in the language status of a document. */
 export function registerStatus(server: Server): vscode.Disposable {
   return new StatusItem(server);
 }

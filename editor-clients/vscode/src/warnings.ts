@@ -3,12 +3,16 @@ import { DISABLE_WARNING } from "./client-commands";
 import { SECTION } from "./settings";
 
 /**
- * Of documents that explain one code. Links of findings may not name commands, and a file would be shown as text: the package
- * opens documents of this scheme in Markdown's preview (`workbench.editorAssociations`).
+ * The URI scheme of documents that explain one code. Links of diagnostics cannot run commands, and a file
+ * would be shown as text. So the package opens documents of this scheme in the Markdown preview
+ * (`workbench.editorAssociations`).
  */
 const SCHEME = "hlo-analyzer-doc";
 
-/** Leads the link of a finding, which the server knows as a section of the page, to a document of that section alone. */
+/**
+ * Redirects the link of a diagnostic from a section of the server's page to a document with only that
+ * section.
+ */
 export function linkToPage(diagnostic: vscode.Diagnostic, page: vscode.Uri): vscode.Diagnostic {
   const { code } = diagnostic;
   if (typeof code === "object" && code.target.scheme === "file" && code.target.path === page.path) {
@@ -47,14 +51,14 @@ export function registerWarnings(context: vscode.ExtensionContext): vscode.Dispo
   );
 }
 
-/** The section with this heading as a page; the whole page where there is none. */
+/** Returns the section with this heading as a page, or the whole page if there is none. */
 function sectionOf(page: string, code: string): string {
   const [, section] = page.split(`\n### ${code}\n`);
   const body = section?.split(/\n#{1,3} /)[0]?.trim();
   return body === undefined ? page : `# ${code}\n\n${body}\n`;
 }
 
-/** Where a setting is changed: where it is set already, and else for the user. */
+/** Returns where to change a setting: where it is already set, otherwise in the user settings. */
 export function targetOf(inspected: { workspaceValue?: unknown } | undefined): vscode.ConfigurationTarget {
   const isOfWorkspace = inspected?.workspaceValue !== undefined;
   return isOfWorkspace ? vscode.ConfigurationTarget.Workspace : vscode.ConfigurationTarget.Global;
