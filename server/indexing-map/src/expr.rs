@@ -52,9 +52,9 @@ impl BinaryOp {
 
 /// A quasi-affine (or wider) integer expression.
 ///
-/// Leaves are stored inline, operator nodes are shared. Equality, hash and order are structural; the order is XLA's
-/// canonical one: operators as in [`BinaryOp`], then variables, then constants. Variables have flat ids: dimensions,
-/// then range variables, then runtime variables.
+/// Leaves are stored inline, operator nodes are shared. Equality, hash and order are structural. The order is
+/// XLA's canonical one: operators as in [`BinaryOp`], then variables, then constants. Variables have flat
+/// ids: dimensions, then range variables, then runtime variables.
 ///
 /// The holder owns it; nothing is interned, so dropping the last clone frees it. 16 bytes, plus 72 for
 /// each operator node that is not shared.
@@ -110,8 +110,8 @@ impl Expr {
     }
 
     /// Builds `lhs op rhs`, with the folding that needs no context. Constants are folded, unless that
-    /// overflows, and moved to the right of commutative operators; `x + 0`, `x * 0`, `x * 1`, `x / 1`, `x mod
-    /// 1` and `(x * c) * d` collapse.
+    /// overflows, and moved to the right of commutative operators; `x + 0`, `x * 0`, `x * 1`, `x / 1`,
+    /// `x mod 1` and `(x * c) * d` collapse.
     pub fn binary(op: BinaryOp, lhs: Expr, rhs: Expr) -> Expr {
         cancel::tick();
         if lhs.is_too_large() || rhs.is_too_large() {

@@ -33,7 +33,8 @@ enum State {
 ///
 /// Equality ignores names and the order of constraints. Rules: XLA `hlo/analysis/indexing_map.h`.
 ///
-/// A plain value: about 120 bytes, 32 a variable, 16 a result, 32 a constraint, and the shared expression nodes.
+/// A plain value: about 120 bytes, 32 per variable, 16 per result, 32 per constraint, and the shared
+/// expression nodes.
 #[derive(Clone, Debug)]
 pub struct IndexingMap {
     pub(crate) variables: Vec<Variable>,

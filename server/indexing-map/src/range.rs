@@ -68,9 +68,9 @@ impl<'a> RangeContext<'a> {
     }
 }
 
-/// The interval of `e`, which is `x mod b` or `(x floordiv a) mod b`, given `x mod m in interval` with `a *
-/// b` dividing `m`: the remainder is divided by `a` and reduced modulo `b`. `None` if that does not give an
-/// interval.
+/// The interval of `e`, which is `x mod b` or `(x floordiv a) mod b`, given `x mod m in interval` with
+/// `a * b` dividing `m`: the remainder is divided by `a` and reduced modulo `b`. `None` if that does not give
+/// an interval.
 fn digit_of(e: &Expr, constraint: &Constraint) -> Option<Interval> {
     let (x, b) = e.as_op_const(BinaryOp::Mod)?;
     let (y, m) = constraint.expr.as_op_const(BinaryOp::Mod)?;

@@ -27,7 +27,8 @@ pub enum SimplifyMode {
     /// The expression becomes that constant (XLA `kReplace`).
     #[default]
     Replace,
-    /// A dimension of size 1 stays a dimension: for reshape and bitcast maps and for tiling (XLA `kPreserve`).
+    /// A dimension of size 1 stays a dimension: for reshape and bitcast maps and for tiling (XLA
+    /// `kPreserve`).
     Preserve,
     /// Like `Replace`, but splits remainders of sums wherever that is correct, although the expression gets
     /// longer. For proofs: two ways to write one function become equal more often. XLA does not do this.

@@ -27,8 +27,8 @@ impl Variable {
         Variable { bounds: Interval::new(lower, upper), name: Some(Arc::from(name)) }
     }
 
-    /// Returns the variables of the GPU grid: `th_x th_y th_z bl_x bl_y bl_z`, each with bounds `[0, size -
-    /// 1]`.
+    /// Returns the variables of the GPU grid: `th_x th_y th_z bl_x bl_y bl_z`, each with bounds
+    /// `[0, size - 1]`.
     pub fn gpu_grid(sizes: [i64; 6]) -> Vec<Variable> {
         ["th_x", "th_y", "th_z", "bl_x", "bl_y", "bl_z"]
             .into_iter()

@@ -145,7 +145,8 @@ impl Simplifier<'_> {
         plain(self, &sum, x)
     }
 
-    /// `x floordiv d`. XLA: `CanonicalizeFloorDiv` and `SymbolicExprSimplifier::RewriteFloorDiv`, `RewriteSumDiv`.
+    /// Builds `x floordiv d`. XLA: `CanonicalizeFloorDiv` and `SymbolicExprSimplifier::RewriteFloorDiv`,
+    /// `RewriteSumDiv`.
     pub(super) fn floor_div(&mut self, x: Expr, d: Expr) -> Expr {
         if x.is_too_large() || d.is_too_large() {
             return Expr::TOO_LARGE;

@@ -260,9 +260,9 @@ impl Simplifier<'_> {
         range
     }
 
-    /// The range of a sum in which quotients and remainders of other terms are first made independent: `x - x
-    /// mod 8` is a multiple of `x floordiv 8`, and `x - x floordiv 4` is never negative for a non-negative
-    /// `x`.
+    /// The range of a sum in which quotients and remainders of other terms are first made independent:
+    /// `x - x mod 8` is a multiple of `x floordiv 8`, and `x - x floordiv 4` is never negative for a
+    /// non-negative `x`.
     pub(super) fn correlated_range(&self, mut sum: Sum) -> Interval {
         const MAX_STEPS: usize = 8;
         for _ in 0..MAX_STEPS {

@@ -32,12 +32,12 @@ const MAX_NESTING: usize = 200;
 /// The largest number of variables of a map: flat ids stay far from [`Expr::TOO_LARGE`].
 const MAX_VARIABLES: usize = 1 << 16;
 
-/// Parses the form that [`crate::print_map`] writes, in either style: `(d0)[s0]{rt0} -> (d0 + s0, rt0),
-/// domain: …`.
+/// Parses the form that [`crate::print_map`] writes, in either style:
+/// `(d0)[s0]{rt0} -> (d0 + s0, rt0), domain: …`.
 ///
 /// The domain repeats all variables in declared order, followed by any constraints. It is omitted if there
-/// are no variables. `floordiv`, `floorDiv` and `/` are synonyms, as are `ceildiv` and `ceilDiv`. `KNOWN
-/// EMPTY`, `unknown indexing` and `UNDEFINED` are maps too.
+/// are no variables. `floordiv`, `floorDiv` and `/` are synonyms, as are `ceildiv` and `ceilDiv`.
+/// `KNOWN EMPTY`, `unknown indexing` and `UNDEFINED` are maps too.
 ///
 /// Older forms are accepted as well: a line break instead of a comma in the domain and before it,
 /// `is_simplified: true` at the end, and, below a runtime variable, the instruction and the map that it comes

@@ -15,8 +15,8 @@ pub enum PrintStyle {
     Symbolic,
 }
 
-/// Prints a map on one line: `(d0)[s0]{rt0} -> (…), domain: …`, with constraints sorted by their text; `KNOWN
-/// EMPTY` or `unknown indexing` for the other two states. [`crate::parse_map`] parses it back.
+/// Prints a map on one line: `(d0)[s0]{rt0} -> (…), domain: …`, with constraints sorted by their text;
+/// `KNOWN EMPTY` or `unknown indexing` for the other two states. [`crate::parse_map`] parses it back.
 pub fn print_map(map: &IndexingMap, style: PrintStyle) -> String {
     if map.is_undefined() {
         return "unknown indexing".to_owned();
