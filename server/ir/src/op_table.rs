@@ -12,6 +12,8 @@ mod rows;
 use syntax::hlo::{AttributeKey, Opcode};
 
 use crate::cost::{Callees, Flops, Traffic};
+use crate::infer::{ElementTypes, ResultType, ShapeRule};
+
 /// One row of the table.
 #[derive(Debug, Clone, Copy)]
 pub struct OpInfo {
@@ -25,6 +27,12 @@ pub struct OpInfo {
     /// Whether element i of the result depends on element i of each operand, by opcode alone.
     /// Source: `HloInstruction::IsOpElementwise`.
     pub is_elementwise: bool,
+    pub(crate) takes: ElementTypes,
+    pub(crate) gives: ResultType,
+    pub(crate) shape: ShapeRule,
+    /// Whether floating operands may be of several types.
+    /// Source: `ShapeVerifier::CheckShape`, and the ops that never come there.
+    pub(crate) mixes_precision: bool,
     pub(crate) flops: Flops,
     pub(crate) traffic: Traffic,
     pub(crate) callees: Callees,

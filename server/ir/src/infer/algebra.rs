@@ -8,7 +8,7 @@ use super::problem::{At, OPERANDS, Problem, element, operand, operand_type, valu
 use crate::element_type::ElementTypeExt;
 use crate::shape::{ArrayShape, Shape};
 
-pub(super) fn fft(given: &Given<'_>) -> Inferred {
+pub(crate) fn fft(given: &Given<'_>) -> Inferred {
     given.count(1)?;
     let from = given.array(0)?;
     let lengths = given.ints(AttributeKey::FftLength);
@@ -61,14 +61,14 @@ fn matrix(matrices: &ArrayShape) -> Inferred<usize> {
     Ok(rank)
 }
 
-pub(super) fn cholesky(given: &Given<'_>) -> Inferred {
+pub(crate) fn cholesky(given: &Given<'_>) -> Inferred {
     given.count(1)?;
     let matrices = given.array(0)?;
     matrix(matrices)?;
     Ok(like(matrices, matrices.element))
 }
 
-pub(super) fn triangular_solve(given: &Given<'_>) -> Inferred {
+pub(crate) fn triangular_solve(given: &Given<'_>) -> Inferred {
     given.count(2)?;
     let (a, b) = (given.array(0)?, given.array(1)?);
     // The result has the shape of b: where it has not, b may be the one that is wrong.
@@ -98,7 +98,7 @@ pub(super) fn triangular_solve(given: &Given<'_>) -> Inferred {
 }
 
 /// The array, then vectors with an entry per feature; of gradients the last operand is an array again.
-pub(super) fn batch_norm(opcode: Opcode, given: &Given<'_>) -> Inferred {
+pub(crate) fn batch_norm(opcode: Opcode, given: &Given<'_>) -> Inferred {
     use AttributeKey::FeatureIndex;
     let normed = given.array(0)?;
     let vectors = match opcode {

@@ -9,11 +9,11 @@ use super::problem::{
 use crate::attributes::Callee;
 use crate::shape::Shape;
 
-pub(super) fn tuple(given: &Given<'_>) -> Inferred {
+pub(crate) fn tuple(given: &Given<'_>) -> Inferred {
     Ok(Shape::Tuple(given.operands.iter().map(|&shape| shape.clone()).collect()))
 }
 
-pub(super) fn get_tuple_element(given: &Given<'_>) -> Inferred {
+pub(crate) fn get_tuple_element(given: &Given<'_>) -> Inferred {
     given.count(1)?;
     let tuple = given.operand(0)?;
     let index = given.attributes.int(AttributeKey::Index);
@@ -24,8 +24,17 @@ pub(super) fn get_tuple_element(given: &Given<'_>) -> Inferred {
     })
 }
 
+/// Operand 0, behind a token.
+pub(crate) fn add_dependency(given: &Given<'_>) -> Inferred {
+    let token = given.operand(1)?;
+    ensure(*token == Shape::Token, operand(1), || {
+        format!("expected operand 1 to be a token, but it is {token}")
+    })?;
+    first(given)
+}
+
 /// Operand 0 as it is.
-pub(super) fn first(given: &Given<'_>) -> Inferred {
+pub(crate) fn first(given: &Given<'_>) -> Inferred {
     Ok(given.operand(0)?.clone())
 }
 
@@ -60,7 +69,7 @@ fn check_parameters(
 }
 
 /// The called computation's result; without the computation what is declared.
-pub(super) fn call(opcode: Opcode, given: &Given<'_>) -> Inferred {
+pub(crate) fn call(opcode: Opcode, given: &Given<'_>) -> Inferred {
     let is_fusion = opcode == Opcode::Fusion;
     let key = if is_fusion { AttributeKey::Calls } else { AttributeKey::ToApply };
     let Some(called) = given.computation(key) else { return Ok(given.declared()?.clone()) };
@@ -84,7 +93,7 @@ pub(super) fn call(opcode: Opcode, given: &Given<'_>) -> Inferred {
     Ok(called.result.clone())
 }
 
-pub(super) fn while_loop(given: &Given<'_>) -> Inferred {
+pub(crate) fn while_loop(given: &Given<'_>) -> Inferred {
     use AttributeKey::{Body, Condition};
     given.count(1)?;
     let state = given.operand(0)?;
@@ -117,7 +126,7 @@ pub(super) fn while_loop(given: &Given<'_>) -> Inferred {
 }
 
 /// One operand and one computation per branch, behind a scalar that decides.
-pub(super) fn conditional(given: &Given<'_>) -> Inferred {
+pub(crate) fn conditional(given: &Given<'_>) -> Inferred {
     use AttributeKey::{BranchComputations, FalseComputation, TrueComputation};
     let decision = given.array(0)?;
     let is_pred = decision.element == ElementType::Pred;
@@ -160,7 +169,7 @@ pub(super) fn conditional(given: &Given<'_>) -> Inferred {
 }
 
 /// The state goes on, and the bits are whatever is declared.
-pub(super) fn rng_bit_generator(given: &Given<'_>) -> Inferred {
+pub(crate) fn rng_bit_generator(given: &Given<'_>) -> Inferred {
     given.count(1)?;
     let (state, declared) = (given.operand(0)?, given.declared()?);
     if let Some(elements) = declared.tuple_elements() {
@@ -173,14 +182,14 @@ pub(super) fn rng_bit_generator(given: &Given<'_>) -> Inferred {
 }
 
 /// `(x, x, context)`.
-pub(super) fn copy_start(given: &Given<'_>) -> Inferred {
+pub(crate) fn copy_start(given: &Given<'_>) -> Inferred {
     given.count(1)?;
     let operand = given.operand(0)?;
     Ok(Shape::Tuple([operand.clone(), operand.clone(), array(ElementType::U32, Vec::new())].into()))
 }
 
 /// Element `index` of a start's result.
-pub(super) fn done(given: &Given<'_>, index: i64) -> Inferred {
+pub(crate) fn done(given: &Given<'_>, index: i64) -> Inferred {
     given.count(1)?;
     let start = given.operand(0)?;
     start.element_at(&[index]).cloned().ok_or_else(|| {
@@ -189,7 +198,7 @@ pub(super) fn done(given: &Given<'_>, index: i64) -> Inferred {
 }
 
 /// `(x, u32[], token[])`, and what becomes of it.
-pub(super) fn transfer(opcode: Opcode, given: &Given<'_>) -> Inferred {
+pub(crate) fn transfer(opcode: Opcode, given: &Given<'_>) -> Inferred {
     let context = array(ElementType::U32, Vec::new());
     match opcode {
         Opcode::Send => {

@@ -49,7 +49,7 @@ fn with_size(operand: &ArrayShape, dim: usize, f: impl FnOnce(i64) -> Option<i64
     Ok(array(operand.element, dims))
 }
 
-pub(super) fn all_gather(opcode: Opcode, given: &Given<'_>) -> Inferred {
+pub(crate) fn all_gather(opcode: Opcode, given: &Given<'_>) -> Inferred {
     let gathered = results(given, |i, operand| {
         let dim = given.dimension(AttributeKey::Dimensions, operand)?;
         let whole = declared_element(given, opcode, i).and_then(|declared| declared.dims.get(dim)).copied();
@@ -65,20 +65,20 @@ pub(super) fn all_gather(opcode: Opcode, given: &Given<'_>) -> Inferred {
 }
 
 /// Operands as they are, one or several.
-pub(super) fn all_reduce(given: &Given<'_>) -> Inferred {
+pub(crate) fn all_reduce(given: &Given<'_>) -> Inferred {
     Ok(one_or_tuple(results(given, |_, operand| Ok(like(operand, operand.element)))?))
 }
 
 /// Operand 0 as it is. XLA infers the shape without `has_dynamic_root`, so it looks neither at the roots nor at further
 /// operands. Source: `ShapeVerifier::HandleCollectiveBroadcast`, `ShapeInference::InferCollectiveBroadcastShape`.
-pub(super) fn broadcast(given: &Given<'_>) -> Inferred {
+pub(crate) fn broadcast(given: &Given<'_>) -> Inferred {
     let first = given.array(0)?;
     Ok(like(first, first.element))
 }
 
 /// Operands as they are. Where the root is a runtime value, the last operand holds an `s32` per other operand.
 /// Source: `ShapeVerifier::HandleCollectiveReduce`, `ShapeInference::InferCollectiveReduceShape`.
-pub(super) fn reduce(given: &Given<'_>) -> Inferred {
+pub(crate) fn reduce(given: &Given<'_>) -> Inferred {
     if given.attributes.bool(AttributeKey::HasDynamicRoot) != Some(true) {
         return all_reduce(given);
     }
@@ -92,7 +92,7 @@ pub(super) fn reduce(given: &Given<'_>) -> Inferred {
     Ok(one_or_tuple(results.collect::<Inferred<Vec<_>>>()?))
 }
 
-pub(super) fn reduce_scatter(opcode: Opcode, given: &Given<'_>) -> Inferred {
+pub(crate) fn reduce_scatter(opcode: Opcode, given: &Given<'_>) -> Inferred {
     let scattered = results(given, |i, operand| {
         let dim = given.dimension(AttributeKey::Dimensions, operand)?;
         let part = declared_element(given, opcode, i).and_then(|declared| declared.dims.get(dim)).copied();
@@ -107,7 +107,7 @@ pub(super) fn reduce_scatter(opcode: Opcode, given: &Given<'_>) -> Inferred {
 }
 
 /// With dimensions one operand in equal parts, else an operand per member of the group.
-pub(super) fn all_to_all(given: &Given<'_>) -> Inferred {
+pub(crate) fn all_to_all(given: &Given<'_>) -> Inferred {
     let first = given.array(0)?;
     let group = given.attributes.replica_group_size();
     if given.ints(AttributeKey::Dimensions).is_empty() {
@@ -134,7 +134,7 @@ pub(super) fn all_to_all(given: &Given<'_>) -> Inferred {
 }
 
 /// The operands, or operand 1 where slices of one are written into it; a start holds operands and results.
-pub(super) fn permute(opcode: Opcode, given: &Given<'_>) -> Inferred {
+pub(crate) fn permute(opcode: Opcode, given: &Given<'_>) -> Inferred {
     let is_in_place = given.attributes.text(AttributeKey::SliceSizes).is_some();
     let result = match is_in_place {
         true => {
@@ -155,7 +155,7 @@ pub(super) fn permute(opcode: Opcode, given: &Given<'_>) -> Inferred {
     Ok(Shape::Tuple([sent, result].into_iter().chain(context.iter().cloned()).collect()))
 }
 
-pub(super) fn ragged_all_to_all(given: &Given<'_>) -> Inferred {
+pub(crate) fn ragged_all_to_all(given: &Given<'_>) -> Inferred {
     given.count(6)?;
     let first = given.operand(2)?;
     for i in 3..6 {

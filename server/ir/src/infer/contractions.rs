@@ -82,13 +82,13 @@ fn element(given: &Given<'_>) -> Inferred<ElementType> {
     Ok(higher_precision(given.array(0)?.element, given.array(1)?.element))
 }
 
-pub(super) fn dot(given: &Given<'_>) -> Inferred {
+pub(crate) fn dot(given: &Given<'_>) -> Inferred {
     given.count(2)?;
     Ok(array(element(given)?, Dot::of(given)?.output()))
 }
 
 /// A scale has one element per block of its operand, or all its sizes are 1.
-pub(super) fn scaled_dot(given: &Given<'_>) -> Inferred {
+pub(crate) fn scaled_dot(given: &Given<'_>) -> Inferred {
     given.count(4)?;
     let dot = Dot::of(given)?;
     for side in 0..2 {
@@ -105,7 +105,7 @@ pub(super) fn scaled_dot(given: &Given<'_>) -> Inferred {
 }
 
 /// Free ragged dimension: the group dimension of rhs goes. Contracted: a group dimension in front. Batch: a dot.
-pub(super) fn ragged_dot(given: &Given<'_>) -> Inferred {
+pub(crate) fn ragged_dot(given: &Given<'_>) -> Inferred {
     given.count(3)?;
     let dot = Dot::of(given)?;
     let (lhs, rhs, sizes) = (given.array(0)?, given.array(1)?, given.array(2)?);
@@ -148,7 +148,7 @@ pub(super) fn ragged_dot(given: &Given<'_>) -> Inferred {
 }
 
 /// Batch by batch groups, kernel output features, and the window's places.
-pub(super) fn convolution(given: &Given<'_>) -> Inferred {
+pub(crate) fn convolution(given: &Given<'_>) -> Inferred {
     let (input, kernel) = (given.array(0)?, given.array(1)?);
     let labels = given
         .attributes

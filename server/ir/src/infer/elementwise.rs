@@ -4,103 +4,32 @@
 use syntax::hlo::{AttributeKey, ElementType, Opcode};
 
 use super::given::{
-    Given, Inferred, array, ensure, higher_precision, is_integral, like, no_stranger, same_dims, same_kind,
+    Given, Inferred, array, ensure, higher_precision, like, no_stranger, same_dims, same_kind,
 };
 use super::problem::{
     OPERANDS, OPERANDS_TYPE, Problem, RESULT_TYPE, SHAPE, callee, callee_parameter, callee_root, operand,
     operand_type, value,
 };
 use crate::element_type::ElementTypeExt;
+use crate::op_table::op_info;
 use crate::shape::{ArrayShape, Shape};
 
-/// The real type of a complex type's parts.
-fn part(element: ElementType) -> ElementType {
-    match element {
-        ElementType::C64 => ElementType::F32,
-        ElementType::C128 => ElementType::F64,
-        other => other,
-    }
-}
-
-/// What XLA takes as the operand of a unary op, in words; nothing where it takes this type.
-pub(crate) fn unary_expects(opcode: Opcode, element: ElementType) -> Option<&'static str> {
-    use Opcode::*;
-    let (floating, complex, integral) = (element.is_floating(), element.is_complex(), is_integral(element));
-    let is_pred = element == ElementType::Pred;
-    let (holds, what) = match opcode {
-        Floor | Ceil | Cbrt | Erf | RoundNearestAfz | RoundNearestEven | IsFinite | ReducePrecision => {
-            (floating, "floating")
-        }
-        Real | Imag => (floating || complex, "complex or floating"),
-        Abs | Sign => (floating || complex || element.is_signed_integer(), "signed or complex"),
-        Negate => (!is_pred, "integral, floating or complex"),
-        CountLeadingZeros | Popcnt => (integral, "integral"),
-        Not => (integral || is_pred, "pred or integral"),
-        Copy | Convert | BitcastConvert => (true, ""),
-        _ => (floating || complex, "floating or complex"),
-    };
-    (!holds).then_some(what)
-}
-
-/// The same of both operands of a binary op, which are of one type.
-pub(crate) fn binary_expects(opcode: Opcode, element: ElementType) -> Option<&'static str> {
-    use Opcode::*;
-    let is_pred = element == ElementType::Pred;
-    let (holds, what) = match opcode {
-        Subtract | Divide | Power | Remainder | ShiftLeft | ShiftRightArithmetic | ShiftRightLogical => {
-            (!is_pred, "a number")
-        }
-        Atan2 => (element.is_floating() || element.is_complex(), "floating or complex"),
-        And | Or | Xor => (is_integral(element) || is_pred, "pred or integral"),
-        Complex => (matches!(element, ElementType::F32 | ElementType::F64), "f32 or f64"),
-        _ => (true, ""),
-    };
-    (!holds).then_some(what)
-}
-
-/// Whether an op can have a result of this element type, as far as the opcode alone decides it.
-pub fn has_result_of(opcode: Opcode, element: ElementType) -> bool {
-    use Opcode::*;
-    match opcode {
-        Compare | IsFinite => element == ElementType::Pred,
-        Complex => element.is_complex(),
-        Real | Imag => element.is_floating(),
-        // XLA's shape inference accepts any number, its code generators only integers.
-        Mulhi | ShiftLeft | ShiftRightArithmetic | ShiftRightLogical => is_integral(element),
-        Add | And | Atan2 | Divide | Maximum | Minimum | Multiply | Or | Power | Remainder | Subtract
-        | Xor => binary_expects(opcode, element).is_none(),
-        Abs | Cbrt | Ceil | CountLeadingZeros | Cosine | Erf | Exponential | ExponentialMinusOne | Floor
-        | Log | LogPlusOne | Logistic | Negate | Not | Popcnt | ReducePrecision | RoundNearestAfz
-        | RoundNearestEven | Rsqrt | Sign | Sine | Sqrt | Tan | Tanh => {
-            unary_expects(opcode, element).is_none()
-        }
-        _ => true,
-    }
-}
-
-/// The result type of a unary op.
-pub(crate) fn unary_type(opcode: Opcode, element: ElementType) -> ElementType {
-    match opcode {
-        Opcode::IsFinite => ElementType::Pred,
-        Opcode::Real | Opcode::Imag | Opcode::Abs => part(element),
-        _ => element,
-    }
-}
-
-fn expect(what: Option<&str>, opcode: Opcode, i: usize, actual: ElementType) -> Inferred<()> {
+/// Holds the type of operand `i` against what `opcode` takes.
+fn expect(opcode: Opcode, i: usize, actual: ElementType) -> Inferred<()> {
+    let what = op_info(opcode).takes.expect(actual);
     ensure(what.is_none(), operand_type(i), || {
         let what = what.unwrap_or_default();
         format!("expected operand {i} of {opcode} to be {what}, but its type is {actual}")
     })
 }
 
-pub(super) fn unary(opcode: Opcode, given: &Given<'_>) -> Inferred {
+pub(crate) fn unary(opcode: Opcode, given: &Given<'_>) -> Inferred {
     given.count(1)?;
     if opcode == Opcode::Copy {
         return Ok(given.operand(0)?.clone());
     }
     let operand = given.array(0)?;
-    expect(unary_expects(opcode, operand.element), opcode, 0, operand.element)?;
+    expect(opcode, 0, operand.element)?;
     if opcode == Opcode::ReducePrecision {
         for (key, least) in [(AttributeKey::ExponentBits, 1), (AttributeKey::MantissaBits, 0)] {
             let bits = given.attributes.int(key).unwrap_or(1);
@@ -109,7 +38,7 @@ pub(super) fn unary(opcode: Opcode, given: &Given<'_>) -> Inferred {
             })?;
         }
     }
-    Ok(like(operand, unary_type(opcode, operand.element)))
+    Ok(like(operand, op_info(opcode).gives.of(operand.element)))
 }
 
 /// Without a written shape a scalar may stand beside arrays.
@@ -161,7 +90,7 @@ fn shared<'a>(given: &Given<'a>, scalars: bool) -> Inferred<&'a ArrayShape> {
     Ok(shared)
 }
 
-pub(super) fn binary(opcode: Opcode, given: &Given<'_>) -> Inferred {
+pub(crate) fn binary(opcode: Opcode, given: &Given<'_>) -> Inferred {
     use Opcode::*;
     given.count(2)?;
     let (lhs, rhs) = (given.array(0)?, given.array(1)?);
@@ -189,20 +118,14 @@ pub(super) fn binary(opcode: Opcode, given: &Given<'_>) -> Inferred {
         };
         return Err(Problem::at(at, message));
     }
-    expect(binary_expects(opcode, a), opcode, 0, a)?;
-    match opcode {
-        Compare => {
-            compare_type(given, a)?;
-            Ok(like(sizes, ElementType::Pred))
-        }
-        Complex => {
-            ensure(a == b, OPERANDS_TYPE, || {
-                format!("expected two f32 or two f64 operands, but they are {lhs} and {rhs}")
-            })?;
-            Ok(like(sizes, if a == ElementType::F32 { ElementType::C64 } else { ElementType::C128 }))
-        }
-        _ => Ok(like(sizes, higher_precision(a, b))),
+    expect(opcode, 0, a)?;
+    if opcode == Compare {
+        compare_type(given, a)?;
     }
+    ensure(opcode != Complex || a == b, OPERANDS_TYPE, || {
+        format!("expected two f32 or two f64 operands, but they are {lhs} and {rhs}")
+    })?;
+    Ok(like(sizes, op_info(opcode).gives.of(higher_precision(a, b))))
 }
 
 /// Source: `comparison_util.cc`.
@@ -230,7 +153,7 @@ fn compare_type(given: &Given<'_>, element: ElementType) -> Inferred<()> {
     Err(problem)
 }
 
-pub(super) fn clamp(given: &Given<'_>) -> Inferred {
+pub(crate) fn clamp(given: &Given<'_>) -> Inferred {
     given.count(3)?;
     let clamped = given.array(1)?;
     // A clamped value that differs from the result and from both bounds is the one at fault.
@@ -259,7 +182,7 @@ pub(super) fn clamp(given: &Given<'_>) -> Inferred {
 }
 
 /// Tuples may be selected, too.
-pub(super) fn select(given: &Given<'_>) -> Inferred {
+pub(crate) fn select(given: &Given<'_>) -> Inferred {
     given.count(3)?;
     let (on_true, on_false) = (given.operand(1)?, given.operand(2)?);
     let predicate = given.array(0)?;
@@ -287,13 +210,13 @@ pub(super) fn select(given: &Given<'_>) -> Inferred {
 }
 
 /// Another element type, the same sizes.
-pub(super) fn convert(given: &Given<'_>) -> Inferred {
+pub(crate) fn convert(given: &Given<'_>) -> Inferred {
     given.count(1)?;
     Ok(like(given.array(0)?, given.declared_array()?.element))
 }
 
 /// The ratio of the widths is a dimension at the end.
-pub(super) fn bitcast_convert(given: &Given<'_>) -> Inferred {
+pub(crate) fn bitcast_convert(given: &Given<'_>) -> Inferred {
     given.count(1)?;
     let (operand, declared) = (given.array(0)?, given.declared_array()?);
     let complex = operand.element.is_complex() == declared.element.is_complex();
@@ -320,7 +243,7 @@ pub(super) fn bitcast_convert(given: &Given<'_>) -> Inferred {
     Ok(array(declared.element, dims))
 }
 
-pub(super) fn map(given: &Given<'_>) -> Inferred {
+pub(crate) fn map(given: &Given<'_>) -> Inferred {
     use AttributeKey::{Dimensions, ToApply};
     ensure(!given.operands.is_empty(), super::problem::COUNT, || "expected at least one operand".to_owned())?;
     let sizes = shared(given, true)?;
@@ -359,7 +282,7 @@ pub(super) fn map(given: &Given<'_>) -> Inferred {
 }
 
 /// Two scalars of the result's type.
-pub(super) fn rng(given: &Given<'_>) -> Inferred {
+pub(crate) fn rng(given: &Given<'_>) -> Inferred {
     given.count(2)?;
     let declared = given.declared()?;
     let types: [Option<ElementType>; 2] = [given.array(0)?.element.into(), given.array(1)?.element.into()];
@@ -381,7 +304,7 @@ pub(super) fn rng(given: &Given<'_>) -> Inferred {
     Ok(declared.clone())
 }
 
-pub(super) fn iota(given: &Given<'_>) -> Inferred {
+pub(crate) fn iota(given: &Given<'_>) -> Inferred {
     given.count(0)?;
     let declared = given.declared_array()?;
     let dim = given.attributes.int(AttributeKey::IotaDimension).unwrap_or(-1);

@@ -134,7 +134,7 @@ pub(super) fn sorted_dimensions(numbers: &[i64], rank: usize, key: AttributeKey)
 }
 
 /// An array without layout.
-pub(super) fn array(element: ElementType, dims: Vec<i64>) -> Shape {
+pub(crate) fn array(element: ElementType, dims: Vec<i64>) -> Shape {
     Shape::Array(Arc::new(ArrayShape { element, dims, dynamic: Vec::new(), layout: None }))
 }
 

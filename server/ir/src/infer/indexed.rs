@@ -53,7 +53,7 @@ fn batching(
     Ok(operand)
 }
 
-pub(super) fn gather(given: &Given<'_>) -> Inferred {
+pub(crate) fn gather(given: &Given<'_>) -> Inferred {
     use AttributeKey::{
         CollapsedSliceDims, OffsetDims, OperandBatchingDims, SliceSizes, StartIndicesBatchingDims,
     };
@@ -92,7 +92,7 @@ pub(super) fn gather(given: &Given<'_>) -> Inferred {
     Ok(array(from.element, dims.collect()))
 }
 
-pub(super) fn scatter(given: &Given<'_>) -> Inferred {
+pub(crate) fn scatter(given: &Given<'_>) -> Inferred {
     use AttributeKey::{
         InputBatchingDims, InsertedWindowDims, ScatterDimsToOperandDims, ScatterIndicesBatchingDims,
         UpdateWindowDims,

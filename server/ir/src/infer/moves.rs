@@ -16,7 +16,7 @@ use super::problem::{
 use crate::shape::{ArrayShape, Shape, UNBOUNDED};
 
 /// Operand sizes at the places that dimensions name; sizes of 1 are not stretched. A scalar may leave its shape out.
-pub(super) fn broadcast(given: &Given<'_>) -> Inferred {
+pub(crate) fn broadcast(given: &Given<'_>) -> Inferred {
     use AttributeKey::Dimensions;
     given.count(1)?;
     let operand = given.array(0)?;
@@ -69,13 +69,13 @@ fn same_count(operand: &ArrayShape, declared: &ArrayShape) -> Inferred<()> {
     })
 }
 
-pub(super) fn reshape(given: &Given<'_>) -> Inferred {
+pub(crate) fn reshape(given: &Given<'_>) -> Inferred {
     given.count(1)?;
     same_count(given.array(0)?, given.declared_array()?)?;
     Ok(given.declared()?.clone())
 }
 
-pub(super) fn dynamic_reshape(given: &Given<'_>) -> Inferred {
+pub(crate) fn dynamic_reshape(given: &Given<'_>) -> Inferred {
     let declared = given.declared_array()?;
     same_count(given.array(0)?, declared)?;
     given.count(1 + declared.rank())?;
@@ -88,13 +88,13 @@ pub(super) fn dynamic_reshape(given: &Given<'_>) -> Inferred {
 }
 
 /// The same bytes; element counts may differ, as XLA has it.
-pub(super) fn bitcast(given: &Given<'_>) -> Inferred {
+pub(crate) fn bitcast(given: &Given<'_>) -> Inferred {
     given.count(1)?;
     given.operand(0)?;
     Ok(given.declared()?.clone())
 }
 
-pub(super) fn transpose(given: &Given<'_>) -> Inferred {
+pub(crate) fn transpose(given: &Given<'_>) -> Inferred {
     given.count(1)?;
     let operand = given.array(0)?;
     let dims = given.dimensions(AttributeKey::Dimensions, operand)?;
@@ -113,14 +113,14 @@ pub(super) fn transpose(given: &Given<'_>) -> Inferred {
     })))
 }
 
-pub(super) fn reverse(given: &Given<'_>) -> Inferred {
+pub(crate) fn reverse(given: &Given<'_>) -> Inferred {
     given.count(1)?;
     let operand = given.array(0)?;
     given.dimensions(AttributeKey::Dimensions, operand)?;
     Ok(like(operand, operand.element))
 }
 
-pub(super) fn slice(given: &Given<'_>) -> Inferred {
+pub(crate) fn slice(given: &Given<'_>) -> Inferred {
     use AttributeKey::Slice;
     given.count(1)?;
     let operand = given.array(0)?;
@@ -196,14 +196,14 @@ pub(super) fn slice_sizes<'a>(
     Ok(sizes)
 }
 
-pub(super) fn dynamic_slice(given: &Given<'_>) -> Inferred {
+pub(crate) fn dynamic_slice(given: &Given<'_>) -> Inferred {
     let operand = given.array(0)?;
     start_indices(given, 1, operand.rank())?;
     let sizes = slice_sizes(given, AttributeKey::DynamicSliceSizes, operand)?;
     Ok(array(operand.element, sizes.to_vec()))
 }
 
-pub(super) fn dynamic_update_slice(given: &Given<'_>) -> Inferred {
+pub(crate) fn dynamic_update_slice(given: &Given<'_>) -> Inferred {
     let (whole, update) = (given.array(0)?, given.array(1)?);
     no_stranger(given, 0, &[1])?;
     ensure(same_kind(whole.element, update.element), operand_type(1), || {
@@ -216,7 +216,7 @@ pub(super) fn dynamic_update_slice(given: &Given<'_>) -> Inferred {
     Ok(given.operand(0)?.clone())
 }
 
-pub(super) fn concatenate(given: &Given<'_>) -> Inferred {
+pub(crate) fn concatenate(given: &Given<'_>) -> Inferred {
     use AttributeKey::Dimensions;
     let mut first = given.array(0)?;
     let dim = given.dimension(Dimensions, first)?;
@@ -259,7 +259,7 @@ pub(super) fn concatenate(given: &Given<'_>) -> Inferred {
     Ok(array(element_type, dims))
 }
 
-pub(super) fn pad(given: &Given<'_>) -> Inferred {
+pub(crate) fn pad(given: &Given<'_>) -> Inferred {
     use AttributeKey::Padding;
     given.count(2)?;
     let (padded, filler) = (given.array(0)?, given.array(1)?);
@@ -290,13 +290,13 @@ pub(super) fn pad(given: &Given<'_>) -> Inferred {
     Ok(array(higher_precision(padded.element, filler.element), dims))
 }
 
-pub(super) fn get_dimension_size(given: &Given<'_>) -> Inferred {
+pub(crate) fn get_dimension_size(given: &Given<'_>) -> Inferred {
     given.count(1)?;
     given.dimension(AttributeKey::Dimensions, given.array(0)?)?;
     Ok(array(ElementType::S32, Vec::new()))
 }
 
-pub(super) fn set_dimension_size(given: &Given<'_>) -> Inferred {
+pub(crate) fn set_dimension_size(given: &Given<'_>) -> Inferred {
     given.count(2)?;
     let (sized, extent) = (given.array(0)?, given.array(1)?);
     let dim = given.dimension(AttributeKey::Dimensions, sized)?;
@@ -308,7 +308,7 @@ pub(super) fn set_dimension_size(given: &Given<'_>) -> Inferred {
 }
 
 /// One array, or a tuple; all operands of equal sizes.
-pub(super) fn sort(given: &Given<'_>) -> Inferred {
+pub(crate) fn sort(given: &Given<'_>) -> Inferred {
     use AttributeKey::ToApply;
     let first = given.array(0)?;
     let declared = given.declared.map(|d| d.tuple_elements().and_then(|e| e.first()).unwrap_or(d));
@@ -353,7 +353,7 @@ pub(super) fn sort(given: &Given<'_>) -> Inferred {
     Ok(super::given::one_or_tuple(shapes))
 }
 
-pub(super) fn topk(given: &Given<'_>) -> Inferred {
+pub(crate) fn topk(given: &Given<'_>) -> Inferred {
     given.count(1)?;
     let sorted = given.array(0)?;
     let k = given.attributes.int(AttributeKey::K).unwrap_or(-1);

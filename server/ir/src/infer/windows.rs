@@ -83,7 +83,7 @@ fn result_types(given: &Given<'_>, inputs: Vec<ElementType>) -> Vec<ElementType>
     results.iter().zip(inputs).map(|(result, input)| result.element().unwrap_or(input)).collect()
 }
 
-pub(super) fn reduce(given: &Given<'_>) -> Inferred {
+pub(crate) fn reduce(given: &Given<'_>) -> Inferred {
     let inputs = pairs(given)?;
     let first = given.array(0)?;
     let reduced = given.dimensions(AttributeKey::Dimensions, first)?;
@@ -138,7 +138,7 @@ fn windowed(given: &Given<'_>, operand: &ArrayShape) -> Inferred<Vec<i64>> {
 }
 
 /// Element types are those of the init values.
-pub(super) fn reduce_window(given: &Given<'_>) -> Inferred {
+pub(crate) fn reduce_window(given: &Given<'_>) -> Inferred {
     let inputs = pairs(given)?;
     check_reducer(given, AttributeKey::ToApply, &inputs)?;
     let dims = windowed(given, given.array(0)?)?;
@@ -148,7 +148,7 @@ pub(super) fn reduce_window(given: &Given<'_>) -> Inferred {
     Ok(one_or_tuple(shapes?))
 }
 
-pub(super) fn select_and_scatter(given: &Given<'_>) -> Inferred {
+pub(crate) fn select_and_scatter(given: &Given<'_>) -> Inferred {
     use AttributeKey::{Scatter, Select};
     given.count(3)?;
     let (base, source, init) = (given.array(0)?, given.array(1)?, given.array(2)?);
@@ -186,7 +186,7 @@ pub(super) fn select_and_scatter(given: &Given<'_>) -> Inferred {
 }
 
 /// Inputs and carries in, outputs and carries out; only the scanned dimension's size is known of an output.
-pub(super) fn scan(given: &Given<'_>) -> Inferred {
+pub(crate) fn scan(given: &Given<'_>) -> Inferred {
     let declared = given.declared()?;
     let results: Vec<&Shape> =
         declared.tuple_elements().map_or_else(|| vec![declared], |e| e.iter().collect());

@@ -7,12 +7,15 @@ use super::Page::{StableHlo, Xla};
 use super::rows::op;
 use super::{Arity, OpInfo};
 use crate::cost::{Flops, Traffic};
+use crate::infer::{ShapeRule, calls, collectives};
 
 pub(super) const ROWS: &[OpInfo] = &[
     OpInfo {
         arity: Arity::AtLeast(1),
         required: &[Dimensions],
         optional: &[ReplicaGroups, ChannelId, ConstrainLayout, UseGlobalDeviceIds],
+        shape: ShapeRule::ByOpcode(collectives::all_gather),
+        mixes_precision: true,
         detail: "Every device gets all of it: the gathered dimension grows by the size of the group.",
         ..op(
             Opcode::AllGather,
@@ -25,11 +28,15 @@ pub(super) const ROWS: &[OpInfo] = &[
         arity: Arity::AtLeast(1),
         required: &[Dimensions],
         optional: &[ReplicaGroups, ChannelId, ConstrainLayout, UseGlobalDeviceIds],
+        shape: ShapeRule::ByOpcode(collectives::all_gather),
+        mixes_precision: true,
         detail: "The result is a tuple of operands and results; `all-gather-done` waits.",
         ..op(Opcode::AllGatherStart, &["operands…"], Xla("allgather"), "Begins an all-gather.")
     },
     OpInfo {
         traffic: Traffic::Nothing,
+        shape: ShapeRule::Of(|given| calls::done(given, 1)),
+        mixes_precision: true,
         ..op(
             Opcode::AllGatherDone,
             &["start"],
@@ -42,6 +49,8 @@ pub(super) const ROWS: &[OpInfo] = &[
         required: &[ToApply],
         optional: &[ReplicaGroups, ChannelId, ConstrainLayout, UseGlobalDeviceIds, Mode],
         flops: Flops::Reduction,
+        shape: ShapeRule::Of(collectives::all_reduce),
+        mixes_precision: true,
         detail: "Every device gets the whole result. `to_apply` combines two scalars.",
         ..op(
             Opcode::AllReduce,
@@ -55,11 +64,15 @@ pub(super) const ROWS: &[OpInfo] = &[
         required: &[ToApply],
         optional: &[ReplicaGroups, ChannelId, ConstrainLayout, UseGlobalDeviceIds, Mode],
         flops: Flops::Reduction,
+        shape: ShapeRule::Of(collectives::all_reduce),
+        mixes_precision: true,
         detail: "`all-reduce-done` waits for it.",
         ..op(Opcode::AllReduceStart, &["operands…"], Xla("allreduce"), "Begins an all-reduce.")
     },
     OpInfo {
         traffic: Traffic::Nothing,
+        shape: ShapeRule::Of(calls::first),
+        mixes_precision: true,
         ..op(
             Opcode::AllReduceDone,
             &["start"],
@@ -70,6 +83,7 @@ pub(super) const ROWS: &[OpInfo] = &[
     OpInfo {
         arity: Arity::Any,
         optional: &[Dimensions, ReplicaGroups, ChannelId, ConstrainLayout],
+        shape: ShapeRule::Of(collectives::all_to_all),
         detail: "With `dimensions` one operand is cut and joined along it; without, there is an operand per device.",
         ..op(
             Opcode::AllToAll,
@@ -81,6 +95,7 @@ pub(super) const ROWS: &[OpInfo] = &[
     OpInfo {
         arity: Arity::Any,
         optional: &[ReplicaGroups, ChannelId, HasDynamicRoot],
+        shape: ShapeRule::Of(collectives::broadcast),
         detail: "It is the group's first device, or with `has_dynamic_root` what the last operand says, a number per operand in front.",
         ..op(
             Opcode::CollectiveBroadcast,
@@ -93,6 +108,8 @@ pub(super) const ROWS: &[OpInfo] = &[
         arity: Arity::Any,
         required: &[SourceTargetPairs],
         optional: &[ChannelId, SliceSizes],
+        shape: ShapeRule::ByOpcode(collectives::permute),
+        mixes_precision: true,
         detail: "A device that is no target gets zeros.",
         ..op(
             Opcode::CollectivePermute,
@@ -105,6 +122,8 @@ pub(super) const ROWS: &[OpInfo] = &[
         arity: Arity::Any,
         required: &[SourceTargetPairs],
         optional: &[ChannelId, SliceSizes],
+        shape: ShapeRule::ByOpcode(collectives::permute),
+        mixes_precision: true,
         detail: "`collective-permute-done` waits for it.",
         ..op(
             Opcode::CollectivePermuteStart,
@@ -115,6 +134,8 @@ pub(super) const ROWS: &[OpInfo] = &[
     },
     OpInfo {
         traffic: Traffic::Nothing,
+        shape: ShapeRule::Of(|given| calls::done(given, 1)),
+        mixes_precision: true,
         ..op(
             Opcode::CollectivePermuteDone,
             &["start"],
@@ -127,6 +148,8 @@ pub(super) const ROWS: &[OpInfo] = &[
         required: &[ToApply],
         optional: &[ReplicaGroups, ChannelId, ConstrainLayout, UseGlobalDeviceIds, HasDynamicRoot],
         flops: Flops::Reduction,
+        shape: ShapeRule::Of(collectives::reduce),
+        mixes_precision: true,
         detail: "The root is the group's first device, or with `has_dynamic_root` what the last operand says, a number per operand in \
          front. What the other devices get is not specified.",
         ..op(
@@ -139,6 +162,7 @@ pub(super) const ROWS: &[OpInfo] = &[
     OpInfo {
         arity: Arity::Any,
         optional: &[Dimensions, ReplicaGroups, ChannelId],
+        shape: ShapeRule::Of(collectives::ragged_all_to_all),
         detail: "Offsets and sizes count rows of dimension 0, one entry per piece; `output` is written into.",
         ..op(
             Opcode::RaggedAllToAll,
@@ -152,6 +176,7 @@ pub(super) const ROWS: &[OpInfo] = &[
         required: &[ToApply, Dimensions],
         optional: &[ReplicaGroups, ChannelId, ConstrainLayout, UseGlobalDeviceIds, Mode],
         flops: Flops::Reduction,
+        shape: ShapeRule::ByOpcode(collectives::reduce_scatter),
         detail: "The dimension shrinks by the size of the group.",
         ..op(
             Opcode::ReduceScatter,
@@ -162,11 +187,15 @@ pub(super) const ROWS: &[OpInfo] = &[
     },
     OpInfo {
         optional: &[InfeedConfig],
+        shape: ShapeRule::ByOpcode(calls::transfer),
+        mixes_precision: true,
         detail: "Has a side effect: the token orders it.",
         ..op(Opcode::Infeed, &["token"], Xla("infeed"), "Data from the host's infeed queue, and a token.")
     },
     OpInfo {
         optional: &[OutfeedConfig, OutfeedShape],
+        shape: ShapeRule::ByOpcode(calls::transfer),
+        mixes_precision: true,
         ..op(
             Opcode::Outfeed,
             &["operand", "token"],
@@ -176,6 +205,8 @@ pub(super) const ROWS: &[OpInfo] = &[
     },
     OpInfo {
         optional: &[ChannelId, IsHostTransfer],
+        shape: ShapeRule::ByOpcode(calls::transfer),
+        mixes_precision: true,
         detail: "The result is a context for `send-done`.",
         ..op(
             Opcode::Send,
@@ -187,10 +218,14 @@ pub(super) const ROWS: &[OpInfo] = &[
     OpInfo {
         optional: &[ChannelId, IsHostTransfer],
         traffic: Traffic::Nothing,
+        shape: ShapeRule::ByOpcode(calls::transfer),
+        mixes_precision: true,
         ..op(Opcode::SendDone, &["send"], Xla("send"), "Waits for a send; gives a token.")
     },
     OpInfo {
         optional: &[ChannelId, IsHostTransfer],
+        shape: ShapeRule::ByOpcode(calls::transfer),
+        mixes_precision: true,
         detail: "The result is a context for `recv-done`.",
         ..op(
             Opcode::Recv,
@@ -202,10 +237,14 @@ pub(super) const ROWS: &[OpInfo] = &[
     OpInfo {
         optional: &[ChannelId, IsHostTransfer],
         traffic: Traffic::Nothing,
+        shape: ShapeRule::ByOpcode(calls::transfer),
+        mixes_precision: true,
         ..op(Opcode::RecvDone, &["recv"], Xla("recv"), "Waits for data; gives it with a token.")
     },
     OpInfo {
         optional: &[CrossProgramPrefetchIndex],
+        shape: ShapeRule::Of(calls::copy_start),
+        mixes_precision: true,
         detail: "A tuple of destination, source and context; `copy-done` waits.",
         ..op(
             Opcode::CopyStart,
@@ -216,6 +255,8 @@ pub(super) const ROWS: &[OpInfo] = &[
     },
     OpInfo {
         traffic: Traffic::Nothing,
+        shape: ShapeRule::Of(|given| calls::done(given, 0)),
+        mixes_precision: true,
         ..op(Opcode::CopyDone, &["start"], StableHlo("async_done"), "Waits for a copy and is its result.")
     },
 ];

@@ -7,10 +7,13 @@ use super::Page::Xla;
 use super::rows::op;
 use super::{Arity, OpInfo};
 use crate::cost::{Callees, Traffic};
+use crate::infer::{ShapeRule, calls};
+use crate::shape::Shape;
 
 pub(super) const ROWS: &[OpInfo] = &[
     OpInfo {
         traffic: Traffic::Nothing,
+        shape: ShapeRule::Of(calls::add_dependency),
         detail: "Orders without a data dependency; moves nothing.",
         ..op(
             Opcode::AddDependency,
@@ -22,6 +25,7 @@ pub(super) const ROWS: &[OpInfo] = &[
     OpInfo {
         arity: Arity::Any,
         traffic: Traffic::Nothing,
+        shape: ShapeRule::Of(|_| Ok(Shape::Token)),
         detail: "Without operands it makes a new token.",
         ..op(Opcode::AfterAll, &["tokens…"], Xla("afterall"), "A token that comes after all of its operands.")
     },
@@ -30,6 +34,7 @@ pub(super) const ROWS: &[OpInfo] = &[
         optional: &[Calls, AsyncExecutionThread, OutputToOperandAliasing],
         traffic: Traffic::Nothing,
         callees: Callees::Everything,
+        mixes_precision: true,
         detail: "The result is a tuple of operands, results and context. `X-start` is short for one that wraps X.",
         ..op(
             Opcode::AsyncStart,
@@ -42,12 +47,14 @@ pub(super) const ROWS: &[OpInfo] = &[
         arity: Arity::Any,
         optional: &[Calls, AsyncExecutionThread, OutputToOperandAliasing],
         traffic: Traffic::Nothing,
+        mixes_precision: true,
         ..op(Opcode::AsyncUpdate, &["start"], Xla("async"), "A step of an asynchronous computation.")
     },
     OpInfo {
         arity: Arity::Any,
         optional: &[Calls, AsyncExecutionThread, OutputToOperandAliasing],
         traffic: Traffic::Nothing,
+        mixes_precision: true,
         ..op(
             Opcode::AsyncDone,
             &["start"],
@@ -61,6 +68,8 @@ pub(super) const ROWS: &[OpInfo] = &[
         optional: &[IsComposite],
         traffic: Traffic::Nothing,
         callees: Callees::Everything,
+        shape: ShapeRule::ByOpcode(calls::call),
+        mixes_precision: true,
         ..op(Opcode::Call, &["arguments…"], Xla("call"), "The result of `to_apply` for these arguments.")
     },
     OpInfo {
@@ -68,6 +77,8 @@ pub(super) const ROWS: &[OpInfo] = &[
         optional: &[BranchComputations, TrueComputation, FalseComputation],
         traffic: Traffic::Nothing,
         callees: Callees::OneOf,
+        shape: ShapeRule::Of(calls::conditional),
+        mixes_precision: true,
         detail: "A `pred` chooses true or false, an `s32` the branch of that number (out of range: the last). Each branch \
          takes one operand.",
         ..op(
@@ -96,6 +107,7 @@ pub(super) const ROWS: &[OpInfo] = &[
             Schedule,
             ApiVersion,
         ],
+        mixes_precision: true,
         detail: "XLA knows nothing of it but shapes. Without `custom_call_has_side_effect=true` it may be removed or done once.",
         ..op(
             Opcode::CustomCall,
@@ -109,11 +121,15 @@ pub(super) const ROWS: &[OpInfo] = &[
         required: &[Kind, Calls],
         optional: &[OutputToOperandAliasing],
         callees: Callees::Once,
+        shape: ShapeRule::ByOpcode(calls::call),
+        mixes_precision: true,
         detail: "Values inside it stay in registers; only operands and results are in memory. `kind` says how it is built.",
         ..op(Opcode::Fusion, &["operands…"], Xla("fusion"), "A computation that becomes one kernel.")
     },
     OpInfo {
         traffic: Traffic::Nothing,
+        shape: ShapeRule::Of(calls::first),
+        mixes_precision: true,
         ..op(
             Opcode::OptBarrier,
             &["operand"],
@@ -125,6 +141,8 @@ pub(super) const ROWS: &[OpInfo] = &[
         required: &[Condition, Body],
         traffic: Traffic::Nothing,
         callees: Callees::Everything,
+        shape: ShapeRule::Of(calls::while_loop),
+        mixes_precision: true,
         detail: "State, result and the parameter of both computations have one shape. `known_trip_count` of the backend \
          config tells the number of turns where the compiler knows it.",
         ..op(

@@ -1,16 +1,18 @@
 //! Contractions, reductions, windows, decompositions.
 
 use syntax::hlo::AttributeKey::*;
-use syntax::hlo::Opcode;
+use syntax::hlo::{ElementType, Opcode};
 
 use super::Page::{StableHlo, Xla};
 use super::rows::op;
 use super::{Arity, OpInfo};
 use crate::cost::{Callees, Flops, Traffic};
+use crate::infer::{ShapeRule, algebra, array, calls, contractions, windows};
 
 pub(super) const ROWS: &[OpInfo] = &[
     OpInfo {
         required: &[Epsilon, FeatureIndex],
+        shape: ShapeRule::ByOpcode(algebra::batch_norm),
         detail: "For the operand, scale and offset. All but the first and last operand are vectors over the feature dimension.",
         ..op(
             Opcode::BatchNormGrad,
@@ -21,6 +23,7 @@ pub(super) const ROWS: &[OpInfo] = &[
     },
     OpInfo {
         required: &[Epsilon, FeatureIndex],
+        shape: ShapeRule::ByOpcode(algebra::batch_norm),
         detail: "scale · (operand - mean) / √(variance + epsilon) + offset, per feature.",
         ..op(
             Opcode::BatchNormInference,
@@ -31,6 +34,7 @@ pub(super) const ROWS: &[OpInfo] = &[
     },
     OpInfo {
         required: &[Epsilon, FeatureIndex],
+        shape: ShapeRule::ByOpcode(algebra::batch_norm),
         detail: "A tuple: the normalised array, the means and the variances per feature.",
         ..op(
             Opcode::BatchNormTraining,
@@ -43,6 +47,7 @@ pub(super) const ROWS: &[OpInfo] = &[
         optional: &[Lower],
         flops: Flops::Cholesky,
         traffic: Traffic::Cholesky,
+        shape: ShapeRule::Of(algebra::cholesky),
         detail: "L with operand = L·Lᴴ, or U with Uᴴ·U where `lower=false`; the other triangle of the result is undefined.",
         ..op(
             Opcode::Cholesky,
@@ -65,6 +70,8 @@ pub(super) const ROWS: &[OpInfo] = &[
             BlockScalingConfig,
         ],
         flops: Flops::Convolution,
+        shape: ShapeRule::Of(contractions::convolution),
+        mixes_precision: true,
         detail: "`dim_labels` names the dimensions of input, kernel and output: b batch, f feature, i and o kernel features, \
          digits the spatial ones.",
         ..op(
@@ -87,6 +94,8 @@ pub(super) const ROWS: &[OpInfo] = &[
             BlockScalingConfig,
         ],
         flops: Flops::Dot,
+        shape: ShapeRule::Of(contractions::dot),
+        mixes_precision: true,
         detail: "Result dimensions: batch, then the rest of lhs, then the rest of rhs.",
         ..op(
             Opcode::Dot,
@@ -98,6 +107,7 @@ pub(super) const ROWS: &[OpInfo] = &[
     OpInfo {
         required: &[FftType, FftLength],
         flops: Flops::Fft,
+        shape: ShapeRule::Of(algebra::fft),
         detail: "`fft_length` has 1 to 3 lengths. RFFT keeps n/2 + 1 of the last; IRFFT is the way back.",
         ..op(Opcode::Fft, &["operand"], Xla("fft"), "Fourier transform of the innermost dimensions.")
     },
@@ -111,6 +121,8 @@ pub(super) const ROWS: &[OpInfo] = &[
             RhsGroupDims,
             OperandPrecision,
         ],
+        shape: ShapeRule::Of(contractions::ragged_dot),
+        mixes_precision: true,
         detail: "`lhs_ragged_dims` is the dimension that `group sizes` cuts; `rhs_group_dims` selects the group's matrix.",
         ..op(
             Opcode::RaggedDot,
@@ -123,6 +135,7 @@ pub(super) const ROWS: &[OpInfo] = &[
         arity: Arity::Even,
         required: &[Dimensions, ToApply],
         callees: Callees::Reduce,
+        shape: ShapeRule::Of(windows::reduce),
         detail: "`to_apply` takes accumulators, then elements; the order is not defined. n inputs make a tuple of n.",
         ..op(
             Opcode::Reduce,
@@ -136,6 +149,8 @@ pub(super) const ROWS: &[OpInfo] = &[
         required: &[ToApply],
         optional: &[Window],
         callees: Callees::ReduceWindow,
+        shape: ShapeRule::Of(windows::reduce_window),
+        mixes_precision: true,
         detail: "Padding counts as the init value.",
         ..op(
             Opcode::ReduceWindow,
@@ -154,6 +169,8 @@ pub(super) const ROWS: &[OpInfo] = &[
             Algorithm,
         ],
         flops: Flops::Dot,
+        shape: ShapeRule::Of(contractions::scaled_dot),
+        mixes_precision: true,
         detail: "Each scale holds for a block of its operand along the contracting dimension.",
         ..op(
             Opcode::ScaledDot,
@@ -166,6 +183,8 @@ pub(super) const ROWS: &[OpInfo] = &[
         arity: Arity::Any,
         required: &[Dimensions, ToApply, NumCarries],
         optional: &[IsReverse, IsAssociative],
+        shape: ShapeRule::Of(windows::scan),
+        mixes_precision: true,
         detail: "Operands are inputs and initial carries; the result holds all outputs and the last carries.",
         ..op(
             Opcode::Scan,
@@ -178,6 +197,7 @@ pub(super) const ROWS: &[OpInfo] = &[
         required: &[Select, Scatter],
         optional: &[Window],
         callees: Callees::SelectAndScatter,
+        shape: ShapeRule::Of(windows::select_and_scatter),
         detail: "The gradient of a pooling.",
         ..op(
             Opcode::SelectAndScatter,
@@ -190,6 +210,7 @@ pub(super) const ROWS: &[OpInfo] = &[
         optional: &[LeftSide, Lower, UnitDiagonal, TransposeA],
         flops: Flops::TriangularSolve,
         traffic: Traffic::TriangularSolve,
+        shape: ShapeRule::Of(algebra::triangular_solve),
         detail: "Reads one triangle of a; `transpose_a` says what op is.",
         ..op(
             Opcode::TriangularSolve,
@@ -200,15 +221,19 @@ pub(super) const ROWS: &[OpInfo] = &[
     },
     OpInfo {
         traffic: Traffic::Nothing,
+        shape: ShapeRule::Of(|_| Ok(array(ElementType::U32, Vec::new()))),
         ..op(Opcode::PartitionId, &[], Xla("partitionid"), "Number of this partition, `u32[]`.")
     },
     OpInfo {
         traffic: Traffic::Nothing,
+        shape: ShapeRule::Of(|_| Ok(array(ElementType::U32, Vec::new()))),
         ..op(Opcode::ReplicaId, &[], Xla("replicaid"), "Number of this replica, `u32[]`.")
     },
     OpInfo {
         required: &[Domain],
         traffic: Traffic::Nothing,
+        shape: ShapeRule::Of(calls::first),
+        mixes_precision: true,
         detail: "Moves nothing; passes remove it.",
         ..op(
             Opcode::Domain,

@@ -1,16 +1,19 @@
 //! Ops that move, select or create elements.
 
 use syntax::hlo::AttributeKey::*;
-use syntax::hlo::Opcode;
+use syntax::hlo::{ElementType, Opcode};
 
 use super::Page::{StableHlo, Xla};
 use super::rows::op;
 use super::{Arity, OpInfo};
 use crate::cost::{Callees, Flops, Traffic};
+use crate::infer::{ShapeRule, array, calls, elementwise, indexed, moves};
 
 pub(super) const ROWS: &[OpInfo] = &[
     OpInfo {
         traffic: Traffic::Nothing,
+        shape: ShapeRule::Of(moves::bitcast),
+        mixes_precision: true,
         detail: "Compilers insert it where a reshape or transpose moves nothing in memory.",
         ..op(
             Opcode::Bitcast,
@@ -21,6 +24,8 @@ pub(super) const ROWS: &[OpInfo] = &[
     },
     OpInfo {
         optional: &[Dimensions],
+        shape: ShapeRule::Of(moves::broadcast),
+        mixes_precision: true,
         detail: "`dimensions[i]` is the result's dimension that runs with operand dimension i; all others repeat.",
         ..op(
             Opcode::Broadcast,
@@ -32,6 +37,7 @@ pub(super) const ROWS: &[OpInfo] = &[
     OpInfo {
         arity: Arity::Any,
         required: &[Dimensions],
+        shape: ShapeRule::Of(moves::concatenate),
         detail: "They agree in all other dimensions.",
         ..op(
             Opcode::Concatenate,
@@ -42,11 +48,14 @@ pub(super) const ROWS: &[OpInfo] = &[
     },
     OpInfo {
         traffic: Traffic::Nothing,
+        mixes_precision: true,
         detail: "`constant({...})` is a literal that was too large to print: its values are lost.",
         ..op(Opcode::Constant, &[], Xla("constant"), "A literal.")
     },
     OpInfo {
         arity: Arity::AtLeast(1),
+        shape: ShapeRule::Of(moves::dynamic_reshape),
+        mixes_precision: true,
         detail: "One scalar per dimension; the written sizes are bounds.",
         ..op(
             Opcode::DynamicReshape,
@@ -59,6 +68,7 @@ pub(super) const ROWS: &[OpInfo] = &[
         arity: Arity::AtLeast(1),
         required: &[DynamicSliceSizes],
         traffic: Traffic::TwiceResultAndIndices,
+        shape: ShapeRule::Of(moves::dynamic_slice),
         detail: "One scalar start per dimension; starts are clamped so that the window stays inside.",
         ..op(
             Opcode::DynamicSlice,
@@ -70,6 +80,7 @@ pub(super) const ROWS: &[OpInfo] = &[
     OpInfo {
         arity: Arity::AtLeast(1),
         traffic: Traffic::DynamicUpdateSlice,
+        shape: ShapeRule::Of(moves::dynamic_update_slice),
         detail: "Starts are clamped so that the update stays inside. Often done in place: then only the update is moved.",
         ..op(
             Opcode::DynamicUpdateSlice,
@@ -82,6 +93,7 @@ pub(super) const ROWS: &[OpInfo] = &[
         required: &[OffsetDims, CollapsedSliceDims, StartIndexMap, IndexVectorDim, SliceSizes],
         optional: &[IndicesAreSorted, OperandBatchingDims, StartIndicesBatchingDims],
         traffic: Traffic::TwiceResultAndIndices,
+        shape: ShapeRule::Of(indexed::gather),
         detail: "`slice_sizes` is what one index vector reads, `start_index_map` says which operand dimensions it moves, \
          `offset_dims` where the slice lies in the result. Indices are clamped.",
         ..op(
@@ -93,6 +105,7 @@ pub(super) const ROWS: &[OpInfo] = &[
     },
     OpInfo {
         required: &[Dimensions],
+        shape: ShapeRule::Of(moves::get_dimension_size),
         ..op(
             Opcode::GetDimensionSize,
             &["operand"],
@@ -103,16 +116,21 @@ pub(super) const ROWS: &[OpInfo] = &[
     OpInfo {
         required: &[Index],
         traffic: Traffic::Nothing,
+        shape: ShapeRule::Of(calls::get_tuple_element),
+        mixes_precision: true,
         detail: "Reads and moves nothing.",
         ..op(Opcode::GetTupleElement, &["tuple"], Xla("gettupleelement"), "One element of a tuple.")
     },
     OpInfo {
         required: &[IotaDimension],
         traffic: Traffic::Result,
+        shape: ShapeRule::Of(elementwise::iota),
+        mixes_precision: true,
         ..op(Opcode::Iota, &[], Xla("iota"), "Each element is its own index along one dimension.")
     },
     OpInfo {
         required: &[Padding],
+        shape: ShapeRule::Of(moves::pad),
         detail: "`padding=low_high_interior` per dimension, joined by `x`. Negative low and high cut off.",
         ..op(
             Opcode::Pad,
@@ -123,11 +141,14 @@ pub(super) const ROWS: &[OpInfo] = &[
     },
     OpInfo {
         traffic: Traffic::Nothing,
+        mixes_precision: true,
         detail: "Numbers count from 0, without a gap.",
         ..op(Opcode::Parameter, &[], Xla("parameter"), "An argument of the computation, by number.")
     },
     OpInfo {
         optional: &[InferredDimension],
+        shape: ShapeRule::Of(moves::reshape),
+        mixes_precision: true,
         detail: "The number of elements stays. Whether it costs a copy depends on the layouts.",
         ..op(
             Opcode::Reshape,
@@ -139,6 +160,7 @@ pub(super) const ROWS: &[OpInfo] = &[
     OpInfo {
         required: &[Dimensions, Mode],
         optional: &[Shifts],
+        shape: ShapeRule::Of(calls::first),
         detail: "`mode=rotate` rotates each to the left: element `i` comes from `(i + shift) mod size`.",
         ..op(
             Opcode::Shuffle,
@@ -149,6 +171,7 @@ pub(super) const ROWS: &[OpInfo] = &[
     },
     OpInfo {
         required: &[Dimensions],
+        shape: ShapeRule::Of(moves::reverse),
         ..op(
             Opcode::Reverse,
             &["operand"],
@@ -160,12 +183,16 @@ pub(super) const ROWS: &[OpInfo] = &[
         arity: Arity::Any,
         required: &[Distribution],
         flops: Flops::Random,
+        shape: ShapeRule::Of(elementwise::rng),
+        mixes_precision: true,
         detail: "`rng_uniform` takes low and high, `rng_normal` mean and deviation, as scalars.",
         ..op(Opcode::Rng, &["parameters…"], Xla("rnguniform"), "Random numbers, different on each execution.")
     },
     OpInfo {
         required: &[Algorithm],
         flops: Flops::Random,
+        shape: ShapeRule::Of(calls::rng_bit_generator),
+        mixes_precision: true,
         detail: "The same state gives the same bits. The state is `u64[2]` for Philox and ThreeFry (`u64[3]` also for Philox).",
         ..op(
             Opcode::RngBitGenerator,
@@ -176,6 +203,8 @@ pub(super) const ROWS: &[OpInfo] = &[
     },
     OpInfo {
         required: &[Delta],
+        shape: ShapeRule::Of(|_| Ok(array(ElementType::U64, vec![2]))),
+        mixes_precision: true,
         detail: "Has a side effect: two of them are never the same.",
         ..op(
             Opcode::RngGetAndUpdateState,
@@ -190,6 +219,7 @@ pub(super) const ROWS: &[OpInfo] = &[
         optional: &[IndicesAreSorted, UniqueIndices, InputBatchingDims, ScatterIndicesBatchingDims],
         traffic: Traffic::Scatter,
         callees: Callees::Scatter,
+        shape: ShapeRule::Of(indexed::scatter),
         detail: "The reverse of `gather`: `to_apply` combines old and new. Updates out of bounds are skipped; the order is \
          not defined unless `unique_indices=true`.",
         ..op(
@@ -201,6 +231,7 @@ pub(super) const ROWS: &[OpInfo] = &[
     },
     OpInfo {
         required: &[Dimensions],
+        shape: ShapeRule::Of(moves::set_dimension_size),
         detail: "The static size stays the bound; `size` is `s32[]`.",
         ..op(
             Opcode::SetDimensionSize,
@@ -212,6 +243,7 @@ pub(super) const ROWS: &[OpInfo] = &[
     OpInfo {
         required: &[Slice],
         traffic: Traffic::TwiceResult,
+        shape: ShapeRule::Of(moves::slice),
         detail: "`slice={[start:limit:stride], …}`, one entry per dimension; limit is exclusive.",
         ..op(Opcode::Slice, &["operand"], Xla("slice"), "A window at a place written in the text.")
     },
@@ -220,12 +252,15 @@ pub(super) const ROWS: &[OpInfo] = &[
         required: &[Dimensions, ToApply],
         optional: &[IsStable],
         flops: Flops::Sort,
+        shape: ShapeRule::Of(moves::sort),
+        mixes_precision: true,
         detail: "`to_apply` compares: it takes two scalars per operand (old, new) and answers whether the first comes before.",
         ..op(Opcode::Sort, &["operands…"], Xla("sort"), "The operands sorted along one dimension, together.")
     },
     OpInfo {
         required: &[K],
         optional: &[Largest, IsStable],
+        shape: ShapeRule::Of(moves::topk),
         detail: "The result is a tuple of values and `s32` indices.",
         ..op(
             Opcode::Topk,
@@ -236,12 +271,15 @@ pub(super) const ROWS: &[OpInfo] = &[
     },
     OpInfo {
         required: &[Dimensions],
+        shape: ShapeRule::Of(moves::transpose),
         detail: "Result dimension i is operand dimension `dimensions[i]`. With a matching layout it moves nothing.",
         ..op(Opcode::Transpose, &["operand"], Xla("transpose"), "The dimensions in another order.")
     },
     OpInfo {
         arity: Arity::Any,
         traffic: Traffic::Pointers,
+        shape: ShapeRule::Of(calls::tuple),
+        mixes_precision: true,
         detail: "Holds pointers: no element is copied.",
         ..op(Opcode::Tuple, &["elements…"], Xla("tuple"), "A tuple of its operands.")
     },

@@ -4,6 +4,7 @@ use syntax::hlo::{AttributeKey, Opcode};
 
 use super::{Arity, OpInfo, Page};
 use crate::cost::{Callees, Flops, Traffic};
+use crate::infer::{ElementTypes, ResultType, ShapeRule, elementwise};
 
 /// An op with one operand for each name.
 pub(super) const fn op(
@@ -19,6 +20,10 @@ pub(super) const fn op(
         required: &[],
         optional: &[],
         is_elementwise: false,
+        takes: ElementTypes::Any,
+        gives: ResultType::OfOperands,
+        shape: ShapeRule::WRITTEN,
+        mixes_precision: false,
         flops: Flops::Nothing,
         traffic: Traffic::OperandsAndResult,
         callees: Callees::Nothing,
@@ -30,14 +35,21 @@ pub(super) const fn op(
 
 /// An elementwise op of one operand.
 pub(super) const fn unary(opcode: Opcode, page: Page, summary: &'static str) -> OpInfo {
-    OpInfo { is_elementwise: true, flops: Flops::PerElement, ..op(opcode, &["operand"], page, summary) }
+    OpInfo {
+        is_elementwise: true,
+        shape: ShapeRule::ByOpcode(elementwise::unary),
+        flops: Flops::PerElement,
+        ..op(opcode, &["operand"], page, summary)
+    }
 }
 
 /// A transcendental function of each element, computed with a stated accuracy.
 pub(super) const fn function(opcode: Opcode, page: Page, summary: &'static str) -> OpInfo {
     OpInfo {
         optional: &[AttributeKey::ResultAccuracy],
+        takes: ElementTypes::FloatingOrComplex,
         is_elementwise: true,
+        shape: ShapeRule::ByOpcode(elementwise::unary),
         flops: Flops::Transcendental,
         ..op(opcode, &["operand"], page, summary)
     }
@@ -45,5 +57,10 @@ pub(super) const fn function(opcode: Opcode, page: Page, summary: &'static str) 
 
 /// An elementwise op of two operands.
 pub(super) const fn binary(opcode: Opcode, page: Page, summary: &'static str) -> OpInfo {
-    OpInfo { is_elementwise: true, flops: Flops::PerElement, ..op(opcode, &["lhs", "rhs"], page, summary) }
+    OpInfo {
+        is_elementwise: true,
+        shape: ShapeRule::ByOpcode(elementwise::binary),
+        flops: Flops::PerElement,
+        ..op(opcode, &["lhs", "rhs"], page, summary)
+    }
 }

@@ -6,8 +6,7 @@ use syntax::hlo::{AttributeKey, ElementType, Opcode};
 
 use crate::attributes::AttributeView;
 use crate::element_type::ElementTypeExt;
-use crate::infer::{binary_expects, unary_expects, unary_type};
-use crate::op_table::is_elementwise;
+use crate::op_table::op_info;
 use crate::shape::{ArrayShape, Shape, UNBOUNDED};
 
 pub(super) fn is_fine(
@@ -51,6 +50,7 @@ fn arrays_are_fine(
     result: &ArrayShape,
     attributes: AttributeView<'_>,
 ) -> bool {
+    let row = op_info(opcode);
     let array = |i: usize| match operands[i] {
         Shape::Array(array) => Some(&**array),
         _ => None,
@@ -93,20 +93,20 @@ fn arrays_are_fine(
                 }
                 Opcode::BitcastConvert | Opcode::ReducePrecision | Opcode::Copy => false,
                 _ => {
-                    is_elementwise(opcode)
+                    row.is_elementwise
                         && operand.dims == result.dims
-                        && unary_expects(opcode, operand.element).is_none()
-                        && unary_type(opcode, operand.element) == result.element
+                        && row.takes.expect(operand.element).is_none()
+                        && row.gives.of(operand.element) == result.element
                 }
             }
         }
         [_, _] => {
             let (Some(a), Some(b)) = (array(0), array(1)) else { return false };
-            let holds = is_elementwise(opcode)
+            let holds = row.is_elementwise
                 && a.element == b.element
                 && a.dims == result.dims
                 && b.dims == result.dims
-                && binary_expects(opcode, a.element).is_none();
+                && row.takes.expect(a.element).is_none();
             holds
                 && match opcode {
                     Opcode::Compare => {

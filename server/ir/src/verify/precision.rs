@@ -6,7 +6,8 @@ use syntax::hlo::{AttributeKey, ElementType, Opcode};
 use super::{Subject, Verifier};
 use crate::element_type::ElementTypeExt;
 use crate::finding::{Part, Severity};
-use crate::infer::{Called, is_never_mixed};
+use crate::infer::Called;
+use crate::op_table::op_info;
 use crate::shape::Shape;
 
 impl Verifier<'_> {
@@ -45,7 +46,7 @@ pub(super) fn mixed_operands(
     operands: &[&Shape],
     declared: Option<&Shape>,
 ) -> Option<(Part, String)> {
-    if !is_never_mixed(opcode) {
+    if op_info(opcode).mixes_precision {
         return None;
     }
     let mut floats = operands.iter().enumerate().filter_map(|(i, operand)| Some((i, floating(operand)?)));
