@@ -24,9 +24,19 @@ pub struct OpInfo {
     pub required: &'static [AttributeKey],
     /// Beside the required ones and those that every opcode takes.
     pub optional: &'static [AttributeKey],
+    /// Optional attributes that are nearly always written; completion inserts them.
+    pub usual: &'static [AttributeKey],
+    /// Optional attributes that XLA prints whatever their value is.
+    pub always_printed: &'static [AttributeKey],
+    /// Attributes that XLA prints right behind `dimensions` and not at the place they have for other ops.
+    pub(crate) behind_dimensions: &'static [AttributeKey],
     /// Whether element i of the result depends on element i of each operand, by opcode alone.
     /// Source: `HloInstruction::IsOpElementwise`.
     pub is_elementwise: bool,
+    /// Whether the op does more than compute its result, apart from what it calls. Halves of an asynchronous op and
+    /// collectives count, because devices wait for each other there. A custom call says it in an attribute.
+    /// Source: `HloInstruction::HasSideEffectNoRecurse`.
+    pub has_side_effect: bool,
     pub(crate) takes: ElementTypes,
     pub(crate) gives: ResultType,
     pub(crate) shape: ShapeRule,

@@ -1,6 +1,6 @@
 //! Opcodes, with placeholders for their operands and required attributes.
 
-use ir::{AttributeKey, Opcode, op_info};
+use ir::{Opcode, op_info};
 
 use super::{CompletionItem, CompletionKind};
 use crate::reference::{self, Form};
@@ -89,6 +89,7 @@ fn snippet(scope: &Scope<'_>, opcode: Opcode) -> String {
         places += 1;
         format!("${{{places}:{}}}", text.replace('}', "\\}"))
     };
+    let info = op_info(opcode);
     let operands: Vec<String> = match opcode {
         Opcode::Parameter => {
             let parameters = scope.above().filter(|at| {
@@ -97,13 +98,10 @@ fn snippet(scope: &Scope<'_>, opcode: Opcode) -> String {
             vec![place(&parameters.count().to_string())]
         }
         Opcode::Constant => vec![place("0")],
-        _ => {
-            let roles = op_info(opcode).operands;
-            roles.iter().map(|role| place(role.trim_end_matches('…'))).collect()
-        }
+        _ => info.operands.iter().map(|role| place(role.trim_end_matches('…'))).collect(),
     };
     let mut out = format!("{}({})", opcode.name(), operands.join(", "));
-    for &key in op_info(opcode).required.iter().chain(usual(opcode)) {
+    for &key in info.required.iter().chain(info.usual) {
         let Some(attribute) = reference::attribute(key) else { continue };
         out += &format!(", {key}={}", value(attribute.form, opcode, &mut place));
     }
@@ -125,29 +123,5 @@ pub(super) fn value(form: Form, opcode: Opcode, place: &mut impl FnMut(&str) -> 
         },
         Form::Bool | Form::Words(_) => place(form.words(opcode).first().unwrap_or(&"")),
         Form::Int(example) => place(example),
-    }
-}
-
-/// Attributes that the parser does not require but that are always written.
-fn usual(opcode: Opcode) -> &'static [AttributeKey] {
-    use AttributeKey::*;
-    match opcode {
-        Opcode::Dot | Opcode::ScaledDot | Opcode::RaggedDot => &[LhsContractingDims, RhsContractingDims],
-        Opcode::Broadcast => &[Dimensions],
-        Opcode::AllGather
-        | Opcode::AllGatherStart
-        | Opcode::AllReduce
-        | Opcode::AllReduceStart
-        | Opcode::AllToAll
-        | Opcode::CollectiveBroadcast
-        | Opcode::CollectiveReduce
-        | Opcode::RaggedAllToAll
-        | Opcode::ReduceScatter => &[ReplicaGroups],
-        Opcode::Conditional => &[BranchComputations],
-        Opcode::Convolution | Opcode::ReduceWindow | Opcode::SelectAndScatter => &[Window],
-        Opcode::Cholesky => &[Lower],
-        Opcode::TriangularSolve => &[LeftSide, Lower, TransposeA],
-        Opcode::AsyncStart => &[Calls],
-        _ => &[],
     }
 }

@@ -16,6 +16,10 @@ pub(super) const ROWS: &[OpInfo] = &[
         optional: &[ReplicaGroups, ChannelId, ConstrainLayout, UseGlobalDeviceIds],
         shape: ShapeRule::ByOpcode(collectives::all_gather),
         mixes_precision: true,
+        always_printed: &[ReplicaGroups],
+        behind_dimensions: &[UseGlobalDeviceIds],
+        usual: &[ReplicaGroups],
+        has_side_effect: true,
         detail: "Every device gets all of it: the gathered dimension grows by the size of the group.",
         ..op(
             Opcode::AllGather,
@@ -30,6 +34,10 @@ pub(super) const ROWS: &[OpInfo] = &[
         optional: &[ReplicaGroups, ChannelId, ConstrainLayout, UseGlobalDeviceIds],
         shape: ShapeRule::ByOpcode(collectives::all_gather),
         mixes_precision: true,
+        always_printed: &[ReplicaGroups],
+        behind_dimensions: &[UseGlobalDeviceIds],
+        usual: &[ReplicaGroups],
+        has_side_effect: true,
         detail: "The result is a tuple of operands and results; `all-gather-done` waits.",
         ..op(Opcode::AllGatherStart, &["operands…"], Xla("allgather"), "Begins an all-gather.")
     },
@@ -37,6 +45,7 @@ pub(super) const ROWS: &[OpInfo] = &[
         traffic: Traffic::Nothing,
         shape: ShapeRule::Of(|given| calls::done(given, 1)),
         mixes_precision: true,
+        has_side_effect: true,
         ..op(
             Opcode::AllGatherDone,
             &["start"],
@@ -51,6 +60,9 @@ pub(super) const ROWS: &[OpInfo] = &[
         flops: Flops::Reduction,
         shape: ShapeRule::Of(collectives::all_reduce),
         mixes_precision: true,
+        always_printed: &[ReplicaGroups],
+        usual: &[ReplicaGroups],
+        has_side_effect: true,
         detail: "Every device gets the whole result. `to_apply` combines two scalars.",
         ..op(
             Opcode::AllReduce,
@@ -66,6 +78,9 @@ pub(super) const ROWS: &[OpInfo] = &[
         flops: Flops::Reduction,
         shape: ShapeRule::Of(collectives::all_reduce),
         mixes_precision: true,
+        always_printed: &[ReplicaGroups],
+        usual: &[ReplicaGroups],
+        has_side_effect: true,
         detail: "`all-reduce-done` waits for it.",
         ..op(Opcode::AllReduceStart, &["operands…"], Xla("allreduce"), "Begins an all-reduce.")
     },
@@ -73,6 +88,7 @@ pub(super) const ROWS: &[OpInfo] = &[
         traffic: Traffic::Nothing,
         shape: ShapeRule::Of(calls::first),
         mixes_precision: true,
+        has_side_effect: true,
         ..op(
             Opcode::AllReduceDone,
             &["start"],
@@ -84,6 +100,9 @@ pub(super) const ROWS: &[OpInfo] = &[
         arity: Arity::Any,
         optional: &[Dimensions, ReplicaGroups, ChannelId, ConstrainLayout],
         shape: ShapeRule::Of(collectives::all_to_all),
+        always_printed: &[ReplicaGroups],
+        usual: &[ReplicaGroups],
+        has_side_effect: true,
         detail: "With `dimensions` one operand is cut and joined along it; without, there is an operand per device.",
         ..op(
             Opcode::AllToAll,
@@ -96,6 +115,9 @@ pub(super) const ROWS: &[OpInfo] = &[
         arity: Arity::Any,
         optional: &[ReplicaGroups, ChannelId, HasDynamicRoot],
         shape: ShapeRule::Of(collectives::broadcast),
+        always_printed: &[ReplicaGroups, HasDynamicRoot],
+        usual: &[ReplicaGroups],
+        has_side_effect: true,
         detail: "It is the group's first device, or with `has_dynamic_root` what the last operand says, a number per operand in front.",
         ..op(
             Opcode::CollectiveBroadcast,
@@ -110,6 +132,7 @@ pub(super) const ROWS: &[OpInfo] = &[
         optional: &[ChannelId, SliceSizes],
         shape: ShapeRule::ByOpcode(collectives::permute),
         mixes_precision: true,
+        has_side_effect: true,
         detail: "A device that is no target gets zeros.",
         ..op(
             Opcode::CollectivePermute,
@@ -124,6 +147,7 @@ pub(super) const ROWS: &[OpInfo] = &[
         optional: &[ChannelId, SliceSizes],
         shape: ShapeRule::ByOpcode(collectives::permute),
         mixes_precision: true,
+        has_side_effect: true,
         detail: "`collective-permute-done` waits for it.",
         ..op(
             Opcode::CollectivePermuteStart,
@@ -136,6 +160,7 @@ pub(super) const ROWS: &[OpInfo] = &[
         traffic: Traffic::Nothing,
         shape: ShapeRule::Of(|given| calls::done(given, 1)),
         mixes_precision: true,
+        has_side_effect: true,
         ..op(
             Opcode::CollectivePermuteDone,
             &["start"],
@@ -150,6 +175,9 @@ pub(super) const ROWS: &[OpInfo] = &[
         flops: Flops::Reduction,
         shape: ShapeRule::Of(collectives::reduce),
         mixes_precision: true,
+        always_printed: &[ReplicaGroups, HasDynamicRoot],
+        usual: &[ReplicaGroups],
+        has_side_effect: true,
         detail: "The root is the group's first device, or with `has_dynamic_root` what the last operand says, a number per operand in \
          front. What the other devices get is not specified.",
         ..op(
@@ -163,6 +191,9 @@ pub(super) const ROWS: &[OpInfo] = &[
         arity: Arity::Any,
         optional: &[Dimensions, ReplicaGroups, ChannelId],
         shape: ShapeRule::Of(collectives::ragged_all_to_all),
+        always_printed: &[ReplicaGroups],
+        usual: &[ReplicaGroups],
+        has_side_effect: true,
         detail: "Offsets and sizes count rows of dimension 0, one entry per piece; `output` is written into.",
         ..op(
             Opcode::RaggedAllToAll,
@@ -177,6 +208,9 @@ pub(super) const ROWS: &[OpInfo] = &[
         optional: &[ReplicaGroups, ChannelId, ConstrainLayout, UseGlobalDeviceIds, Mode],
         flops: Flops::Reduction,
         shape: ShapeRule::ByOpcode(collectives::reduce_scatter),
+        always_printed: &[ReplicaGroups],
+        usual: &[ReplicaGroups],
+        has_side_effect: true,
         detail: "The dimension shrinks by the size of the group.",
         ..op(
             Opcode::ReduceScatter,
@@ -189,6 +223,7 @@ pub(super) const ROWS: &[OpInfo] = &[
         optional: &[InfeedConfig],
         shape: ShapeRule::ByOpcode(calls::transfer),
         mixes_precision: true,
+        has_side_effect: true,
         detail: "Has a side effect: the token orders it.",
         ..op(Opcode::Infeed, &["token"], Xla("infeed"), "Data from the host's infeed queue, and a token.")
     },
@@ -196,6 +231,8 @@ pub(super) const ROWS: &[OpInfo] = &[
         optional: &[OutfeedConfig, OutfeedShape],
         shape: ShapeRule::ByOpcode(calls::transfer),
         mixes_precision: true,
+        always_printed: &[OutfeedShape],
+        has_side_effect: true,
         ..op(
             Opcode::Outfeed,
             &["operand", "token"],
@@ -207,6 +244,7 @@ pub(super) const ROWS: &[OpInfo] = &[
         optional: &[ChannelId, IsHostTransfer],
         shape: ShapeRule::ByOpcode(calls::transfer),
         mixes_precision: true,
+        has_side_effect: true,
         detail: "The result is a context for `send-done`.",
         ..op(
             Opcode::Send,
@@ -220,12 +258,14 @@ pub(super) const ROWS: &[OpInfo] = &[
         traffic: Traffic::Nothing,
         shape: ShapeRule::ByOpcode(calls::transfer),
         mixes_precision: true,
+        has_side_effect: true,
         ..op(Opcode::SendDone, &["send"], Xla("send"), "Waits for a send; gives a token.")
     },
     OpInfo {
         optional: &[ChannelId, IsHostTransfer],
         shape: ShapeRule::ByOpcode(calls::transfer),
         mixes_precision: true,
+        has_side_effect: true,
         detail: "The result is a context for `recv-done`.",
         ..op(
             Opcode::Recv,
@@ -239,12 +279,14 @@ pub(super) const ROWS: &[OpInfo] = &[
         traffic: Traffic::Nothing,
         shape: ShapeRule::ByOpcode(calls::transfer),
         mixes_precision: true,
+        has_side_effect: true,
         ..op(Opcode::RecvDone, &["recv"], Xla("recv"), "Waits for data; gives it with a token.")
     },
     OpInfo {
         optional: &[CrossProgramPrefetchIndex],
         shape: ShapeRule::Of(calls::copy_start),
         mixes_precision: true,
+        has_side_effect: true,
         detail: "A tuple of destination, source and context; `copy-done` waits.",
         ..op(
             Opcode::CopyStart,
@@ -257,6 +299,7 @@ pub(super) const ROWS: &[OpInfo] = &[
         traffic: Traffic::Nothing,
         shape: ShapeRule::Of(|given| calls::done(given, 0)),
         mixes_precision: true,
+        has_side_effect: true,
         ..op(Opcode::CopyDone, &["start"], StableHlo("async_done"), "Waits for a copy and is its result.")
     },
 ];

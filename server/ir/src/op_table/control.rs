@@ -35,6 +35,8 @@ pub(super) const ROWS: &[OpInfo] = &[
         traffic: Traffic::Nothing,
         callees: Callees::Everything,
         mixes_precision: true,
+        usual: &[Calls],
+        has_side_effect: true,
         detail: "The result is a tuple of operands, results and context. `X-start` is short for one that wraps X.",
         ..op(
             Opcode::AsyncStart,
@@ -48,6 +50,7 @@ pub(super) const ROWS: &[OpInfo] = &[
         optional: &[Calls, AsyncExecutionThread, OutputToOperandAliasing],
         traffic: Traffic::Nothing,
         mixes_precision: true,
+        has_side_effect: true,
         ..op(Opcode::AsyncUpdate, &["start"], Xla("async"), "A step of an asynchronous computation.")
     },
     OpInfo {
@@ -55,6 +58,7 @@ pub(super) const ROWS: &[OpInfo] = &[
         optional: &[Calls, AsyncExecutionThread, OutputToOperandAliasing],
         traffic: Traffic::Nothing,
         mixes_precision: true,
+        has_side_effect: true,
         ..op(
             Opcode::AsyncDone,
             &["start"],
@@ -79,6 +83,7 @@ pub(super) const ROWS: &[OpInfo] = &[
         callees: Callees::OneOf,
         shape: ShapeRule::Of(calls::conditional),
         mixes_precision: true,
+        usual: &[BranchComputations],
         detail: "A `pred` chooses true or false, an `s32` the branch of that number (out of range: the last). Each branch \
          takes one operand.",
         ..op(

@@ -138,6 +138,7 @@ pub(super) const ROWS: &[OpInfo] = &[
         optional: &[Dimensions],
         callees: Callees::PerElement,
         shape: ShapeRule::Of(elementwise::map),
+        always_printed: &[Dimensions],
         detail: "`to_apply` takes one scalar per operand; all operands have the same dimensions.",
         ..op(Opcode::Map, &["operands…"], Xla("map"), "A scalar computation applied at each index.")
     },

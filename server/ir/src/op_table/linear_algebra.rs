@@ -48,6 +48,7 @@ pub(super) const ROWS: &[OpInfo] = &[
         flops: Flops::Cholesky,
         traffic: Traffic::Cholesky,
         shape: ShapeRule::Of(algebra::cholesky),
+        usual: &[Lower],
         detail: "L with operand = L·Lᴴ, or U with Uᴴ·U where `lower=false`; the other triangle of the result is undefined.",
         ..op(
             Opcode::Cholesky,
@@ -72,6 +73,7 @@ pub(super) const ROWS: &[OpInfo] = &[
         flops: Flops::Convolution,
         shape: ShapeRule::Of(contractions::convolution),
         mixes_precision: true,
+        usual: &[Window],
         detail: "`dim_labels` names the dimensions of input, kernel and output: b batch, f feature, i and o kernel features, \
          digits the spatial ones.",
         ..op(
@@ -96,6 +98,8 @@ pub(super) const ROWS: &[OpInfo] = &[
         flops: Flops::Dot,
         shape: ShapeRule::Of(contractions::dot),
         mixes_precision: true,
+        always_printed: &[LhsContractingDims, RhsContractingDims],
+        usual: &[LhsContractingDims, RhsContractingDims],
         detail: "Result dimensions: batch, then the rest of lhs, then the rest of rhs.",
         ..op(
             Opcode::Dot,
@@ -123,6 +127,8 @@ pub(super) const ROWS: &[OpInfo] = &[
         ],
         shape: ShapeRule::Of(contractions::ragged_dot),
         mixes_precision: true,
+        always_printed: &[LhsContractingDims, RhsContractingDims],
+        usual: &[LhsContractingDims, RhsContractingDims],
         detail: "`lhs_ragged_dims` is the dimension that `group sizes` cuts; `rhs_group_dims` selects the group's matrix.",
         ..op(
             Opcode::RaggedDot,
@@ -151,6 +157,7 @@ pub(super) const ROWS: &[OpInfo] = &[
         callees: Callees::ReduceWindow,
         shape: ShapeRule::Of(windows::reduce_window),
         mixes_precision: true,
+        usual: &[Window],
         detail: "Padding counts as the init value.",
         ..op(
             Opcode::ReduceWindow,
@@ -171,6 +178,8 @@ pub(super) const ROWS: &[OpInfo] = &[
         flops: Flops::Dot,
         shape: ShapeRule::Of(contractions::scaled_dot),
         mixes_precision: true,
+        always_printed: &[LhsContractingDims, RhsContractingDims],
+        usual: &[LhsContractingDims, RhsContractingDims],
         detail: "Each scale holds for a block of its operand along the contracting dimension.",
         ..op(
             Opcode::ScaledDot,
@@ -198,6 +207,7 @@ pub(super) const ROWS: &[OpInfo] = &[
         optional: &[Window],
         callees: Callees::SelectAndScatter,
         shape: ShapeRule::Of(windows::select_and_scatter),
+        usual: &[Window],
         detail: "The gradient of a pooling.",
         ..op(
             Opcode::SelectAndScatter,
@@ -211,6 +221,7 @@ pub(super) const ROWS: &[OpInfo] = &[
         flops: Flops::TriangularSolve,
         traffic: Traffic::TriangularSolve,
         shape: ShapeRule::Of(algebra::triangular_solve),
+        usual: &[LeftSide, Lower, TransposeA],
         detail: "Reads one triangle of a; `transpose_a` says what op is.",
         ..op(
             Opcode::TriangularSolve,

@@ -26,6 +26,8 @@ pub(super) const ROWS: &[OpInfo] = &[
         optional: &[Dimensions],
         shape: ShapeRule::Of(moves::broadcast),
         mixes_precision: true,
+        always_printed: &[Dimensions],
+        usual: &[Dimensions],
         detail: "`dimensions[i]` is the result's dimension that runs with operand dimension i; all others repeat.",
         ..op(
             Opcode::Broadcast,
@@ -161,6 +163,7 @@ pub(super) const ROWS: &[OpInfo] = &[
         required: &[Dimensions, Mode],
         optional: &[Shifts],
         shape: ShapeRule::Of(calls::first),
+        behind_dimensions: &[Mode],
         detail: "`mode=rotate` rotates each to the left: element `i` comes from `(i + shift) mod size`.",
         ..op(
             Opcode::Shuffle,
@@ -185,6 +188,7 @@ pub(super) const ROWS: &[OpInfo] = &[
         flops: Flops::Random,
         shape: ShapeRule::Of(elementwise::rng),
         mixes_precision: true,
+        has_side_effect: true,
         detail: "`rng_uniform` takes low and high, `rng_normal` mean and deviation, as scalars.",
         ..op(Opcode::Rng, &["parameters…"], Xla("rnguniform"), "Random numbers, different on each execution.")
     },
@@ -205,6 +209,7 @@ pub(super) const ROWS: &[OpInfo] = &[
         required: &[Delta],
         shape: ShapeRule::Of(|_| Ok(array(ElementType::U64, vec![2]))),
         mixes_precision: true,
+        has_side_effect: true,
         detail: "Has a side effect: two of them are never the same.",
         ..op(
             Opcode::RngGetAndUpdateState,
@@ -261,6 +266,7 @@ pub(super) const ROWS: &[OpInfo] = &[
         required: &[K],
         optional: &[Largest, IsStable],
         shape: ShapeRule::Of(moves::topk),
+        always_printed: &[Largest, IsStable],
         detail: "The result is a tuple of values and `s32` indices.",
         ..op(
             Opcode::Topk,

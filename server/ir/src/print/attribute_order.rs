@@ -1,19 +1,15 @@
-//! In which order attributes are printed, and which are printed although they are not written.
+//! In which order attributes are printed.
 //!
 //! Source: XLA `hlo_instructions.cc`, each class's PrintExtraAttributesImpl; `hlo_instruction.cc` PrintExtraAttributes.
 
 use syntax::hlo::{AttributeKey, Opcode};
 
+use crate::op_table::op_info;
+
 /// The place of an attribute among those of its instruction. Unknown ones come behind the op's own.
 pub(super) fn rank(opcode: Opcode, key: Option<AttributeKey>) -> usize {
     let Some(key) = key else { return UNKNOWN };
-    // The mode of a shuffle is behind its dimensions.
-    if opcode == Opcode::Shuffle && key == AttributeKey::Mode {
-        return rank(opcode, Some(AttributeKey::Dimensions)) + 1;
-    }
-    // These print the dimension in front of the flag, the other collectives behind it.
-    if matches!(opcode, Opcode::AllGather | Opcode::AllGatherStart) && key == AttributeKey::UseGlobalDeviceIds
-    {
+    if op_info(opcode).behind_dimensions.contains(&key) {
         return rank(opcode, Some(AttributeKey::Dimensions)) + 1;
     }
     let at = |keys: &[AttributeKey]| keys.iter().position(|&k| k == key);
@@ -22,26 +18,6 @@ pub(super) fn rank(opcode: Opcode, key: Option<AttributeKey>) -> usize {
         (Some(at), _) => 2 * at,
         (None, Some(at)) => UNKNOWN + 1 + at,
         (None, None) => UNKNOWN,
-    }
-}
-
-/// What XLA prints of `opcode` in any case.
-pub(super) fn always_printed(opcode: Opcode) -> &'static [AttributeKey] {
-    use AttributeKey::*;
-    match opcode {
-        Opcode::AllGather
-        | Opcode::AllGatherStart
-        | Opcode::AllReduce
-        | Opcode::AllReduceStart
-        | Opcode::ReduceScatter
-        | Opcode::AllToAll
-        | Opcode::RaggedAllToAll => &[ReplicaGroups],
-        Opcode::CollectiveBroadcast | Opcode::CollectiveReduce => &[ReplicaGroups, HasDynamicRoot],
-        Opcode::Broadcast | Opcode::Map => &[Dimensions],
-        Opcode::Dot | Opcode::RaggedDot | Opcode::ScaledDot => &[LhsContractingDims, RhsContractingDims],
-        Opcode::Topk => &[Largest, IsStable],
-        Opcode::Outfeed => &[OutfeedShape],
-        _ => &[],
     }
 }
 

@@ -5,13 +5,14 @@ use std::fmt::Write as _;
 use syntax::hlo::{Attribute, AttributeKey, InstructionId, Opcode, Value};
 
 use super::Printer;
-use super::attribute_order::{always_printed, rank};
+use super::attribute_order::rank;
 use super::literal::write_literal;
 use super::program::{NodeId, Source};
 use super::shapes::{separate, write_shape};
 use super::value::{write_ints, write_value};
 use crate::attributes::ValueRef;
 use crate::element_type::ElementTypeExt;
+use crate::op_table::op_info;
 
 /// An instruction in the computation that is being printed.
 #[derive(Clone, Copy)]
@@ -76,7 +77,7 @@ impl Printer<'_, '_> {
         let mut places: smallvec::SmallVec<[(usize, Result<usize, AttributeKey>); 8]> =
             attributes.iter().enumerate().map(|(i, a)| (rank(opcode, a.key), Ok(i))).collect();
         let is_sugar = instruction.opcode_span.of(&block.text) != opcode.name();
-        for &key in always_printed(opcode) {
+        for &key in op_info(opcode).always_printed {
             if !is_sugar && attributes.iter().all(|a| a.key != Some(key)) {
                 places.push((rank(opcode, Some(key)), Err(key)));
             }
@@ -172,16 +173,14 @@ impl Printer<'_, '_> {
         let _ = write!(self.out, ", {key}=");
         let computation = &self.program.computations[at.computation];
         let shape = computation.nodes[at.node as usize].shape.as_deref();
-        match (opcode, key) {
-            (Opcode::Topk, _) => self.out.push_str("true"),
-            (Opcode::CollectiveBroadcast | Opcode::CollectiveReduce, AttributeKey::HasDynamicRoot) => {
-                self.out.push_str("false")
-            }
-            (Opcode::Map, _) => {
+        match key {
+            AttributeKey::Largest | AttributeKey::IsStable => self.out.push_str("true"),
+            AttributeKey::HasDynamicRoot => self.out.push_str("false"),
+            AttributeKey::Dimensions if opcode == Opcode::Map => {
                 let dims: Vec<_> = (0..shape.map_or(0, |s| s.dims().len())).map(|d| d.to_string()).collect();
                 let _ = write!(self.out, "{{{}}}", dims.join(","));
             }
-            (Opcode::Outfeed, _) => {
+            AttributeKey::OutfeedShape => {
                 let operand = computation.operands_of(at.node).first();
                 if let Some(shape) = operand.and_then(|&o| computation.nodes[o as usize].shape.as_deref()) {
                     write_shape(&mut self.out, shape);
@@ -304,14 +303,7 @@ fn is_default(
 ) -> bool {
     use AttributeKey::*;
     match attribute.value {
-        Value::Bool(value) => {
-            let is_printed = match opcode {
-                Opcode::Topk | Opcode::CollectiveBroadcast => true,
-                Opcode::CollectiveReduce => key == HasDynamicRoot,
-                _ => false,
-            };
-            !value && !is_printed
-        }
+        Value::Bool(value) => !value && !op_info(opcode).always_printed.contains(&key),
         Value::Int(value) => match key {
             FeatureGroupCount | BatchGroupCount => value == 1,
             InferredDimension => value == -1,

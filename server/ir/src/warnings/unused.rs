@@ -6,6 +6,7 @@ use syntax::hlo::{AttributeKey, ComputationKind, InstructionId, Opcode, Value};
 use super::{Condition, Remedy, Warning, WarningKind};
 use crate::block::Block;
 use crate::finding::Part;
+use crate::op_table::op_info;
 
 pub(super) fn find(block: &Block, found: &mut Vec<Warning>) {
     let after = predecessors(block);
@@ -66,49 +67,18 @@ fn predecessors(block: &Block) -> FxHashSet<InstructionId> {
     found
 }
 
-/// Whether the instruction does more than compute its result, apart from what it calls. Rather too often: halves of an
-/// asynchronous op and collectives count, because devices wait for each other there.
-/// Source: `HloInstruction::HasSideEffectNoRecurse`.
+/// Whether the instruction does more than compute its result, apart from what it calls. Rather too often: see
+/// `OpInfo::has_side_effect`.
 pub fn has_side_effect(block: &Block, id: InstructionId) -> bool {
-    use Opcode::*;
     let instruction = block.instruction(id);
     match instruction.opcode {
         None => true,
-        Some(CustomCall) => {
+        Some(Opcode::CustomCall) => {
             block.parse.attributes_of(instruction).iter().any(|a| {
                 a.key == Some(AttributeKey::CustomCallHasSideEffect) && a.value != Value::Bool(false)
             })
         }
-        Some(opcode) => matches!(
-            opcode,
-            Infeed
-                | Outfeed
-                | Send
-                | SendDone
-                | Recv
-                | RecvDone
-                | Rng
-                | RngGetAndUpdateState
-                | AllGather
-                | AllGatherStart
-                | AllGatherDone
-                | AllReduce
-                | AllReduceStart
-                | AllReduceDone
-                | AllToAll
-                | RaggedAllToAll
-                | ReduceScatter
-                | CollectiveBroadcast
-                | CollectivePermute
-                | CollectivePermuteStart
-                | CollectivePermuteDone
-                | CollectiveReduce
-                | CopyStart
-                | CopyDone
-                | AsyncStart
-                | AsyncUpdate
-                | AsyncDone
-        ),
+        Some(opcode) => op_info(opcode).has_side_effect,
     }
 }
 
