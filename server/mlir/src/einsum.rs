@@ -1,10 +1,10 @@
 //! Dimensions named by a string: `ij,jk->ik`.
 
-/// The letters for dimensions that `...` covers are numbered back from the last one.
+/// The private-use letter of the last dimension that `...` covers; earlier dimensions have the next ones.
 const ELLIPSIS: u32 = 0xE000;
 
-/// The letters of an array's dimensions, as in `ij`; `...` covers the dimensions that remain of the rank. The
-/// error says what does not fit.
+/// The letters of an array's dimensions, as in `ij`; `...` covers the remaining dimensions of the rank. The
+/// error describes the mismatch.
 pub fn einsum_letters(text: &str, rank: usize) -> Result<Vec<char>, String> {
     let text: String = text.chars().filter(|c| !c.is_whitespace()).collect();
     let (front, behind) = text.split_once("...").unwrap_or((&text, ""));

@@ -1,4 +1,4 @@
-//! What each name stands for: values by scope, blocks by their region, and what introduces a name without being a result.
+//! Resolves names: values by scope, blocks by region, and the names that the text of an op binds.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use text::Span;
@@ -9,20 +9,22 @@ use crate::stretches::Stretches;
 use crate::tree::*;
 use crate::words::without_result;
 
-/// What a name refers to at a place.
+/// The visible definition of a name.
 #[derive(Clone, Copy)]
 struct Entry {
     value: ValueId,
-    /// The isolated op around the definition. Seen only where that is the innermost one, too.
+    /// The innermost isolated op around the definition. The name is visible only where this op is innermost,
+    /// too.
     isolation: OpId,
-    /// As [`Stretches`] numbers them.
+    /// As numbered by [`Stretches`]; else [`BOUND`] or [`BOUND_BY_ISOLATED`].
     scope: usize,
 }
 
-/// Stands for no scope: names that an op binds.
+/// The scope of names that an op binds: none.
 const BOUND: usize = usize::MAX;
 
-/// As [`BOUND`], where the op is isolated. Behind a unit in its body, another piece may start, which does not see them.
+/// As [`BOUND`], for isolated ops. Another piece may start after a function or module in the body, and does
+/// not see these names.
 const BOUND_BY_ISOLATED: usize = usize::MAX - 1;
 
 struct Mark {
@@ -37,9 +39,9 @@ struct Scopes<'t> {
     undo: Vec<(&'t str, Option<Entry>)>,
     marks: Vec<Mark>,
     isolation: OpId,
-    /// In the body of a function that is cut, or in what sees its names: which of [`Parse::function_parts`].
+    /// The index in [`Parse::function_parts`] of the cut function whose names are visible.
     part: Option<usize>,
-    /// In a text or the body of a module, or in what sees its names, behind the start of a function or module in it.
+    /// Whether the names of a text or module body are visible, and a function or module has started in it.
     is_behind_unit: bool,
 }
 
@@ -73,7 +75,7 @@ impl<'t> Scopes<'t> {
         self.undo.push((name, before));
     }
 
-    /// What the scope has defined by this name already.
+    /// The value that the scope has already defined under this name.
     fn find_in(&self, name: &str, scope: usize) -> Option<ValueId> {
         self.entries.get(name).filter(|e| e.scope == scope).map(|e| e.value)
     }
@@ -86,7 +88,7 @@ fn base(text: &str, span: Span) -> (&str, Span) {
     (name, Span { start: span.start, end: span.start + name.len() as u32 })
 }
 
-/// `foreign`: as of [`parse_among`](crate::parse_among).
+/// Resolves all names. For `foreign` see [`parse_among`](crate::parse_among).
 pub(crate) fn resolve<'t>(mut seg: Segmenter<'t>, foreign: &FxHashSet<(usize, &str)>) -> Parse {
     let text: &'t str = seg.tokens.text;
     let stretches = Stretches::of(&seg.out, text);
@@ -104,7 +106,7 @@ pub(crate) fn resolve<'t>(mut seg: Segmenter<'t>, foreign: &FxHashSet<(usize, &s
     };
     let bodies: Vec<RegionId> = seg.out.part_bodies().collect();
     let part_of = |region: RegionId| bodies.iter().position(|&body| body == region);
-    // What other pieces define is visible in the part.
+    // Names defined in other pieces are visible in the part.
     let is_foreign =
         |part: Option<usize>, name: &str| part.is_some_and(|part| foreign.contains(&(part, name)));
     let mut uses: Vec<Use> = Vec::with_capacity(seg.mentions.len());
@@ -122,7 +124,7 @@ pub(crate) fn resolve<'t>(mut seg: Segmenter<'t>, foreign: &FxHashSet<(usize, &s
             if is_foreign(part, name) {
                 continue;
             }
-            // Of two definitions the first one is meant.
+            // A name refers to the first of its definitions.
             match scopes.find_in(name, scope) {
                 Some(first) => redefinitions.push((value, first)),
                 None => scopes.define(name, value, scope),
@@ -167,7 +169,8 @@ pub(crate) fn resolve<'t>(mut seg: Segmenter<'t>, foreign: &FxHashSet<(usize, &s
                         maybe_operands.push((part, name_span));
                     }
                     let value = seg.bind(mention, name_span, &scopes);
-                    // The body of a function that is cut has the name in another piece, where this is its argument.
+                    // If another piece defines the name of this argument in the body of the cut function,
+                    // uses refer to that definition.
                     let is_of_body = |&body: &RegionId| {
                         seg.out.regions[body as usize].op == mention.op && is_foreign(part_of(body), name)
                     };
@@ -205,7 +208,7 @@ fn binds(out: &Parse, mention: Mention, is_known: bool) -> bool {
     }
 }
 
-/// Whether a mention introduces a name only where nothing has it.
+/// Whether a mention introduces the name only if it is not yet defined.
 fn binds_unknown(mention: Mention) -> bool {
     matches!(mention.binder, Binder::Typed | Binder::Listed)
 }
@@ -243,7 +246,8 @@ impl Segmenter<'_> {
     }
 }
 
-/// The values that each scope defines, in the order of the text.
+/// The values grouped by the scope that defines them, in text order in each group, and the start of each
+/// group.
 fn by_scope(out: &Parse, stretches: &Stretches) -> (Vec<ValueId>, Vec<u32>) {
     let scope_of = |value: &Value| {
         let block = match value.definition {
@@ -258,7 +262,7 @@ fn by_scope(out: &Parse, stretches: &Stretches) -> (Vec<ValueId>, Vec<u32>) {
     group(&keys, stretches.count())
 }
 
-/// Indices of `keys` by key, each in their order, and where each key starts among them.
+/// The indices of `keys`, stably sorted by key, and the start of each key among them.
 fn group(keys: &[usize], count: usize) -> (Vec<u32>, Vec<u32>) {
     let mut starts = vec![0u32; count + 1];
     keys.iter().for_each(|&key| starts[key + 1] += 1);

@@ -6,14 +6,13 @@ use memchr::{memchr3, memmem};
 use crate::lexer::is_split_line;
 use crate::words::{is_dotted, is_function_like, is_hungry_word, is_module_like};
 
-/// The kind of a line, as far as its characters determine it beyond doubt.
+/// The kind of a line, if its characters alone determine it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Line {
     /// Blanks, or a comment other than a split line.
     Empty,
     Plain {
-        /// `%a = …`: an op starts here whatever precedes it. Other ops start only where the line above has
-        /// ended.
+        /// `%a = …`: an op starts here whatever precedes it. Other ops start only if the op above has ended.
         has_result: bool,
         /// Whether an op may start on the next line.
         ends: bool,
@@ -115,7 +114,7 @@ const fn signs() -> [bool; 256] {
     signs
 }
 
-/// Characters that need more than skipping.
+/// Characters that are not simply skipped.
 static SIGNS: [bool; 256] = signs();
 
 /// Whether the brackets after `from` close on the line.

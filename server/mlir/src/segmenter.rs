@@ -1,7 +1,7 @@
-//! Cuts tokens into ops, regions and blocks, without knowing any dialect.
+//! Groups tokens into ops, regions and blocks, in any dialect.
 //!
-//! One pass with a stack of its own: deep nesting costs memory and no recursion. A bracket that is not closed when an op
-//! starts on a new line is closed there, so that one broken op costs that op.
+//! One pass with an explicit stack: deep nesting takes memory, not recursion. A bracket that is still open
+//! when an op starts on a new line is closed there, so one broken op does not affect the next.
 
 mod brackets;
 mod regions;
@@ -18,29 +18,30 @@ use crate::piece_state::PieceState;
 use crate::tree::*;
 use crate::words::{is_function_like, last_segment, may_end_terminator};
 
-/// The parent of what is in no op.
+/// The op of anything outside of ops.
 pub(crate) const NO_OP: OpId = OpId::MAX;
 
-/// Reads a piece. Never fails: what cannot be read is in the errors, and everything else is there.
+/// Parses a piece. Never fails: the errors describe unreadable text, and the arrays hold everything else.
 pub fn parse(text: &str, state: PieceState) -> Parse {
     parse_among(text, state, &FxHashSet::default())
 }
 
-/// As [`parse`], of a piece of which some names of functions that are cut belong to other pieces.
+/// [`parse`] for a piece in which some names of cut functions belong to other pieces.
 ///
-/// `foreign`: the number of a part in [`Parse::function_parts`], and a name of that function with its sign, of a value or of a
-/// block. The end of one function and the start of the next may be in one piece; a name of one is not of the other.
+/// `foreign` holds those names: the index of a part in [`Parse::function_parts`], and a value or block name
+/// of that function with its sigil. A piece may hold the end of one function and the start of the next, whose
+/// names are separate.
 pub fn parse_among(text: &str, state: PieceState, foreign: &FxHashSet<(usize, &str)>) -> Parse {
     parse_to_end(text, state, foreign).0
 }
 
-/// As [`parse_among`], with the state in which the next piece may start behind the text, if one may.
+/// [`parse_among`], with the state at the end of the text if another piece may start there.
 pub(crate) fn parse_to_end(
     text: &str,
     state: PieceState,
     foreign: &FxHashSet<(usize, &str)>,
 ) -> (Parse, Option<PieceState>) {
-    // Offsets are 32 bits wide; a longer text is read as far as they reach.
+    // Offsets have 32 bits; a longer text is truncated.
     let end = text.len().min(u32::MAX as usize - 1);
     let (mut all, errors, stays_open) = tokens_behind(text, 0, end, state.is_below_open_resources);
     all.splice(0..0, std::iter::repeat_n(BRACE_ABOVE, state.open_regions()));
@@ -60,7 +61,7 @@ pub(crate) fn parse_to_end(
     (parse, end)
 }
 
-/// The brace of a region that is opened in a piece above.
+/// The brace of a region that a piece above opens.
 pub(crate) const BRACE_ABOVE: Token =
     Token { span: Span { start: 0, end: 0 }, kind: TokenKind::OpenBrace, is_first: false };
 
@@ -85,7 +86,7 @@ impl<'t> Segmenter<'t> {
         }
     }
 
-    /// Makes room for what lines and names become.
+    /// Reserves capacity, estimated from the number of lines and names.
     fn reserve(&mut self) {
         let (mut lines, mut names) = (self.tokens.all.len().min(1), 0);
         for token in &self.tokens.all {
@@ -101,7 +102,8 @@ impl<'t> Segmenter<'t> {
         self.events.reserve(2 * lines + names);
     }
 
-    /// Opens the regions that are open where the piece starts, each by its own token and of an op without a name.
+    /// Opens the regions that are open at the start of the piece, each with a token and a nameless op of its
+    /// own.
     pub(crate) fn continue_regions(&mut self, state: PieceState) {
         self.out.continued = state.open_regions() as u32;
         self.column_above = state.function.map_or(0, usize::from);
@@ -117,7 +119,7 @@ impl<'t> Segmenter<'t> {
     }
 }
 
-/// A bracket that is open in the current op.
+/// An open bracket of the current op.
 struct Group {
     slot: usize,
     token: usize,
@@ -131,22 +133,23 @@ enum Statement {
     Label(BlockId, usize),
 }
 
-/// A region that is open, or the text as a whole.
+/// An open region, or the whole text.
 struct Scope {
     region: Option<RegionId>,
     /// The token of its brace.
     token: usize,
     block: Option<BlockId>,
     statement: Statement,
-    /// Of `groups`, where those of the current statement start.
+    /// The index in `groups` at which the brackets of the current statement start.
     base: usize,
-    /// Open brackets of the statements around.
+    /// The numbers of open brackets of the enclosing statement, restored at the end of the region.
     counts: [u32; 4],
-    /// Of `scopes`: the body of the function that this is in.
+    /// The index in `scopes` of the body of the enclosing function.
     function: Option<usize>,
-    /// Where the op that opens this stands in its line.
+    /// The column of the function whose body this is.
     column: usize,
-    /// A piece may start here: in a text, in bodies of modules, and in the body of a function in those.
+    /// The state of a piece that starts here. A piece may start at the top level, in module bodies, and in
+    /// the bodies of functions there.
     state: Option<PieceState>,
 }
 
@@ -166,17 +169,17 @@ impl Scope {
     }
 }
 
-/// A value's name in the text of an op.
+/// A value name in the text of an op.
 #[derive(Clone, Copy)]
 pub(crate) struct Mention {
     pub(crate) token: u32,
     pub(crate) op: OpId,
-    /// Brackets around it in its op.
+    /// The number of brackets around it in its op.
     pub(crate) depth: u8,
     pub(crate) binder: Binder,
 }
 
-/// Whether a mention may introduce the name, by how it is written.
+/// Whether a mention may introduce the name, by its syntax.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Binder {
     No,
@@ -188,7 +191,7 @@ pub(crate) enum Binder {
     Listed,
 }
 
-/// The order in which names come into sight and go.
+/// The events of name resolution, in text order.
 #[derive(Clone, Copy)]
 pub(crate) enum Event {
     Split,
@@ -199,7 +202,7 @@ pub(crate) enum Event {
     Mention(u32),
 }
 
-/// Which tokens of an op stand behind its name.
+/// The tokens of an op after its name.
 #[derive(Clone, Copy)]
 pub(crate) struct OpTokens {
     pub(crate) first: u32,
@@ -208,26 +211,26 @@ pub(crate) struct OpTokens {
 
 pub(crate) struct Segmenter<'t> {
     pub(crate) tokens: Tokens<'t>,
-    /// For a token that opens: the last token of what it opens. 0 for others.
+    /// For an opening token the last token of its group; 0 for others.
     pub(crate) matching: Vec<u32>,
     /// Tokens of braces that open regions, ascending.
     pub(crate) regions_at: Vec<u32>,
     groups: Vec<Group>,
     counts: [u32; 4],
     scopes: Vec<Scope>,
-    /// Of the function that the piece starts in.
+    /// The column of the function in which the piece starts.
     column_above: usize,
-    /// Only what is open is asked: what ops consist of is not looked at.
+    /// Whether only open brackets and regions are tracked, and the parts of ops are skipped.
     pub(crate) is_cutting: bool,
     pub(crate) out: Parse,
     pub(crate) mentions: Vec<Mention>,
     pub(crate) events: Vec<Event>,
-    /// Tokens of symbols that are defined by them.
+    /// Tokens of symbols that are definitions.
     pub(crate) definitions: Vec<u32>,
     pub(crate) op_tokens: Vec<OpTokens>,
-    /// Per op the token of the colon in front of its types, or `u32::MAX`.
+    /// Per op the token of the colon before its types, or `u32::MAX`.
     pub(crate) type_columns: Vec<u32>,
-    /// Of aliases of attributes that end with a type, `#c = dense<0> : T`: that type.
+    /// The type at the end of an attribute alias, as in `#c = dense<0> : T`, by the name of the alias.
     pub(crate) alias_types: FxHashMap<&'t str, Span>,
 }
 
@@ -254,13 +257,15 @@ impl<'t> Segmenter<'t> {
         }
     }
 
-    /// In which state a piece would start here, were this the place for one: no bracket is open but those of regions.
+    /// The state of a piece that starts here; `None` if a bracket is open in the current statement, or no
+    /// piece may start in the region.
     pub(crate) fn state(&self) -> Option<PieceState> {
         let scope = self.scopes.last()?;
         scope.state.filter(|_| self.groups.len() == scope.base)
     }
 
-    /// The state behind the tokens in front of `next`, where a piece may start there. `above`: in which the text starts.
+    /// The state before the token `next`, if a piece may start there. `above` is the state at the start of
+    /// the text.
     pub(crate) fn end(&self, above: PieceState, next: usize) -> Option<PieceState> {
         let last = next.checked_sub(1);
         let is_split = last.and_then(|last| self.tokens.kind(last)) == Some(TokenKind::Split);
@@ -269,7 +274,8 @@ impl<'t> Segmenter<'t> {
         Some(PieceState { is_below_open_resources: above.is_below_open_resources, ..state })
     }
 
-    /// Whether what is in front of a cut behind the token `at` is read without what is behind it.
+    /// Whether text that ends after the token `at` parses without the text below it, so that a cut may
+    /// follow.
     pub(crate) fn ends_well(&self, above: PieceState, at: usize) -> bool {
         let Some(token) = self.tokens.all.get(at) else { return false };
         if at < above.open_regions() {
@@ -286,32 +292,33 @@ impl<'t> Segmenter<'t> {
         }
     }
 
-    /// Gets the tokens of more text to read. Answers as [`tokens_behind`] whether resources stay open.
+    /// Tokenises more text. Returns whether resources stay open, as [`tokens_behind`] does.
     pub(crate) fn read_on(&mut self, from: usize, to: usize, resources_stay_open: bool) -> bool {
         let stay_open = tokens_into(self.tokens.text, from..to, resources_stay_open, &mut self.tokens.all);
         self.matching.resize(self.tokens.all.len(), 0);
         stay_open
     }
 
-    /// Ops stand here that are not looked at. Forgets the tokens from `at` on, which were not read yet.
+    /// Skips ops: drops the tokens from `at` on, which were not read yet, and ends the statement.
     pub(crate) fn pass_over(&mut self, at: usize) {
         self.tokens.all.truncate(at);
         self.matching.truncate(at);
         self.finish_statement(at);
     }
 
-    /// No bracket is open in the current op.
+    /// Whether no bracket is open in the current op.
     pub(crate) fn is_quiet(&self) -> bool {
         self.scopes.last().is_some_and(|scope| self.groups.len() == scope.base)
     }
 
-    /// Reads the token at `at`, and answers which is next.
+    /// Reads the token at `at` and returns the next one.
     #[inline(always)]
     pub(crate) fn step(&mut self, at: usize) -> usize {
         if self.says_nothing(at) { at + 1 } else { self.read(at) }
     }
 
-    /// Whether the token at `at` is in a statement, starts nothing, opens nothing, closes nothing and names nothing: most do so.
+    /// Whether the token at `at` is inside a statement and has no effect: it starts, opens, closes and names
+    /// nothing. Most tokens are such.
     #[inline(always)]
     fn says_nothing(&self, at: usize) -> bool {
         let (Some(token), Some(scope)) = (self.tokens.all.get(at), self.scopes.last()) else { return false };
@@ -321,7 +328,7 @@ impl<'t> Segmenter<'t> {
                 is_in_statement
             }
             TokenKind::Word if !token.is_first && is_in_statement => {
-                // What ends a block may stand behind another op on its line, but not in brackets.
+                // A terminator may follow another op on its line, but not in brackets.
                 let last = (token.span.end as usize).checked_sub(1);
                 let last = last.and_then(|last| self.tokens.text.as_bytes().get(last));
                 self.groups.len() > scope.base || last.is_none_or(|&last| !may_end_terminator(last))

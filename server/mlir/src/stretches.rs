@@ -1,19 +1,20 @@
-//! Where the values of a text or of the body of a module are visible: up to the next function or module.
+//! Stretches: the parts of a text or module body in which its values are visible, each up to the next
+//! function or module.
 //!
-//! Those are the places where pieces may start, and a piece does not see the values of the pieces above. Whether the text is
-//! cut there or not, the names mean the same.
+//! A piece may start at each of those functions and modules, and does not see values of the pieces above.
+//! Ending visibility there gives names the same meaning whether or not the text is cut.
 
 use crate::tree::{OpId, Parse};
 use crate::words::{is_function_like, is_module_like, unquoted};
 
-/// The functions and modules among the ops of texts and of bodies of modules.
+/// The functions and modules at the top level and directly in module bodies.
 ///
-/// Scopes of names have numbers: regions have their own, behind them come the parts of the text, and then what follows each
-/// function or module in its scope.
+/// Scopes of names are numbered: first the regions, by id, then the independent parts of the text, then the
+/// stretch after each function or module.
 pub(crate) struct Stretches {
-    /// In the order of the text.
+    /// In text order.
     units: Vec<OpId>,
-    /// By scope, and in the order of the text: the scope, where a unit starts in it, and the scope behind that start.
+    /// Sorted by scope and offset: the scope, the start of a unit in it, and the scope after that start.
     starts: Vec<(usize, u32, usize)>,
     first: usize,
 }
@@ -43,12 +44,12 @@ impl Stretches {
         Stretches { units, starts, first }
     }
 
-    /// How many scopes there are.
+    /// The number of scopes.
     pub(crate) fn count(&self) -> usize {
         self.first + self.units.len()
     }
 
-    /// The scope that starts with an op, where it is such a function or module. `next`: how many of those are behind.
+    /// The scope that starts with an op, if it is one of the units. `next` counts the units seen so far.
     pub(crate) fn starting_with(&self, op: OpId, next: &mut usize) -> Option<usize> {
         let scope = self.first + *next;
         (self.units.get(*next) == Some(&op)).then(|| {
@@ -57,10 +58,10 @@ impl Stretches {
         })
     }
 
-    /// The scope of what is defined at an offset in a region, or in no region.
+    /// The scope of a definition at an offset in a region, or in no region.
     pub(crate) fn at(&self, out: &Parse, region: Option<u32>, offset: u32) -> usize {
         let scope = scope_of(out, region, offset);
-        // What a function itself is said to result in stands in front of it.
+        // The first result of a unit has the unit's offset and belongs to the scope before it.
         let behind = self.starts.partition_point(|&(of, start, _)| (of, start) < (scope, offset));
         match self.starts[..behind].last() {
             Some(&(of, _, stretch)) if of == scope => stretch,

@@ -222,8 +222,7 @@ impl Copy<'_> {
         first..self.to.types.len() as u32
     }
 
-    /// The use after `at` that binds a name to an outside value, from which the name has its type:
-    /// `%c = %0#1`.
+    /// The use after `at` that binds a name to an outside value, whose type the name has: `%c = %0#1`.
     fn bound_to(&self, value: ValueId, at: u32) -> Span {
         let uses = self.all.clone().flat_map(|id| self.from.uses_of(id));
         let mut bound = uses.filter(|used| used.value == Some(value) && used.span.start > at);

@@ -1,4 +1,4 @@
-//! A text as flat arrays: what is written, and what its names refer to.
+//! A text as flat arrays: its ops, regions, blocks, values and types, and the definitions of its names.
 
 use std::borrow::Cow;
 use std::ops::Range;

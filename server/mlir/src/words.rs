@@ -1,4 +1,4 @@
-//! What words say about the structure, in any dialect.
+//! Classifies words by their role in the structure, in any dialect.
 
 /// Op names without a dialect that may start a line.
 const SHORT_OPS: [&str; 9] = [

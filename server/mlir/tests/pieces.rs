@@ -143,7 +143,7 @@ impl<'t> Pieces<'t> {
         }
         for (i, piece) in self.pieces.iter().enumerate() {
             for (part, &function) in piece.parts.iter().zip(&piece.functions) {
-                // Of two arguments with one name the last counts.
+                // The last of several arguments with one name counts.
                 for &value in part.arguments.iter().rev() {
                     let name = piece.parse.values[value as usize].name;
                     let place = at(piece, name).0;
@@ -570,8 +570,8 @@ fn names_are_found_in_other_pieces() {
     assert_eq!(codes.into_iter().collect::<Vec<_>>(), expect);
 }
 
-/// `@f` lacks the brace that ends it, so a piece may hold its end and the start of `@g`. There `%a` is the argument of `@f`, of a
-/// piece above, and in `@g` a new name.
+/// `@f` lacks its closing brace, so a piece may hold its end and the start of `@g`. In such a piece `%a` is
+/// the argument of `@f`, defined in a piece above, and a new name in `@g`.
 const TWO_FUNCTIONS: &str = "\
 func.func @f(%a: f32) {
   x.y : tensor<4xf32>
@@ -602,7 +602,7 @@ fn names_of_another_function_in_the_piece_are_not_foreign() {
     assert!(of_two > 0);
 }
 
-/// What a module introduces by a brace too many, and a function in quotes without its parentheses.
+/// A module that binds a name because of an extra brace, and a generic function op without its parentheses.
 #[test]
 fn broken_units_are_the_same_in_pieces() {
     let module = "\

@@ -1,10 +1,10 @@
-//! What stands in a statement: names, and brackets that are no regions.
+//! The contents of statements: names, and brackets other than those of regions.
 
 use super::{Binder, Event, Group, Mention, NO_OP, Segmenter, Statement};
 use crate::lexer::TokenKind;
 use crate::tree::*;
 
-/// How brackets are counted: `(`, `[`, `<`, and `{` of dictionaries.
+/// The index of a bracket kind in `counts`: `(`, `[`, `<`, and `{` of dictionaries.
 fn slot(kind: TokenKind) -> usize {
     match kind {
         TokenKind::OpenParen | TokenKind::CloseParen => 0,
@@ -44,7 +44,7 @@ impl Segmenter<'_> {
                     is_nested,
                 });
             }
-            // `#stablehlo<…>` is of a dialect although it has no dot.
+            // `#stablehlo<…>` is a dialect attribute although it has no dot.
             TokenKind::AttributeName | TokenKind::TypeName
                 if !token.span.of(self.tokens.text).contains('.')
                     && self.tokens.kind(at + 1) != Some(TokenKind::OpenAngle) =>
@@ -95,7 +95,8 @@ impl Segmenter<'_> {
         Some(group)
     }
 
-    /// Closes all brackets above `base`, none of which is closed in the text in front of `at`. The innermost is reported.
+    /// Closes all brackets from index `base` on, which have no closing token before `at`, and reports the
+    /// innermost.
     pub(super) fn pop_groups(&mut self, base: usize, at: usize) {
         let mut is_told = false;
         while self.groups.len() > base {
@@ -119,7 +120,7 @@ impl Segmenter<'_> {
             let sign = span.of(self.tokens.text).to_owned();
             return self.error(span, format!("this {sign} closes nothing"));
         }
-        // There is one of this kind: what is above it was not closed.
+        // A bracket of this kind is open; those inside it are unclosed.
         let mut is_told = false;
         while let Some(group) = self.pop_group(at) {
             if group.slot == slot {
@@ -141,7 +142,7 @@ impl Segmenter<'_> {
         }
     }
 
-    /// `(%i, %j) in`, `(%i) = (`, and `[%i] -> (`: names that nothing else tells to be new.
+    /// Whether a group binds its names, by the token after it: `(%i, %j) in`, `(%i) = (`, and `[%i] -> (`.
     pub(super) fn is_list_of_binders(&self, slot: usize, close: usize) -> bool {
         match self.tokens.kind(close + 1) {
             Some(TokenKind::Equal) => slot == 0,

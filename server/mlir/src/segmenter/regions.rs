@@ -1,4 +1,4 @@
-//! Braces: which of them open a region, and what a region that ends leaves open.
+//! Braces: which ones open a region, and how regions end.
 
 use text::Span;
 
@@ -17,19 +17,19 @@ impl Segmenter<'_> {
         let innermost = self.groups.last().map(|g| g.slot).filter(|_| self.groups.len() > base);
         let starts_line = self.tokens.is_first(at + 1);
         let is_region = match self.tokens.brace(at) {
-            // What a function starts with, were its first line no op yet.
+            // The body of a function whose first line is not an op yet.
             Brace::Dictionary => {
                 innermost.is_none() && self.is_body_of_function(at) && !self.tokens.starts_entry(at + 1)
             }
             Brace::Empty => match innermost {
-                // Nobody breaks the line in a dictionary of nothing.
+                // An empty dictionary has no line break.
                 None => starts_line || self.is_body_of_function(at),
                 Some(slot) => slot == 0 && self.is_in_generic_regions(at),
             },
             Brace::Region => match innermost {
                 None | Some(3) => true,
                 Some(0) if self.is_in_generic_regions(at) || !starts_line => true,
-                // A body starts on a line of its own: these brackets should have been closed.
+                // A body with its first op on a new line: the brackets around it should have been closed.
                 Some(_) if starts_line && !self.is_in_angle_of_dictionary(at) => {
                     self.pop_groups(base, at);
                     true
@@ -40,12 +40,12 @@ impl Segmenter<'_> {
         if is_region { self.open_region(at) } else { self.push_group(3, at) }
     }
 
-    /// `<{ … }>` holds attributes whatever they look like.
+    /// Whether the brace belongs to `<{ … }>`, which always holds attributes.
     pub(super) fn is_in_angle_of_dictionary(&self, at: usize) -> bool {
         at > 0 && self.tokens.kind(at - 1) == Some(TokenKind::OpenAngle)
     }
 
-    /// `({ … }, { … })`
+    /// Whether the brace belongs to `({ … }, { … })`.
     pub(super) fn is_in_generic_regions(&self, at: usize) -> bool {
         matches!(
             at.checked_sub(1).and_then(|before| self.tokens.kind(before)),
@@ -53,7 +53,8 @@ impl Segmenter<'_> {
         )
     }
 
-    /// Whether what is no region by what is in it is a body by what is in front of it.
+    /// Whether the text before a brace makes it the body of a function or module, although its contents do
+    /// not look like a region.
     pub(super) fn is_body_of_function(&mut self, at: usize) -> bool {
         let op = self.current_op();
         let Some(op) = self.out.ops.get(op as usize) else { return false };
@@ -75,7 +76,7 @@ impl Segmenter<'_> {
         self.push_region(at, is_module, is_function, column);
     }
 
-    /// Opens a region with the brace at `at`, of the current op, which is a module, a function, or another one.
+    /// Opens a region of the current op with the brace at `at`. `column` is that of the function.
     pub(super) fn push_region(&mut self, at: usize, is_module: bool, is_function: bool, column: usize) {
         let op = self.current_op();
         let id = self.out.regions.len() as RegionId;
@@ -94,7 +95,8 @@ impl Segmenter<'_> {
             first_op: self.out.ops.len() as OpId,
             next: None,
         });
-        // Regions of one op are few, but text can have any number: the last one is remembered by its op's tokens.
+        // An op of broken text may have any number of regions. To append one in constant time, the unused
+        // `end` of the op's tokens holds the last one.
         let previous = std::mem::replace(&mut self.op_tokens[op as usize].end, id);
         match self.out.ops[op as usize].first_region {
             None => self.out.ops[op as usize].first_region = Some(id),
@@ -107,7 +109,7 @@ impl Segmenter<'_> {
             None if is_function => Some(index),
             around => around,
         };
-        // What follows the regions of an op in quotes is checked with its name, so both are in one piece.
+        // The text after the regions of a generic op is checked with its name, so both are in one piece.
         let is_custom = self.out.ops[op as usize].form == Form::Custom;
         let around = outer.state.filter(|_| is_custom && self.groups.len() == outer.base);
         let state = match around {
@@ -148,7 +150,7 @@ impl Segmenter<'_> {
         at + 1
     }
 
-    /// Closes the innermost region, with its brace at `at` or without one in front of it.
+    /// Closes the innermost region, with its brace at `at`, or without a brace before `at`.
     pub(super) fn close_region(&mut self, at: usize, is_closed: bool) {
         let Some(scope) = self.scopes.pop() else { return };
         let Some(id) = scope.region else {
@@ -165,7 +167,7 @@ impl Segmenter<'_> {
         self.events.push(Event::Exit);
     }
 
-    /// Closes everything in front of `at`: the text ends there, or its part.
+    /// Closes everything before `at`, where the text or one of its parts ends.
     pub(super) fn end_all(&mut self, at: usize) {
         let is_end = at >= self.tokens.all.len();
         if is_end {
@@ -181,7 +183,7 @@ impl Segmenter<'_> {
                 self.out.open_body = region;
             }
             match region {
-                // Of what is opened above the piece above tells it.
+                // The piece that opens the region reports it.
                 Some(region) if region < self.out.continued => {}
                 Some(region) if is_end && state.is_some() => self.out.open_below.push(region),
                 _ => self.error(brace, "this { is not closed"),

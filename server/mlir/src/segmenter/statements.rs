@@ -1,4 +1,4 @@
-//! Where ops and labels of blocks start and end.
+//! The starts and ends of ops and block labels.
 
 use text::Span;
 
@@ -7,11 +7,11 @@ use crate::lexer::TokenKind;
 use crate::tree::*;
 use crate::words::{is_function_like, without_result};
 
-/// Of a brace: a function starts where another one is open, and no further to the right.
+/// The error at the brace of an open function when another function starts no further to the right.
 pub const LEFT_OPEN: &str = "this { is not closed where the next function starts";
 
 impl Segmenter<'_> {
-    /// Where an offset stands in its line. Of a line that is longer than this the end of the line is as good as its start.
+    /// The column of an offset in bytes, capped at 256: beyond that its exact value does not matter.
     pub(super) fn column(&self, offset: u32) -> usize {
         let before = &self.tokens.text.as_bytes()[..offset as usize];
         let near = &before[before.len().saturating_sub(256)..];
@@ -53,7 +53,7 @@ impl Segmenter<'_> {
                 }
                 let op = self.begin_op(at, at, Form::Custom);
                 self.out.ops[op as usize].name = Span { end: token.span.start, ..token.span };
-                // Not looked at as the name of an op, but as what stands in one.
+                // The token is read as a part of the op, not as its name.
                 self.op_tokens[op as usize].first = at as u32;
                 self.body_token(at)
             }
@@ -136,7 +136,7 @@ impl Segmenter<'_> {
             self.begin_op(at, at, Form::Custom);
             return at + 1;
         };
-        // The block that every region starts with is this one, where nothing stands in it yet.
+        // The label names the region's initial block if that is still empty.
         let current = self.scope().block.expect("a region has a block");
         let is_fresh = {
             let block = &self.out.blocks[current as usize];
@@ -158,7 +158,7 @@ impl Segmenter<'_> {
         at + 1
     }
 
-    /// Ends the statement, were one open, in front of the token `end`.
+    /// Ends the statement, if one is open, before the token `end`.
     pub(super) fn finish_statement(&mut self, end: usize) {
         let base = self.scope().base;
         self.pop_groups(base, end);
@@ -182,7 +182,8 @@ impl Segmenter<'_> {
         }
     }
 
-    /// A function that starts where a function is open, no further to the right: that one was not closed.
+    /// Closes the enclosing function if another one starts at `at` no further to the right: its brace is
+    /// missing.
     pub(super) fn leave_functions(&mut self, at: usize) {
         let Some(function) = self.scope().function else { return };
         if self.column(self.tokens.all[at].span.start) > self.scopes[function].column {
