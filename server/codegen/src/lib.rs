@@ -24,12 +24,12 @@ mod mlir;
 pub mod passes;
 mod ptx;
 
+pub use self::ptx::{accesses, ptx};
 pub use constant::Constant;
 pub use emit::{Source, emit, kernel_name};
 pub use kernel::Kernel;
 pub use kernel_text::KernelText;
 pub use mlir::mlir;
-pub use ptx::{accesses, ptx};
 
 use std::borrow::Cow;
 

@@ -3,6 +3,7 @@
 mod absorbing;
 mod access_maps;
 mod arithmetic;
+mod assemble;
 mod atomic;
 mod branch;
 mod calls;

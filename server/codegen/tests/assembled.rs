@@ -1,5 +1,5 @@
-//! Assembles our texts with ptxas. It is searched in `HLO_ANALYZER_PTXAS` and on `PATH`; without it, the test
-//! says so and passes. Tests fusions of our own, and a seeded sample of the corpus; `CODEGEN_ASSEMBLE=all`
+//! Parses our texts, and assembles them with ptxas. It is searched in `HLO_ANALYZER_PTXAS` and on `PATH`;
+//! without it, that test says so and passes. Tests fusions of our own, and a seeded sample of the corpus; `CODEGEN_ASSEMBLE=all`
 //! takes the whole corpus.
 
 #![allow(clippy::print_stdout, reason = "how many texts were assembled")]
@@ -66,12 +66,8 @@ fn hash(name: &str) -> u64 {
     name.bytes().fold(0xcbf2_9ce4_8422_2325, step) >> 20
 }
 
-#[test]
-fn ptxas_takes_our_texts() {
-    let Some(ptxas) = ptxas() else {
-        eprintln!("skipped: there is no ptxas on PATH or in HLO_ANALYZER_PTXAS");
-        return;
-    };
+/// The modules with a fusion each: those of our own, and a sample of the corpus.
+fn modules() -> Vec<(String, String)> {
     let module = |text: &str| (format!("HloModule m\n\n{text}"), "f".to_owned());
     let mut modules: Vec<(String, String)> = OWN.iter().copied().map(module).collect();
     let takes_all = std::env::var("CODEGEN_ASSEMBLE").is_ok_and(|which| which == "all");
@@ -85,6 +81,40 @@ fn ptxas_takes_our_texts() {
             }
         }
     }
+    modules
+}
+
+/// Parsing a text gives statements that print its lines: no instruction is printed as another one.
+#[test]
+fn our_texts_parse_to_what_they_print() {
+    let is_code = |line: &&str| !line.trim().is_empty() && !line.trim_start().starts_with("//");
+    let mut texts = 0;
+    for (hlo, fusion) in &modules() {
+        for (device, _) in DEVICES {
+            let Ok(kernel) = written(hlo, fusion, device) else { continue };
+            for kernel in std::iter::once(&kernel).chain(&kernel.then) {
+                let module = ptx::parse(&kernel.ptx).unwrap_or_else(|error| panic!("{fusion}: {error}"));
+                let printed = module.to_string();
+                let pairs = printed.lines().filter(is_code).zip(kernel.ptx.lines().filter(is_code));
+                for (printed, own) in pairs {
+                    assert_eq!(printed, own, "{fusion} on {device}");
+                }
+                let counts = [&printed, &kernel.ptx].map(|text| text.lines().filter(is_code).count());
+                assert_eq!(counts[0], counts[1], "{fusion} on {device}");
+                texts += 1;
+            }
+        }
+    }
+    assert!(texts >= OWN.len() * DEVICES.len(), "{texts} texts");
+}
+
+#[test]
+fn ptxas_takes_our_texts() {
+    let Some(ptxas) = ptxas() else {
+        eprintln!("skipped: there is no ptxas on PATH or in HLO_ANALYZER_PTXAS");
+        return;
+    };
+    let modules = modules();
     let mut texts = 0;
     let mut wrong = Vec::new();
     for (number, (hlo, fusion)) in modules.iter().enumerate() {

@@ -24,6 +24,6 @@ mod vocabulary;
 pub use error::{Error, ErrorKind, Position};
 pub use instruction::{Guard, Instruction, Operand};
 pub use module::{Attribute, Function, Linkage, Module, Statement, Variable};
-pub use opcode::{Arithmetic, Opcode, Word};
+pub use opcode::{Arithmetic, Opcode, Word, cvt, rounding_cvt, setp};
 pub use parse::parse;
 pub use vocabulary::{Comparison, Modifier, Name, Rounding, Space, Type};

@@ -82,6 +82,23 @@ pub struct Variable<N> {
 }
 
 impl<N> Variable<N> {
+    /// A single number without an initial value.
+    pub fn new(space: Space, ty: Type, name: N) -> Variable<N> {
+        Variable {
+            name,
+            linkage: None,
+            space,
+            vector: 1,
+            ty,
+            is_pointer: false,
+            target: None,
+            align: None,
+            extents: Vec::new(),
+            initial: Vec::new(),
+            at: Position::default(),
+        }
+    }
+
     /// The bytes of one element, at least 1.
     pub fn element(&self) -> u64 {
         u64::from(self.ty.bits().unwrap_or(8)).div_ceil(8)
@@ -96,6 +113,23 @@ impl<N> Variable<N> {
     /// The alignment in bytes, a power of two.
     pub fn alignment(&self) -> u64 {
         self.align.unwrap_or_else(|| self.element())
+    }
+}
+
+impl<N> Function<N> {
+    /// The declaration of a kernel without parameters.
+    pub fn entry(name: N) -> Function<N> {
+        Function {
+            name,
+            linkage: None,
+            is_entry: true,
+            parameters: Vec::new(),
+            results: Vec::new(),
+            attributes: Vec::new(),
+            body: None,
+            at: Position::default(),
+            positions: Vec::new(),
+        }
     }
 }
 

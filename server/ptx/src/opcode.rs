@@ -109,6 +109,37 @@ impl Name {
     pub fn of(self, ty: Type) -> Opcode {
         Opcode::new(self).with(ty)
     }
+
+    /// With a modifier before the type: `mul.lo.s32`.
+    pub fn with(self, modifier: Modifier, ty: Type) -> Opcode {
+        Opcode::new(self).with(modifier).with(ty)
+    }
+
+    /// Rounded to nearest: `add.rn.f32`.
+    pub fn rn(self, ty: Type) -> Opcode {
+        Opcode::new(self).with(Rounding::Rn).with(ty)
+    }
+}
+
+impl From<Name> for Opcode {
+    fn from(name: Name) -> Opcode {
+        Opcode::new(name)
+    }
+}
+
+/// A conversion: `cvt.u32.u16`.
+pub fn cvt(to: Type, from: Type) -> Opcode {
+    Opcode::new(Name::Cvt).with(to).with(from)
+}
+
+/// A conversion that rounds: `cvt.rn.f16.f32`.
+pub fn rounding_cvt(rounding: Rounding, to: Type, from: Type) -> Opcode {
+    Opcode::new(Name::Cvt).with(rounding).with(to).with(from)
+}
+
+/// A comparison: `setp.lt.s32`.
+pub fn setp(comparison: Comparison, ty: Type) -> Opcode {
+    Opcode::new(Name::Setp).with(comparison).with(ty)
 }
 
 macro_rules! into_word {

@@ -124,6 +124,41 @@ impl Type {
         })
     }
 
+    /// The untyped bits of a width of 8, 16, 32 or 64 bits; other widths are rounded up.
+    pub const fn b(bits: u32) -> Type {
+        match bits {
+            0..=8 => Type::B8,
+            9..=16 => Type::B16,
+            17..=32 => Type::B32,
+            _ => Type::B64,
+        }
+    }
+
+    /// The unsigned integers of a width, as [`Type::b`].
+    pub const fn u(bits: u32) -> Type {
+        match bits {
+            0..=8 => Type::U8,
+            9..=16 => Type::U16,
+            17..=32 => Type::U32,
+            _ => Type::U64,
+        }
+    }
+
+    /// The signed integers of a width, as [`Type::b`].
+    pub const fn s(bits: u32) -> Type {
+        match bits {
+            0..=8 => Type::S8,
+            9..=16 => Type::S16,
+            17..=32 => Type::S32,
+            _ => Type::S64,
+        }
+    }
+
+    /// The integers of a width, as [`Type::b`].
+    pub const fn integer(is_signed: bool, bits: u32) -> Type {
+        if is_signed { Type::s(bits) } else { Type::u(bits) }
+    }
+
     pub const fn is_signed(self) -> bool {
         matches!(self, Type::S8 | Type::S16 | Type::S32 | Type::S64)
     }

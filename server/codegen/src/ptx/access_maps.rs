@@ -84,9 +84,8 @@ fn moved(inst: &Inst) -> Option<(CodeAccessKind, Address, i64)> {
         Kind::Load { address, bits, .. } => (CodeAccessKind::Read, *address, bits * inst.to.len() as u32),
         Kind::Store { address, bits, from } => (CodeAccessKind::Write, *address, bits * from.len() as u32),
         Kind::Exchange { address, bits, .. } => (CodeAccessKind::Change, *address, *bits),
-        Kind::Atomic { name, address, from } => {
-            // The number at the end of the instruction's type is the width: `add.noftz.bf16`.
-            let bits: u32 = name.rsplit(|c: char| !c.is_ascii_digit()).next()?.parse().ok()?;
+        Kind::Atomic { ty, address, from, .. } => {
+            let bits = ty.bits()?;
             let kind = if inst.to.is_empty() { CodeAccessKind::Write } else { CodeAccessKind::Change };
             (kind, *address, bits * from.len() as u32)
         }

@@ -1,10 +1,11 @@
 //! Index arithmetic: the shortest instructions for expressions over known ranges.
 
 use indexing_map::{BinaryOp, Constraint, Expr, Interval};
+use ptx::{Comparison, Modifier, Name, Opcode, Type, cvt, setp};
 
 use super::code::Code;
 use super::index::Indices;
-use super::machine::{Class, Operand, Reg};
+use super::machine::{Operand, Reg};
 
 impl Indices {
     /// The value of an expression that [`Indices::here`] returned, in a 32-bit register if its range fits.
@@ -46,17 +47,15 @@ impl Indices {
         let Operand::Reg(reg) = value else { return value };
         match (has, wants) {
             (32, 64) if self.range(expr).lower >= 0 => {
-                code.pure("cvt.u64.u32", Class::B64, [reg.into()]).into()
+                code.pure(cvt(Type::U64, Type::U32), [reg.into()]).into()
             }
-            (32, 64) => code.pure("cvt.s64.s32", Class::B64, [reg.into()]).into(),
-            (64, 32) => code.pure("cvt.u32.u64", Class::B32, [reg.into()]).into(),
+            (32, 64) => code.pure(cvt(Type::S64, Type::S32), [reg.into()]).into(),
+            (64, 32) => code.pure(cvt(Type::U32, Type::U64), [reg.into()]).into(),
             _ => value,
         }
     }
 
     fn binary(&self, code: &mut Code, op: BinaryOp, lhs: &Expr, rhs: &Expr, width: u32) -> Operand {
-        let class = Class::of_bits(width);
-        let name = |base: &str| format!("{base}{width}");
         // A product in a sum is one multiply-add.
         if op == BinaryOp::Add {
             let (product, other) = match (scaled(lhs), scaled(rhs)) {
@@ -69,7 +68,9 @@ impl Indices {
             {
                 let x = self.compute_as(code, x, width);
                 let other = self.compute_as(code, other, width);
-                return code.pure(name("mad.lo.s"), class, [x, Operand::Int(c), other]).into();
+                return code
+                    .pure(Name::Mad.with(Modifier::Lo, Type::s(width)), [x, Operand::Int(c), other])
+                    .into();
             }
         }
         let a = self.compute_as(code, lhs, width);
@@ -78,17 +79,16 @@ impl Indices {
         }
         let b = self.compute_as(code, rhs, width);
         let unsigned = self.range(lhs).lower >= 0 && self.range(rhs).lower >= 0;
-        let sign = if unsigned { "u" } else { "s" };
-        let mut two = |base: String| Operand::Reg(code.pure(base, class, [a, b]));
+        let mut two = |opcode: Opcode| Operand::Reg(code.pure(opcode, [a, b]));
         match op {
             // The parts of the number do not overlap, so a sum is the same.
-            BinaryOp::Add => two(name("add.s")),
-            BinaryOp::Mul => two(name("mul.lo.s")),
-            BinaryOp::Max => two(name("max.s")),
-            BinaryOp::Min => two(name("min.s")),
-            BinaryOp::FloorDiv => two(format!("div.{sign}{width}")),
-            BinaryOp::CeilDiv => two(format!("div.{sign}{width}")),
-            BinaryOp::Mod => two(format!("rem.{sign}{width}")),
+            BinaryOp::Add => two(Name::Add.of(Type::s(width))),
+            BinaryOp::Mul => two(Name::Mul.with(Modifier::Lo, Type::s(width))),
+            BinaryOp::Max => two(Name::Max.of(Type::s(width))),
+            BinaryOp::Min => two(Name::Min.of(Type::s(width))),
+            BinaryOp::FloorDiv => two(Name::Div.of(Type::integer(!unsigned, width))),
+            BinaryOp::CeilDiv => two(Name::Div.of(Type::integer(!unsigned, width))),
+            BinaryOp::Mod => two(Name::Rem.of(Type::integer(!unsigned, width))),
         }
     }
 
@@ -101,47 +101,46 @@ impl Indices {
         c: i64,
         width: u32,
     ) -> Operand {
-        let class = Class::of_bits(width);
-        let name = |base: &str| format!("{base}{width}");
         let is_natural = self.range(lhs).lower >= 0;
         let shift = Operand::Int(i64::from(c.trailing_zeros()));
-        let mut two = |base: String, b: Operand| code.pure(base, class, [a, b]);
+        let mut two = |opcode: Opcode, b: Operand| code.pure(opcode, [a, b]);
         let floored = |code: &mut Code, a: Operand| -> Reg {
             if is_natural {
-                return code.pure(name("div.u"), class, [a, Operand::Int(c)]);
+                return code.pure(Name::Div.of(Type::u(width)), [a, Operand::Int(c)]);
             }
             // Division rounds to zero, so subtracts one for a negative remainder.
-            let quotient = code.pure(name("div.s"), class, [a, Operand::Int(c)]);
-            let rest = code.pure(name("rem.s"), class, [a, Operand::Int(c)]);
-            let is_below = code.pure(name("setp.lt.s"), Class::Pred, [rest.into(), Operand::Int(0)]);
-            let less = code.pure(name("add.s"), class, [quotient.into(), Operand::Int(-1)]);
-            code.pure(name("selp.b"), class, [less.into(), quotient.into(), is_below.into()])
+            let quotient = code.pure(Name::Div.of(Type::s(width)), [a, Operand::Int(c)]);
+            let rest = code.pure(Name::Rem.of(Type::s(width)), [a, Operand::Int(c)]);
+            let is_below = code.pure(setp(Comparison::Lt, Type::s(width)), [rest.into(), Operand::Int(0)]);
+            let less = code.pure(Name::Add.of(Type::s(width)), [quotient.into(), Operand::Int(-1)]);
+            code.pure(Name::Selp.of(Type::b(width)), [less.into(), quotient.into(), is_below.into()])
         };
         match op {
-            BinaryOp::Add => two(name("add.s"), Operand::Int(c)),
-            BinaryOp::Mul if is_power(c) => two(name("shl.b"), shift),
-            BinaryOp::Mul => two(name("mul.lo.s"), Operand::Int(c)),
-            BinaryOp::Max => two(name("max.s"), Operand::Int(c)),
-            BinaryOp::Min => two(name("min.s"), Operand::Int(c)),
-            BinaryOp::FloorDiv if is_power(c) && is_natural => two(name("shr.u"), shift),
-            BinaryOp::FloorDiv if is_power(c) => two(name("shr.s"), shift),
+            BinaryOp::Add => two(Name::Add.of(Type::s(width)), Operand::Int(c)),
+            BinaryOp::Mul if is_power(c) => two(Name::Shl.of(Type::b(width)), shift),
+            BinaryOp::Mul => two(Name::Mul.with(Modifier::Lo, Type::s(width)), Operand::Int(c)),
+            BinaryOp::Max => two(Name::Max.of(Type::s(width)), Operand::Int(c)),
+            BinaryOp::Min => two(Name::Min.of(Type::s(width)), Operand::Int(c)),
+            BinaryOp::FloorDiv if is_power(c) && is_natural => two(Name::Shr.of(Type::u(width)), shift),
+            BinaryOp::FloorDiv if is_power(c) => two(Name::Shr.of(Type::s(width)), shift),
             BinaryOp::FloorDiv => floored(code, a),
             BinaryOp::CeilDiv => {
                 let sum = self.sum(code, a, c - 1, width);
                 floored(code, sum)
             }
-            BinaryOp::Mod if is_power(c) => two(name("and.b"), Operand::Int(c - 1)),
+            BinaryOp::Mod if is_power(c) => two(Name::And.of(Type::b(width)), Operand::Int(c - 1)),
             BinaryOp::Mod => {
                 let quotient = floored(code, a);
-                let product = code.pure(name("mul.lo.s"), class, [quotient.into(), Operand::Int(c)]);
-                code.pure(name("sub.s"), class, [a, product.into()])
+                let product = code
+                    .pure(Name::Mul.with(Modifier::Lo, Type::s(width)), [quotient.into(), Operand::Int(c)]);
+                code.pure(Name::Sub.of(Type::s(width)), [a, product.into()])
             }
         }
         .into()
     }
 
     fn sum(&self, code: &mut Code, a: Operand, c: i64, width: u32) -> Operand {
-        code.pure(format!("add.s{width}"), Class::of_bits(width), [a, Operand::Int(c)]).into()
+        code.pure(Name::Add.of(Type::s(width)), [a, Operand::Int(c)]).into()
     }
 
     /// A predicate that is true if the constraint holds.
@@ -149,29 +148,26 @@ impl Indices {
         let Constraint { expr, interval } = constraint;
         let range = self.range(expr);
         let (value, width) = self.compute(code, expr);
-        let class = Class::of_bits(width);
         let int = Operand::Int;
         if let Some(point) = interval.as_point() {
-            return code.pure(format!("setp.eq.s{width}"), Class::Pred, [value, int(point)]);
+            return code.pure(setp(Comparison::Eq, Type::s(width)), [value, int(point)]);
         }
         let above = range.lower >= interval.lower;
         let below = range.upper <= interval.upper;
         match (above, below) {
             (true, _) if range.lower >= 0 => {
-                code.pure(format!("setp.le.u{width}"), Class::Pred, [value, int(interval.upper)])
+                code.pure(setp(Comparison::Le, Type::u(width)), [value, int(interval.upper)])
             }
-            (true, _) => code.pure(format!("setp.le.s{width}"), Class::Pred, [value, int(interval.upper)]),
-            (false, true) => {
-                code.pure(format!("setp.ge.s{width}"), Class::Pred, [value, int(interval.lower)])
-            }
+            (true, _) => code.pure(setp(Comparison::Le, Type::s(width)), [value, int(interval.upper)]),
+            (false, true) => code.pure(setp(Comparison::Ge, Type::s(width)), [value, int(interval.lower)]),
             // One unsigned comparison for both bounds: values below the lower bound become very large.
             (false, false) => {
                 let moved = match interval.lower {
                     0 => value,
-                    lower => code.pure(format!("add.s{width}"), class, [value, int(-lower)]).into(),
+                    lower => code.pure(Name::Add.of(Type::s(width)), [value, int(-lower)]).into(),
                 };
                 let span = interval.upper - interval.lower;
-                code.pure(format!("setp.le.u{width}"), Class::Pred, [moved, int(span)])
+                code.pure(setp(Comparison::Le, Type::u(width)), [moved, int(span)])
             }
         }
     }

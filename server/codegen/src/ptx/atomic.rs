@@ -3,6 +3,7 @@
 
 use indexing_map::Expr;
 use ir::ElementTypeExt;
+use ptx::{Comparison, Modifier, Name, Type, setp};
 use syntax::hlo::{ElementType, Opcode};
 
 use super::frame::Frame;
@@ -100,16 +101,15 @@ impl<'k> Lowering<'k> {
         }
         if let Change::By(opcode, value) = change {
             let value = frame.value(value).num();
-            if let Some(name) = self.atomic(opcode, element) {
+            if let Some((update, ty)) = self.atomic(opcode, element) {
                 let (address, _) = self.address(place, element, at);
                 let class = Class::of_bits(bits);
                 let value = match value {
                     Operand::Int(_) if bits < 32 => self.in_register(value, class),
                     other => other,
                 };
-                let old = self.code.reg(class);
                 let outer = std::mem::take(&mut self.code.insts);
-                self.code.push(Kind::Atomic { name, address, from: vec![value] }, vec![old]);
+                self.combined(update, ty, address, value);
                 return self.deferred(outer);
             }
             if opcode == Opcode::Maximum && element == ElementType::F32 {
@@ -145,35 +145,31 @@ impl<'k> Lowering<'k> {
     /// A store that other threads see only as a whole.
     fn set(&mut self, place: Place, element: ElementType, at: &[Expr], value: &Val) {
         let (address, bits) = self.address(place, element, at);
-        let name = if bits == 32 { "b32" } else { "b64" };
+        let ty = Type::b(bits);
         let from = match value.num() {
             Operand::F32(pattern) => Operand::Int(i64::from(pattern as i32)),
             Operand::F64(pattern) => Operand::Int(pattern as i64),
             other => other,
         };
         let outer = std::mem::take(&mut self.code.insts);
-        self.code.push(Kind::Atomic { name, address, from: vec![from] }, Vec::new());
+        self.code.push(Kind::Atomic { update: None, ty, address, from: vec![from] }, Vec::new());
         self.deferred(outer);
     }
 
     /// The atomic instruction. Integers of 32 and 64 bits are added and compared, floats are added.
-    fn atomic(&self, opcode: Opcode, element: ElementType) -> Option<&'static str> {
+    fn atomic(&self, opcode: Opcode, element: ElementType) -> Option<(Modifier, Type)> {
         use ElementType::{Bf16 as B16, F16, F32, F64, S32, S64, U32, U64};
         Some(match (opcode, element) {
-            (Opcode::Add, F32) => "add.f32",
-            (Opcode::Add, F64) => "add.f64",
-            (Opcode::Add, F16) => "add.noftz.f16",
-            (Opcode::Add, B16) if self.bf16 == Bf16::Full => "add.noftz.bf16",
-            (Opcode::Add, S32 | U32) => "add.u32",
-            (Opcode::Add, S64 | U64) => "add.u64",
-            (Opcode::Maximum, S32) => "max.s32",
-            (Opcode::Maximum, U32) => "max.u32",
-            (Opcode::Maximum, S64) => "max.s64",
-            (Opcode::Maximum, U64) => "max.u64",
-            (Opcode::Minimum, S32) => "min.s32",
-            (Opcode::Minimum, U32) => "min.u32",
-            (Opcode::Minimum, S64) => "min.s64",
-            (Opcode::Minimum, U64) => "min.u64",
+            (Opcode::Add, F32) => (Modifier::Add, Type::F32),
+            (Opcode::Add, F64) => (Modifier::Add, Type::F64),
+            (Opcode::Add, F16) => (Modifier::Add, Type::F16),
+            (Opcode::Add, B16) if self.bf16 == Bf16::Full => (Modifier::Add, Type::Bf16),
+            (Opcode::Add, S32 | U32) => (Modifier::Add, Type::U32),
+            (Opcode::Add, S64 | U64) => (Modifier::Add, Type::U64),
+            (Opcode::Maximum | Opcode::Minimum, S32 | U32 | S64 | U64) => {
+                let update = if opcode == Opcode::Maximum { Modifier::Max } else { Modifier::Min };
+                (update, Type::integer(element.is_signed_integer(), element.bits()?))
+            }
             _ => return None,
         })
     }
@@ -183,29 +179,28 @@ impl<'k> Lowering<'k> {
     fn larger(&mut self, address: Address, value: Operand) {
         let end = self.code.label();
         let old = self.code.load(address, 32, false);
-        let pred = |e: &mut Self, name: &'static str, a: Operand, b: Operand| -> Reg {
-            e.code.pure(name, Class::Pred, [a, b])
-        };
+        let pred = |e: &mut Self, opcode, a: Operand, b: Operand| -> Reg { e.code.pure(opcode, [a, b]) };
         let value = self.in_register(value, Class::B32);
-        let is_done = pred(self, "setp.nan.f32", old.into(), old.into());
+        let is_done = pred(self, setp(Comparison::Nan, Type::F32), old.into(), old.into());
         self.code.branch(end, Some((is_done, true)));
-        let is_nan = pred(self, "setp.nan.f32", value, value);
+        let is_nan = pred(self, setp(Comparison::Nan, Type::F32), value, value);
         let nan = Operand::Int(0x7FC0_0000);
-        let new = self.code.pure("selp.b32", Class::B32, [nan, value, is_nan.into()]);
-        let is_done = pred(self, "setp.ge.f32", old.into(), new.into());
+        let new = self.code.pure(Name::Selp.of(Type::B32), [nan, value, is_nan.into()]);
+        let is_done = pred(self, setp(Comparison::Ge, Type::F32), old.into(), new.into());
         self.code.branch(end, Some((is_done, true)));
         let negative = self.code.label();
-        let is_negative = pred(self, "setp.lt.s32", new.into(), Operand::Int(0));
+        let is_negative = pred(self, setp(Comparison::Lt, Type::S32), new.into(), Operand::Int(0));
         self.code.branch(negative, Some((is_negative, true)));
-        let mut atomic = |name| {
-            let old = self.code.reg(Class::B32);
-            self.code.push(Kind::Atomic { name, address, from: vec![new.into()] }, vec![old]);
-        };
-        atomic("max.s32");
+        self.combined(Modifier::Max, Type::S32, address, new.into());
         self.code.branch(end, None);
         self.code.place(negative);
-        let old = self.code.reg(Class::B32);
-        self.code.push(Kind::Atomic { name: "min.u32", address, from: vec![new.into()] }, vec![old]);
+        self.combined(Modifier::Min, Type::U32, address, new.into());
         self.code.place(end);
+    }
+
+    /// An atomic instruction; its result is not used.
+    fn combined(&mut self, update: Modifier, ty: Type, address: Address, value: Operand) {
+        let old = self.code.reg(Class::of_type(ty));
+        self.code.push(Kind::Atomic { update: Some(update), ty, address, from: vec![value] }, vec![old]);
     }
 }

@@ -1,10 +1,11 @@
 //! Branches and their conditions.
 
 use indexing_map::{Constraint, Expr, Interval};
+use ptx::{Name, Type};
 
 use super::frame::Frame;
 use super::lower::Lowering;
-use super::machine::{Class, Operand, Reg};
+use super::machine::{Operand, Reg};
 use super::value::Val;
 use crate::kernel::{Condition, Op, Region};
 
@@ -130,7 +131,7 @@ impl<'k> Lowering<'k> {
             let test = self.indices.test(&mut self.code, constraint);
             guard = Some(match guard {
                 None => test,
-                Some(before) => self.code.pure("and.pred", Class::Pred, [before.into(), test.into()]),
+                Some(before) => self.code.pure(Name::And.of(Type::Pred), [before.into(), test.into()]),
             });
         }
         guard

@@ -1,14 +1,13 @@
 //! The instruction list under construction: registers, scopes of available values, and constant folding.
 
-use std::borrow::Cow;
-
 use ir::OpId;
+use ptx::Opcode;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::machine::{Address, Class, Inst, Kind, Label, Operand, Reg};
 
 /// The key that equal instructions share.
-type Key = (Cow<'static, str>, Vec<Operand>);
+type Key = (Opcode, Vec<Operand>);
 
 #[derive(Default)]
 pub(crate) struct Code {
@@ -83,18 +82,13 @@ impl Code {
     }
 
     /// An instruction without side effects, or the register that already holds its result.
-    pub fn pure(
-        &mut self,
-        name: impl Into<Cow<'static, str>>,
-        class: Class,
-        from: impl Into<Vec<Operand>>,
-    ) -> Reg {
-        let key: Key = (name.into(), from.into());
+    pub fn pure(&mut self, opcode: Opcode, from: impl Into<Vec<Operand>>) -> Reg {
+        let key: Key = (opcode, from.into());
         if let Some(&reg) = self.known.iter().rev().find_map(|region| region.get(&key)) {
             return reg;
         }
-        let reg = self.reg(class);
-        self.push(Kind::Pure { name: key.0.clone(), from: key.1.clone() }, vec![reg]);
+        let reg = self.reg(Class::of_result(&opcode));
+        self.push(Kind::Pure { opcode, from: key.1.clone() }, vec![reg]);
         if let Some(region) = self.known.last_mut() {
             region.insert(key, reg);
         }
@@ -224,7 +218,7 @@ impl Code {
                 Kind::Branch { guard: Some((reg, _)), .. } => renamed(reg),
                 Kind::Move { from } => operand(from),
                 Kind::Unpack { from } => renamed(from),
-                Kind::Branch { .. } | Kind::Label(_) | Kind::Return | Kind::Note(_) => {}
+                Kind::Branch { .. } | Kind::Argument(_) | Kind::Label(_) | Kind::Return | Kind::Note(_) => {}
             }
         }
         counts

@@ -3,6 +3,7 @@
 
 use indexing_map::Expr;
 use ir::ElementTypeExt;
+use ptx::{Comparison, Name, Type, cvt, setp};
 use syntax::hlo::ElementType;
 
 use super::frame::Frame;
@@ -36,7 +37,7 @@ impl<'k> Lowering<'k> {
             let pointer = self.pointer(param);
             let mut byte = self.moved(pointer, &rest, 1, i64::MAX);
             if constant != 0 {
-                byte = self.code.pure("add.s64", Class::B64, [byte, Operand::Int(constant)]).into();
+                byte = self.code.pure(Name::Add.of(Type::S64), [byte, Operand::Int(constant)]).into();
             }
             let inside = self.bit_shift(&linear, per_byte, bits);
             return self.word_around(space, byte, inside, bits);
@@ -47,19 +48,19 @@ impl<'k> Lowering<'k> {
         }
         let mut byte = address.base;
         if address.offset != 0 {
-            byte = self.code.pure("add.s64", Class::B64, [byte, Operand::Int(address.offset)]).into();
+            byte = self.code.pure(Name::Add.of(Type::S64), [byte, Operand::Int(address.offset)]).into();
         }
         self.word_around(space, byte, Operand::Int(0), bits)
     }
 
     /// The 32-bit word that contains the element `inside` bits above the address of its first byte.
     fn word_around(&mut self, space: Space, byte: Operand, inside: Operand, bits: u32) -> Word {
-        let base = self.code.pure("and.b64", Class::B64, [byte, Operand::Int(-4)]).into();
-        let low = self.code.pure("cvt.u32.u64", Class::B32, [byte]);
-        let number = self.code.pure("and.b32", Class::B32, [low.into(), Operand::Int(3)]);
-        let mut shift = self.code.pure("shl.b32", Class::B32, [number.into(), Operand::Int(3)]);
+        let base = self.code.pure(Name::And.of(Type::B64), [byte, Operand::Int(-4)]).into();
+        let low = self.code.pure(cvt(Type::U32, Type::U64), [byte]);
+        let number = self.code.pure(Name::And.of(Type::B32), [low.into(), Operand::Int(3)]);
+        let mut shift = self.code.pure(Name::Shl.of(Type::B32), [number.into(), Operand::Int(3)]);
         if inside != Operand::Int(0) {
-            shift = self.code.pure("add.s32", Class::B32, [shift.into(), inside]);
+            shift = self.code.pure(Name::Add.of(Type::S32), [shift.into(), inside]);
         }
         Word { address: Address { space, base, offset: 0, align: 4 }, bits, shift: Some(shift.into()) }
     }
@@ -77,9 +78,9 @@ impl<'k> Lowering<'k> {
         let width = bits.max(32);
         let class = Class::of_bits(width);
         let kept = shift.map(|shift| {
-            let ones = self.code.pure("mov.b32", Class::B32, [Operand::Int((1 << bits) - 1)]);
-            let mask = self.code.pure("shl.b32", Class::B32, [ones.into(), shift]);
-            self.code.pure("not.b32", Class::B32, [mask.into()])
+            let ones = self.code.pure(Name::Mov.of(Type::B32), [Operand::Int((1 << bits) - 1)]);
+            let mask = self.code.pure(Name::Shl.of(Type::B32), [ones.into(), shift]);
+            self.code.pure(Name::Not.of(Type::B32), [mask.into()])
         });
         // A number that does not depend on the element is shifted only once.
         let mut ready = is_set.then(|| {
@@ -101,15 +102,15 @@ impl<'k> Lowering<'k> {
         let new = match kept {
             None => new,
             Some(kept) => {
-                let others = self.code.pure("and.b32", Class::B32, [old.into(), kept.into()]);
-                self.code.pure("or.b32", Class::B32, [others.into(), new]).into()
+                let others = self.code.pure(Name::And.of(Type::B32), [old.into(), kept.into()]);
+                self.code.pure(Name::Or.of(Type::B32), [others.into(), new]).into()
             }
         };
         let (found, differs) = (self.code.reg(class), self.code.reg(Class::Pred));
         let exchange = Kind::Exchange { address, bits: width, expected: old.into(), new };
         self.code.push(exchange, vec![found]);
-        let name = if width == 64 { "setp.ne.b64" } else { "setp.ne.b32" };
-        self.code.push(Kind::Pure { name: name.into(), from: vec![found.into(), old.into()] }, vec![differs]);
+        let opcode = setp(Comparison::Ne, Type::b(width));
+        self.code.push(Kind::Pure { opcode, from: vec![found.into(), old.into()] }, vec![differs]);
         self.code.set(old, found.into());
         self.code.branch(top, Some((differs, true)));
         self.leave();
@@ -123,23 +124,23 @@ impl<'k> Lowering<'k> {
             return Val::Complex(parts[0].into(), parts[1].into());
         }
         let Some(shift) = shift else { return Val::Num(word.into()) };
-        let down = self.code.pure("shr.u32", Class::B32, [word.into(), shift]);
-        let half = self.code.pure("cvt.u16.u32", Class::B16, [down.into()]);
+        let down = self.code.pure(Name::Shr.of(Type::U32), [word.into(), shift]);
+        let half = self.code.pure(cvt(Type::U16, Type::U32), [down.into()]);
         let code = &mut self.code;
         let unused = Operand::Int(i64::from(16 - bits.min(16)));
         match element {
             ElementType::Pred => {
-                let bit = code.pure("and.b16", Class::B16, [half.into(), Operand::Int(1)]);
-                Val::Pred(code.pure("setp.ne.b16", Class::Pred, [bit.into(), Operand::Int(0)]).into())
+                let bit = code.pure(Name::And.of(Type::B16), [half.into(), Operand::Int(1)]);
+                Val::Pred(code.pure(setp(Comparison::Ne, Type::B16), [bit.into(), Operand::Int(0)]).into())
             }
             _ if bits >= 16 => Val::Num(half.into()),
             _ if element.is_signed_integer() => {
-                let up = code.pure("shl.b16", Class::B16, [half.into(), unused]);
-                Val::Num(code.pure("shr.s16", Class::B16, [up.into(), unused]).into())
+                let up = code.pure(Name::Shl.of(Type::B16), [half.into(), unused]);
+                Val::Num(code.pure(Name::Shr.of(Type::S16), [up.into(), unused]).into())
             }
             _ => {
                 let mask = Operand::Int((1 << bits) - 1);
-                Val::Num(code.pure("and.b16", Class::B16, [half.into(), mask]).into())
+                Val::Num(code.pure(Name::And.of(Type::B16), [half.into(), mask]).into())
             }
         }
     }
@@ -158,22 +159,22 @@ impl<'k> Lowering<'k> {
         let wide = match (element, value.num()) {
             (_, Operand::Int(value)) => {
                 let value = value & ((1 << bits) - 1);
-                self.code.pure("mov.b32", Class::B32, [Operand::Int(value)])
+                self.code.pure(Name::Mov.of(Type::B32), [Operand::Int(value)])
             }
             (ElementType::Pred, pred) => {
-                self.code.pure("selp.b32", Class::B32, [Operand::Int(1), Operand::Int(0), pred])
+                self.code.pure(Name::Selp.of(Type::B32), [Operand::Int(1), Operand::Int(0), pred])
             }
             (_, half) => {
-                let wide = self.code.pure("cvt.u32.u16", Class::B32, [half]);
+                let wide = self.code.pure(cvt(Type::U32, Type::U16), [half]);
                 match bits {
                     16 => wide,
                     _ => {
                         let ones = Operand::Int((1 << bits) - 1);
-                        self.code.pure("and.b32", Class::B32, [wide.into(), ones])
+                        self.code.pure(Name::And.of(Type::B32), [wide.into(), ones])
                     }
                 }
             }
         };
-        self.code.pure("shl.b32", Class::B32, [wide.into(), shift]).into()
+        self.code.pure(Name::Shl.of(Type::B32), [wide.into(), shift]).into()
     }
 }

@@ -1,5 +1,6 @@
 //! Groups of neighbouring loads and stores without accesses to the same memory between them.
 
+use ptx::{Modifier, Type};
 use rustc_hash::FxHashMap;
 
 use super::machine::{Address, Inst, Kind, Operand, Space};
@@ -29,7 +30,9 @@ pub(super) fn access(inst: &Inst, kind: Access) -> Option<(Address, u32)> {
         Kind::Store { address, bits, from } if kind == Access::Store && from.len() == 1 => {
             Some((*address, *bits))
         }
-        Kind::Atomic { name: "add.f32", address, from } if kind == Access::Add && from.len() == 1 => {
+        Kind::Atomic { update: Some(Modifier::Add), ty: Type::F32, address, from }
+            if kind == Access::Add && from.len() == 1 =>
+        {
             Some((*address, 32))
         }
         _ => None,

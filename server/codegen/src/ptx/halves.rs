@@ -1,5 +1,6 @@
 //! 16-bit numbers that are computed in pairs.
 
+use ptx::{Arithmetic, Name, Opcode, Rounding, Type};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::machine::{Class, Inst, Kind, Operand, Reg, Space};
@@ -84,13 +85,13 @@ impl Halves {
             }
             halves.read.extend(read());
             match &inst.kind {
-                Kind::Pure { name, .. } if is_pairwise(name) => {
+                Kind::Pure { opcode, .. } if is_pairwise(opcode) => {
                     for &to in &inst.to {
                         pairwise.insert(to, read().collect());
                     }
                 }
-                Kind::Pure { name, .. } if is_rounding(name) => rounded.extend(&inst.to),
-                Kind::Pure { name, .. } if name.starts_with("mov") => {}
+                Kind::Pure { opcode, .. } if is_rounding(opcode) => rounded.extend(&inst.to),
+                Kind::Pure { opcode, .. } if opcode.name == Name::Mov => {}
                 _ => {
                     alone.extend(read());
                     alone.extend(
@@ -176,12 +177,16 @@ impl Halves {
 }
 
 /// Whether there is an instruction for the same operation on both halves of a word.
-fn is_pairwise(name: &str) -> bool {
-    (name.ends_with(".bf16") || name.ends_with(".f16"))
-        && !name.starts_with("cvt")
-        && !name.starts_with("setp")
+fn is_pairwise(opcode: &Opcode) -> bool {
+    matches!(opcode.ty(), Some(Type::F16 | Type::Bf16)) && !matches!(opcode.name, Name::Cvt | Name::Setp)
 }
 
-fn is_rounding(name: &str) -> bool {
-    matches!(name, "cvt.rn.bf16.f32" | "cvt.rn.f16.f32" | "cvt.rn.bf16.f64" | "cvt.rn.f16.f64")
+/// Whether it rounds a wider float to 16 bits.
+fn is_rounding(opcode: &Opcode) -> bool {
+    let Some(Arithmetic { name: Name::Cvt, rounding: Some(Rounding::Rn), ty, from, .. }) =
+        Arithmetic::of(opcode)
+    else {
+        return false;
+    };
+    matches!(ty, Type::F16 | Type::Bf16) && matches!(from, Some(Type::F32 | Type::F64))
 }

@@ -196,7 +196,7 @@ fn store(
 fn add(insts: &[Inst], group: &Group, replaced: &mut FxHashMap<usize, Vec<Inst>>) {
     for run in runs(insts, group, Access::Add, WIDEST) {
         let [first, _, ..] = run.as_slice() else { continue };
-        let Kind::Atomic { address, name, .. } = insts[*first].kind else { continue };
+        let Kind::Atomic { update, ty, address, .. } = insts[*first].kind else { continue };
         let latest = run.iter().copied().max().unwrap_or(*first);
         let mut inst = insts[latest].clone();
         inst.to = run.iter().flat_map(|&n| insts[n].to.clone()).collect();
@@ -204,7 +204,7 @@ fn add(insts: &[Inst], group: &Group, replaced: &mut FxHashMap<usize, Vec<Inst>>
             Kind::Atomic { from, .. } => from.first().copied(),
             _ => None,
         });
-        inst.kind = Kind::Atomic { name, address, from: operands.collect() };
+        inst.kind = Kind::Atomic { update, ty, address, from: operands.collect() };
         for &n in &run {
             replaced.insert(n, Vec::new());
         }

@@ -2,6 +2,7 @@
 
 use indexing_map::{Constraint, Expr, Interval};
 use ir::ElementTypeExt;
+use ptx::{Comparison, Type, setp};
 use rustc_hash::FxHashMap;
 
 use super::carried::Carried;
@@ -9,7 +10,7 @@ use super::frame::Frame;
 use super::loop_length::LoopLength;
 use super::loops::{MapLoop, Open, in_place};
 use super::lower::{Lowering, Pending};
-use super::machine::{Class, Operand, Reg, Space};
+use super::machine::{Operand, Reg, Space};
 use super::tiles::moves_vectors;
 use super::value::Val;
 use crate::kernel::OpKind;
@@ -299,7 +300,7 @@ impl<'k> Lowering<'k> {
     pub(super) fn leave_in(&mut self, leaves: &Leaves) {
         let width = leaves.counter.class.bits();
         let from = [leaves.counter.into(), Operand::Int(leaves.turn)];
-        let is_last = self.code.pure(format!("setp.eq.s{width}"), Class::Pred, from);
+        let is_last = self.code.pure(setp(Comparison::Eq, Type::s(width)), from);
         self.code.branch(leaves.end, Some((is_last, true)));
     }
 

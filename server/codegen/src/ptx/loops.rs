@@ -1,6 +1,7 @@
 //! Loops: short ones are fully unrolled, longer ones partially.
 
 use indexing_map::{Constraint, Expr, IndexingMap, Interval};
+use ptx::{Comparison, Name, Type, setp};
 
 use super::carried::Carried;
 use super::frame::Frame;
@@ -110,11 +111,11 @@ impl<'k> Lowering<'k> {
         let width = counter.class.bits();
         let next = self.code.reg(counter.class);
         let from = vec![counter.into(), Operand::Int(1)];
-        self.code.push(Kind::Pure { name: format!("add.s{width}").into(), from }, vec![next]);
+        self.code.push(Kind::Pure { opcode: Name::Add.of(Type::s(width)), from }, vec![next]);
         self.code.set(counter, next.into());
         let again = self.code.reg(Class::Pred);
         let from = vec![counter.into(), Operand::Int(turns)];
-        self.code.push(Kind::Pure { name: format!("setp.lt.u{width}").into(), from }, vec![again]);
+        self.code.push(Kind::Pure { opcode: setp(Comparison::Lt, Type::u(width)), from }, vec![again]);
         self.code.branch(top, Some((again, true)));
     }
 

@@ -2,13 +2,14 @@
 
 use indexing_map::{Expr, Interval};
 use ir::OpId;
+use ptx::{Modifier, Name, Opcode};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::code::Code;
 use super::frame::Frame;
 use super::index::Indices;
 use super::loops::MapLoop;
-use super::machine::{Address, Class, Inst, Kind, Operand, Reg};
+use super::machine::{Address, Inst, Kind, Operand, Reg};
 use super::memory::Place;
 use super::value::Val;
 use crate::constant::Constant;
@@ -110,14 +111,15 @@ impl<'k> Lowering<'k> {
     pub fn run(&mut self) {
         let entry = &self.kernel.functions[0];
         if self.kernel.waits && self.has_dependent_launches {
-            self.code.push(Kind::Effect { name: "griddepcontrol.wait".into(), from: Vec::new() }, Vec::new());
+            let opcode = Opcode::new(Name::Griddepcontrol).with(Modifier::Wait);
+            self.code.push(Kind::Effect { opcode, from: Vec::new() }, Vec::new());
         }
         let names = ["%tid.x", "%tid.y", "%tid.z", "%ctaid.x", "%ctaid.y", "%ctaid.z"];
         let vars = self.kernel.launch.sizes().into_iter().zip(names).map(|(size, name)| {
             if size <= 1 {
                 return Expr::ZERO;
             }
-            let reg = self.code.pure("mov.u32", Class::B32, [Operand::Symbol(name)]);
+            let reg = self.code.pure(Name::Mov.of(ptx::Type::U32), [Operand::Symbol(name)]);
             self.indices.variable(Interval::from_size(size), reg.into())
         });
         let vars: Vec<Expr> = vars.collect();
@@ -277,8 +279,8 @@ impl<'k> Lowering<'k> {
                 _ => Vec::new(),
             },
             OpKind::Sync { tensors } => {
-                self.code
-                    .push(Kind::Effect { name: "bar.sync".into(), from: vec![Operand::Int(0)] }, Vec::new());
+                let opcode = Opcode::new(Name::Bar).with(Modifier::Sync);
+                self.code.push(Kind::Effect { opcode, from: vec![Operand::Int(0)] }, Vec::new());
                 self.code.forget_loads();
                 tensors.iter().map(|&value| frame.value(value)).collect()
             }

@@ -1,9 +1,8 @@
-//! PTX instructions as data, so that neighbouring loads can be joined and dead instructions dropped before
-//! printing.
-
-use std::borrow::Cow;
+//! Instructions with virtual registers and with addresses that know their array, so that neighbouring accesses
+//! can be joined and dead instructions dropped before they become PTX.
 
 use ir::OpId;
+use ptx::{Modifier, Name, Opcode, Type};
 
 /// A virtual register.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -33,20 +32,40 @@ impl Class {
         }
     }
 
-    pub fn declared(self) -> &'static str {
-        match self {
-            Class::Pred => ".pred",
-            Class::B16 => ".b16",
-            Class::B32 => ".b32",
-            Class::B64 => ".b64",
-        }
-    }
-
     pub fn of_bits(bits: u32) -> Class {
         match bits {
             0..=16 => Class::B16,
             17..=32 => Class::B32,
             _ => Class::B64,
+        }
+    }
+
+    pub fn of_type(ty: Type) -> Class {
+        match ty.bits() {
+            Some(1) => Class::Pred,
+            Some(bits) => Class::of_bits(bits),
+            // Pairs of numbers of eight bits.
+            None => Class::B16,
+        }
+    }
+
+    /// The registers of the result of an instruction without side effects.
+    pub fn of_result(opcode: &Opcode) -> Class {
+        match opcode.name {
+            Name::Setp => Class::Pred,
+            Name::Clz | Name::Popc => Class::B32,
+            Name::Mul if opcode.has(Modifier::Wide) => Class::B64,
+            _ => opcode.types().next().map_or(Class::B32, Class::of_type),
+        }
+    }
+
+    /// The type of a move of such registers.
+    pub fn ty(self) -> Type {
+        match self {
+            Class::Pred => Type::Pred,
+            Class::B16 => Type::B16,
+            Class::B32 => Type::B32,
+            Class::B64 => Type::B64,
         }
     }
 
@@ -108,10 +127,12 @@ pub(crate) struct Address {
 pub(crate) enum Kind {
     /// An instruction without side effects.
     Pure {
-        name: Cow<'static, str>,
+        opcode: Opcode,
         from: Vec<Operand>,
     },
-    /// Loads `width` bits into each register; `name` is the type: `b32`, `b8`.
+    /// The address of the argument of this number.
+    Argument(usize),
+    /// Loads `bits` bits into each register.
     Load {
         address: Address,
         bits: u32,
@@ -129,16 +150,17 @@ pub(crate) enum Kind {
         expected: Operand,
         new: Operand,
     },
-    /// An atomic operation `name`, such as `add.f32`, on adjacent elements in memory; the results are the old
-    /// elements. Without results, a store of the type `name`.
+    /// Combines adjacent elements in memory with numbers; the results are the old elements. Without an update,
+    /// a store that other threads see only as a whole.
     Atomic {
-        name: &'static str,
+        update: Option<Modifier>,
+        ty: Type,
         address: Address,
         from: Vec<Operand>,
     },
     /// Any other instruction with side effects: `bar.sync 0`, a shuffle, an atomic.
     Effect {
-        name: Cow<'static, str>,
+        opcode: Opcode,
         from: Vec<Operand>,
     },
     Branch {
@@ -184,7 +206,7 @@ impl Inst {
             Kind::Branch { guard, .. } => guard.iter().map(|&(reg, _)| reg.into()).collect(),
             Kind::Move { from } => vec![*from],
             Kind::Unpack { from } => vec![(*from).into()],
-            Kind::Label(_) | Kind::Return | Kind::Note(_) => Vec::new(),
+            Kind::Argument(_) | Kind::Label(_) | Kind::Return | Kind::Note(_) => Vec::new(),
         }
     }
 

@@ -2,6 +2,7 @@
 
 use indexing_map::{BinaryOp, Expr, Interval};
 use ir::{ArrayShape, ElementTypeExt};
+use ptx::{Comparison, Modifier, Name, Type, cvt, setp};
 use syntax::hlo::ElementType;
 
 use super::index::{divisor, split_constant};
@@ -79,8 +80,10 @@ impl Lowering<'_> {
             Place::Param(param) => {
                 let base = self.pointer(param);
                 if let (1, Some(odd)) = (constant, self.odd_of_pair(&rest)) {
-                    let bytes_here = self.code.pure("mul.wide.u32", Class::B64, [odd, Operand::Int(bytes)]);
-                    let base = self.code.pure("add.s64", Class::B64, [base.into(), bytes_here.into()]).into();
+                    let bytes_here =
+                        self.code.pure(Name::Mul.with(Modifier::Wide, Type::U32), [odd, Operand::Int(bytes)]);
+                    let base =
+                        self.code.pure(Name::Add.of(Type::S64), [base.into(), bytes_here.into()]).into();
                     return (Address { space: Space::Global(param), base, offset: 0, align: bytes }, bits);
                 }
                 let is_parted = self.is_parted && !self.is_beside(param, at, &rest);
@@ -90,7 +93,7 @@ impl Lowering<'_> {
                 (Address { space: Space::Global(param), base, offset, align }, bits)
             }
             Place::Table(number) => {
-                let base = self.code.pure("mov.b64", Class::B64, [Operand::Table(number)]);
+                let base = self.code.pure(Name::Mov.of(Type::B64), [Operand::Table(number)]);
                 let base = self.moved(base, &rest, bytes, elements);
                 (Address { space: Space::Table(number), base, offset, align: align.min(bytes) }, bits)
             }
@@ -100,9 +103,11 @@ impl Lowering<'_> {
                     Expr::Const(0) => base,
                     _ => {
                         let index = self.indices.compute_as(&mut self.code, &rest, 32);
-                        let start = self.code.pure("mov.b32", Class::B32, [base]);
+                        let start = self.code.pure(Name::Mov.of(Type::B32), [base]);
                         let bytes = Operand::Int(bytes);
-                        self.code.pure("mad.lo.s32", Class::B32, [index, bytes, start.into()]).into()
+                        self.code
+                            .pure(Name::Mad.with(Modifier::Lo, Type::S32), [index, bytes, start.into()])
+                            .into()
                     }
                 };
                 (Address { space: Space::Shared(number), base, offset, align: align.min(16) }, bits)
@@ -163,7 +168,7 @@ impl Lowering<'_> {
         let range = self.indices.range(x);
         let is_small = Interval::new(0, i64::from(i32::MAX)).contains_interval(range);
         let x = is_small.then(|| self.indices.compute_as(&mut self.code, x, 32))?;
-        Some(self.code.pure("or.b32", Class::B32, [x, Operand::Int(1)]).into())
+        Some(self.code.pure(Name::Or.of(Type::B32), [x, Operand::Int(1)]).into())
     }
 
     /// A pointer advanced by this many elements.
@@ -178,15 +183,15 @@ impl Lowering<'_> {
         let distance = if is_small {
             let index = self.indices.compute_as(code, index, 32);
             if bytes == 1 {
-                code.pure("cvt.u64.u32", Class::B64, [index])
+                code.pure(cvt(Type::U64, Type::U32), [index])
             } else {
-                code.pure("mul.wide.u32", Class::B64, [index, Operand::Int(bytes)])
+                code.pure(Name::Mul.with(Modifier::Wide, Type::U32), [index, Operand::Int(bytes)])
             }
         } else {
             let index = self.indices.compute_as(code, index, 64);
-            code.pure("mul.lo.s64", Class::B64, [index, Operand::Int(bytes)])
+            code.pure(Name::Mul.with(Modifier::Lo, Type::S64), [index, Operand::Int(bytes)])
         };
-        self.code.pure("add.s64", Class::B64, [pointer.into(), distance.into()]).into()
+        self.code.pure(Name::Add.of(Type::S64), [pointer.into(), distance.into()]).into()
     }
 
     /// The address of an argument in global memory.
@@ -227,11 +232,11 @@ impl Lowering<'_> {
         }
         let reg = self.code.load(address, bits, is_invariant);
         match element {
-            ElementType::Pred => {
-                Val::Pred(self.code.pure("setp.ne.b16", Class::Pred, [reg.into(), Operand::Int(0)]).into())
-            }
+            ElementType::Pred => Val::Pred(
+                self.code.pure(setp(Comparison::Ne, Type::B16), [reg.into(), Operand::Int(0)]).into(),
+            ),
             // Eight bits, sign-extended to a 16-bit register.
-            ElementType::S8 => Val::Num(self.code.pure("cvt.s16.s8", Class::B16, [reg.into()]).into()),
+            ElementType::S8 => Val::Num(self.code.pure(cvt(Type::S16, Type::S8), [reg.into()]).into()),
             _ => Val::Num(reg.into()),
         }
     }
@@ -252,7 +257,7 @@ impl Lowering<'_> {
                 let from = [Operand::Int(1), Operand::Int(0), pred];
                 let byte = match pred {
                     Operand::Int(_) => pred,
-                    _ => self.code.pure("selp.b16", Class::B16, from).into(),
+                    _ => self.code.pure(Name::Selp.of(Type::B16), from).into(),
                 };
                 self.stored(address, 8, byte);
             }

@@ -2,6 +2,7 @@
 
 use indexing_map::Expr;
 use ir::{ElementTypeExt, OpId};
+use ptx::{Comparison, Name, Opcode, Type, cvt, setp};
 use rustc_hash::FxHashMap;
 use syntax::hlo::ElementType;
 
@@ -37,7 +38,7 @@ impl Lowering<'_> {
             }
         };
         let linear = self.indices.here(&linear);
-        let mut start = |symbol| self.code.pure("mov.b64", Class::B64, [symbol]);
+        let mut start = |symbol| self.code.pure(Name::Mov.of(Type::B64), [symbol]);
         match place {
             Place::Param(param) => (linear, self.pointer(param), Space::Global(param)),
             Place::Table(number) => (linear, start(Operand::Table(number)), Space::Table(number)),
@@ -74,15 +75,15 @@ impl Lowering<'_> {
         };
         let down = match shift {
             Operand::Int(0) => byte,
-            _ => self.code.pure("shr.u16", Class::B16, [byte, shift]).into(),
+            _ => self.code.pure(Name::Shr.of(Type::U16), [byte, shift]).into(),
         };
         if element.is_signed_integer() {
             let unused = Operand::Int(i64::from(16 - bits));
-            let up = self.code.pure("shl.b16", Class::B16, [down, unused]);
-            return Val::Num(self.code.pure("shr.s16", Class::B16, [up.into(), unused]).into());
+            let up = self.code.pure(Name::Shl.of(Type::B16), [down, unused]);
+            return Val::Num(self.code.pure(Name::Shr.of(Type::S16), [up.into(), unused]).into());
         }
         let mask = Operand::Int((1 << bits) - 1);
-        Val::Num(self.code.pure("and.b16", Class::B16, [down, mask]).into())
+        Val::Num(self.code.pure(Name::And.of(Type::B16), [down, mask]).into())
     }
 
     /// The number of bits of its byte below the element.
@@ -132,47 +133,47 @@ fn merged(
 ) -> Vec<Inst> {
     let mut insts = Vec::new();
     let push = |insts: &mut Vec<Inst>, kind: Kind, to: Vec<Reg>| insts.push(inst(kind, to, origin));
-    let mut pure = |insts: &mut Vec<Inst>, name: &'static str, class: Class, from: Vec<Operand>| -> Operand {
-        let to = code.reg(class);
-        insts.push(inst(Kind::Pure { name: name.into(), from }, vec![to], origin));
+    let mut pure = |insts: &mut Vec<Inst>, opcode: Opcode, from: Vec<Operand>| -> Operand {
+        let to = code.reg(Class::of_result(&opcode));
+        insts.push(inst(Kind::Pure { opcode, from }, vec![to], origin));
         to.into()
     };
     let ones = Operand::Int((1 << bits) - 1);
-    let word = pure(&mut insts, "and.b64", Class::B64, vec![base, Operand::Int(-4)]);
-    let low = pure(&mut insts, "cvt.u32.u64", Class::B32, vec![base]);
-    let byte = pure(&mut insts, "and.b32", Class::B32, vec![low, Operand::Int(3)]);
-    let mut place = pure(&mut insts, "shl.b32", Class::B32, vec![byte, Operand::Int(3)]);
+    let word = pure(&mut insts, Name::And.of(Type::B64), vec![base, Operand::Int(-4)]);
+    let low = pure(&mut insts, cvt(Type::U32, Type::U64), vec![base]);
+    let byte = pure(&mut insts, Name::And.of(Type::B32), vec![low, Operand::Int(3)]);
+    let mut place = pure(&mut insts, Name::Shl.of(Type::B32), vec![byte, Operand::Int(3)]);
     if shift != Operand::Int(0) {
-        place = pure(&mut insts, "add.s32", Class::B32, vec![place, shift]);
+        place = pure(&mut insts, Name::Add.of(Type::S32), vec![place, shift]);
     }
     let value = match value {
         Operand::Int(value) => {
             let value = Operand::Int(value & ((1 << bits) - 1));
-            pure(&mut insts, "mov.b32", Class::B32, vec![value])
+            pure(&mut insts, Name::Mov.of(Type::B32), vec![value])
         }
         other => {
-            let wide = pure(&mut insts, "cvt.u32.u16", Class::B32, vec![other]);
-            pure(&mut insts, "and.b32", Class::B32, vec![wide, ones])
+            let wide = pure(&mut insts, cvt(Type::U32, Type::U16), vec![other]);
+            pure(&mut insts, Name::And.of(Type::B32), vec![wide, ones])
         }
     };
-    let set = pure(&mut insts, "shl.b32", Class::B32, vec![value, place]);
-    let mask = pure(&mut insts, "mov.b32", Class::B32, vec![ones]);
-    let mask = pure(&mut insts, "shl.b32", Class::B32, vec![mask, place]);
-    let kept = pure(&mut insts, "not.b32", Class::B32, vec![mask]);
+    let set = pure(&mut insts, Name::Shl.of(Type::B32), vec![value, place]);
+    let mask = pure(&mut insts, Name::Mov.of(Type::B32), vec![ones]);
+    let mask = pure(&mut insts, Name::Shl.of(Type::B32), vec![mask, place]);
+    let kept = pure(&mut insts, Name::Not.of(Type::B32), vec![mask]);
     let address = Address { space, base: word, offset: 0, align: 4 };
     let (old, found, differs) = (code.reg(Class::B32), code.reg(Class::B32), code.reg(Class::Pred));
     let top = code.label();
     push(&mut insts, Kind::Load { address, bits: 32, is_invariant: false }, vec![old]);
     push(&mut insts, Kind::Label(top), Vec::new());
-    let mut pure = |insts: &mut Vec<Inst>, name: &'static str, from: Vec<Operand>| -> Operand {
+    let mut pure = |insts: &mut Vec<Inst>, opcode: Opcode, from: Vec<Operand>| -> Operand {
         let to = code.reg(Class::B32);
-        insts.push(inst(Kind::Pure { name: name.into(), from }, vec![to], origin));
+        insts.push(inst(Kind::Pure { opcode, from }, vec![to], origin));
         to.into()
     };
-    let others = pure(&mut insts, "and.b32", vec![old.into(), kept]);
-    let new = pure(&mut insts, "or.b32", vec![others, set]);
+    let others = pure(&mut insts, Name::And.of(Type::B32), vec![old.into(), kept]);
+    let new = pure(&mut insts, Name::Or.of(Type::B32), vec![others, set]);
     push(&mut insts, Kind::Exchange { address, bits: 32, expected: old.into(), new }, vec![found]);
-    let test = Kind::Pure { name: "setp.ne.b32".into(), from: vec![found.into(), old.into()] };
+    let test = Kind::Pure { opcode: setp(Comparison::Ne, Type::B32), from: vec![found.into(), old.into()] };
     push(&mut insts, test, vec![differs]);
     push(&mut insts, Kind::Move { from: found.into() }, vec![old]);
     push(&mut insts, Kind::Branch { target: top, guard: Some((differs, true)) }, Vec::new());
@@ -182,9 +183,9 @@ fn merged(
 /// A 16-bit register with adjacent elements.
 fn packed_half(code: &mut Code, parts: &[Operand], bits: u32, origin: Option<OpId>) -> (Reg, Vec<Inst>) {
     let mut insts = Vec::new();
-    let mut pure = |code: &mut Code, name: &'static str, from: Vec<Operand>| -> Reg {
+    let mut pure = |code: &mut Code, opcode: Opcode, from: Vec<Operand>| -> Reg {
         let to = code.reg(Class::B16);
-        insts.push(Inst { kind: Kind::Pure { name: name.into(), from }, to: vec![to], origin });
+        insts.push(Inst { kind: Kind::Pure { opcode, from }, to: vec![to], origin });
         to
     };
     let ones = (1i64 << bits) - 1;
@@ -192,18 +193,24 @@ fn packed_half(code: &mut Code, parts: &[Operand], bits: u32, origin: Option<OpI
     for (n, &part) in parts.iter().enumerate() {
         let place = n as i64 * i64::from(bits);
         let cut = match part {
-            Operand::Int(value) => pure(code, "mov.b16", vec![Operand::Int((value & ones) << place)]),
+            Operand::Int(value) => {
+                pure(code, Name::Mov.of(Type::B16), vec![Operand::Int((value & ones) << place)])
+            }
             _ => {
-                let cut = pure(code, "and.b16", vec![part, Operand::Int(ones)]);
-                if place == 0 { cut } else { pure(code, "shl.b16", vec![cut.into(), Operand::Int(place)]) }
+                let cut = pure(code, Name::And.of(Type::B16), vec![part, Operand::Int(ones)]);
+                if place == 0 {
+                    cut
+                } else {
+                    pure(code, Name::Shl.of(Type::B16), vec![cut.into(), Operand::Int(place)])
+                }
             }
         };
         sum = Some(match sum {
             None => cut,
-            Some(before) => pure(code, "or.b16", vec![before.into(), cut.into()]),
+            Some(before) => pure(code, Name::Or.of(Type::B16), vec![before.into(), cut.into()]),
         });
     }
-    let reg = sum.unwrap_or_else(|| pure(code, "mov.b16", vec![Operand::Int(0)]));
+    let reg = sum.unwrap_or_else(|| pure(code, Name::Mov.of(Type::B16), vec![Operand::Int(0)]));
     (reg, insts)
 }
 
@@ -235,7 +242,7 @@ pub(super) fn store_packed(
             if offset != 0 {
                 let moved = code.reg(Class::B64);
                 let from = vec![byte, Operand::Int(offset)];
-                new.push(inst(Kind::Pure { name: "add.s64".into(), from }, vec![moved], origin));
+                new.push(inst(Kind::Pure { opcode: Name::Add.of(Type::S64), from }, vec![moved], origin));
                 byte = moved.into();
             }
             let shift = Operand::Int(address.offset.rem_euclid(per_byte) * i64::from(bits));

@@ -15,15 +15,26 @@ mod small;
 
 use indexing_map::{Expr, Interval};
 use ir::ElementTypeExt;
+use ptx::{Comparison, Name, Type, cvt, setp};
 use syntax::hlo::{ElementType, Opcode};
 
 use super::lower::{Bf16, Lowering};
-use super::machine::{Class, Operand, Reg};
+use super::machine::{Class, Operand};
 use super::memory::class_of;
 use super::value::Val;
 use crate::constant::Constant;
 use crate::kernel::Detail;
 pub(super) use math::{COS_F64, SIN_F64};
+
+/// The type of a float with arithmetic instructions.
+fn float_type(element: ElementType) -> Type {
+    match element {
+        ElementType::F64 => Type::F64,
+        ElementType::F16 => Type::F16,
+        ElementType::Bf16 => Type::Bf16,
+        _ => Type::F32,
+    }
+}
 
 impl Lowering<'_> {
     /// Whether the device has all instructions for `bf16`.
@@ -92,21 +103,16 @@ impl Lowering<'_> {
         }
     }
 
-    /// Emits the instruction `name` on registers of the element's class.
-    pub(super) fn op(&mut self, name: &str, element: ElementType, from: impl Into<Vec<Operand>>) -> Reg {
-        self.code.pure(name.to_owned(), class_of(element), from)
-    }
-
     /// The operand in a register: most instructions take no constant as their first operand.
     pub(super) fn in_register(&mut self, operand: Operand, class: Class) -> Operand {
         match operand {
             Operand::Reg(_) => operand,
             Operand::Int(value) if class == Class::Pred => {
                 let from = [Operand::Int(value), Operand::Int(0)];
-                let one = self.code.pure("mov.b32", Class::B32, [from[0]]);
-                self.code.pure("setp.ne.b32", Class::Pred, [one.into(), from[1]]).into()
+                let one = self.code.pure(Name::Mov.of(Type::B32), [from[0]]);
+                self.code.pure(setp(Comparison::Ne, Type::B32), [one.into(), from[1]]).into()
             }
-            other => self.code.pure(format!("mov.b{}", class.bits()), class, [other]).into(),
+            other => self.code.pure(Name::Mov.of(Type::b(class.bits())), [other]).into(),
         }
     }
 
@@ -121,10 +127,10 @@ impl Lowering<'_> {
             return a;
         }
         if element == ElementType::Pred {
-            let then = self.logic_op("and.pred", condition, a.num());
-            let not = self.code.pure("not.pred", Class::Pred, [condition]);
-            let other = self.logic_op("and.pred", not.into(), b.num());
-            return Val::Pred(self.logic_op("or.pred", then, other));
+            let then = self.logic_op(Name::And, condition, a.num());
+            let not = self.code.pure(Name::Not.of(Type::Pred), [condition]);
+            let other = self.logic_op(Name::And, not.into(), b.num());
+            return Val::Pred(self.logic_op(Name::Or, then, other));
         }
         let parts: Vec<Operand> = a
             .operands()
@@ -133,24 +139,24 @@ impl Lowering<'_> {
             .map(|(a, b)| {
                 let bits = element.bits().unwrap_or(32);
                 let class = Class::of_bits(if element.is_complex() { bits / 2 } else { bits });
-                self.code.pure(format!("selp.b{}", class.bits()), class, [a, b, condition]).into()
+                self.code.pure(Name::Selp.of(Type::b(class.bits())), [a, b, condition]).into()
             })
             .collect();
         a.with_operands(&parts)
     }
 
     /// `and`, `or`, `xor` on predicates, which take no constant operands.
-    pub(super) fn logic_op(&mut self, name: &'static str, a: Operand, b: Operand) -> Operand {
+    pub(super) fn logic_op(&mut self, name: Name, a: Operand, b: Operand) -> Operand {
         let a = self.in_register(a, Class::Pred);
         let b = self.in_register(b, Class::Pred);
-        self.code.pure(name, Class::Pred, [a, b]).into()
+        self.code.pure(name.of(Type::Pred), [a, b]).into()
     }
 
     fn logic(&mut self, opcode: Opcode, a: Val, b: Val) -> Option<Val> {
         let name = match opcode {
-            Opcode::And | Opcode::Multiply | Opcode::Minimum => "and.pred",
-            Opcode::Or | Opcode::Maximum | Opcode::Add => "or.pred",
-            Opcode::Xor | Opcode::Subtract => "xor.pred",
+            Opcode::And | Opcode::Multiply | Opcode::Minimum => Name::And,
+            Opcode::Or | Opcode::Maximum | Opcode::Add => Name::Or,
+            Opcode::Xor | Opcode::Subtract => Name::Xor,
             _ => return None,
         };
         Some(Val::Pred(self.logic_op(name, a.num(), b.num())))
@@ -160,7 +166,7 @@ impl Lowering<'_> {
         match opcode {
             Opcode::Not => {
                 let a = self.in_register(a.num(), Class::Pred);
-                Some(Val::Pred(self.code.pure("not.pred", Class::Pred, [a]).into()))
+                Some(Val::Pred(self.code.pure(Name::Not.of(Type::Pred), [a]).into()))
             }
             _ => None,
         }
@@ -197,22 +203,22 @@ impl Lowering<'_> {
             return Expr::Const(constant.clamp(bounds.lower, bounds.upper));
         }
         let is_signed = from.is_signed_integer();
-        let sign = if is_signed { "s" } else { "u" };
+        let integer = |width| Type::integer(is_signed, width);
         let wide = from.bits().unwrap_or(32) > 32 || bounds.upper > i64::from(i32::MAX);
-        let (width, class) = if wide { (64, Class::B64) } else { (32, Class::B32) };
+        let width = if wide { 64 } else { 32 };
         let own = from.bits().unwrap_or(32).max(16);
         let mut register = value.num();
         if own < width {
-            register = self.code.pure(format!("cvt.{sign}{width}.{sign}{own}"), class, [register]).into();
+            register = self.code.pure(cvt(integer(width), integer(own)), [register]).into();
         }
         let least = bounds.lower;
-        let low = self.code.pure(format!("min.{sign}{width}"), class, [register, Operand::Int(bounds.upper)]);
+        let low = self.code.pure(Name::Min.of(integer(width)), [register, Operand::Int(bounds.upper)]);
         let inside = match is_signed || least > 0 {
-            true => self.code.pure(format!("max.{sign}{width}"), class, [low.into(), Operand::Int(least)]),
+            true => self.code.pure(Name::Max.of(integer(width)), [low.into(), Operand::Int(least)]),
             false => low,
         };
         let inside = match bounds.upper <= i64::from(i32::MAX) && width == 64 {
-            true => self.code.pure("cvt.u32.u64", Class::B32, [inside.into()]),
+            true => self.code.pure(cvt(Type::U32, Type::U64), [inside.into()]),
             false => inside,
         };
         self.indices.variable(bounds, inside.into())
@@ -230,8 +236,8 @@ impl Lowering<'_> {
         let fits = bounds.upper <= i64::from(i32::MAX);
         let register = match from.bits().unwrap_or(32) {
             // Numbers of at most eight bits are sign-extended in 16-bit registers.
-            0..=16 => self.code.pure("cvt.u32.u16", Class::B32, [register]).into(),
-            33.. if fits => self.code.pure("cvt.u32.u64", Class::B32, [register]).into(),
+            0..=16 => self.code.pure(cvt(Type::U32, Type::U16), [register]).into(),
+            33.. if fits => self.code.pure(cvt(Type::U32, Type::U64), [register]).into(),
             _ => register,
         };
         self.indices.variable(bounds, register)

@@ -1,5 +1,7 @@
 //! Reductions among the threads of a warp.
 
+use ptx::{Comparison, Modifier, Name, Opcode, Type, cvt, setp};
+
 use super::lower::Lowering;
 use super::machine::{Class, Kind, Operand, Reg};
 use super::memory::class_of;
@@ -43,13 +45,13 @@ impl Lowering<'_> {
                 let word = match pred {
                     Operand::Reg(_) => {
                         let from = [Operand::Int(1), Operand::Int(0), pred];
-                        self.code.pure("selp.b32", Class::B32, from)
+                        self.code.pure(Name::Selp.of(Type::B32), from)
                     }
-                    known => self.code.pure("mov.b32", Class::B32, [known]),
+                    known => self.code.pure(Name::Mov.of(Type::B32), [known]),
                 };
                 let word = self.down(word.into(), distance);
                 let is_set = [word.into(), Operand::Int(0)];
-                Val::Pred(self.code.pure("setp.ne.b32", Class::Pred, is_set).into())
+                Val::Pred(self.code.pure(setp(Comparison::Ne, Type::B32), is_set).into())
             }
             constant => constant,
         }
@@ -60,9 +62,9 @@ impl Lowering<'_> {
         let Operand::Reg(reg) = number else { return number };
         match reg.class {
             Class::B16 => {
-                let word = self.code.pure("cvt.u32.u16", Class::B32, [number]);
+                let word = self.code.pure(cvt(Type::U32, Type::U16), [number]);
                 let word = self.down(word.into(), distance);
-                self.code.pure("cvt.u16.u32", Class::B16, [word.into()]).into()
+                self.code.pure(cvt(Type::U16, Type::U32), [word.into()]).into()
             }
             Class::B64 => {
                 let halves = vec![self.code.reg(Class::B32), self.code.reg(Class::B32)];
@@ -79,8 +81,9 @@ impl Lowering<'_> {
     fn down(&mut self, word: Operand, distance: i64) -> Reg {
         let to = self.code.reg(Class::B32);
         // All lanes of the warp take part, and none reads beyond the last.
+        let opcode = Opcode::new(Name::Shfl).with(Modifier::Sync).with(Modifier::Down).with(Type::B32);
         let from = vec![word, Operand::Int(distance), Operand::Int(31), Operand::Int(-1)];
-        self.code.push(Kind::Effect { name: "shfl.sync.down.b32".into(), from }, vec![to]);
+        self.code.push(Kind::Effect { opcode, from }, vec![to]);
         to
     }
 }

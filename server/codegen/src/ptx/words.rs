@@ -1,5 +1,7 @@
 //! 8-bit and 16-bit numbers in words: registers for numbers that are loaded together, packing and unpacking.
 
+use ptx::{Name, Type, cvt};
+
 use super::code::Code;
 use super::machine::{Class, Inst, Kind, Operand, Reg};
 
@@ -40,7 +42,7 @@ pub(super) fn unpack(
     if word.class == Class::B16 {
         wide = code.reg(Class::B32);
         new.push(inst(
-            Kind::Pure { name: "cvt.u32.u16".into(), from: vec![word.into()] },
+            Kind::Pure { opcode: cvt(Type::U32, Type::U16), from: vec![word.into()] },
             vec![wide],
             origin,
         ));
@@ -48,9 +50,9 @@ pub(super) fn unpack(
     for (n, &part) in parts.iter().enumerate() {
         let byte = code.reg(Class::B32);
         let from = vec![wide.into(), Operand::Int(n as i64 * 8), Operand::Int(8)];
-        new.push(inst(Kind::Pure { name: "bfe.u32".into(), from }, vec![byte], origin));
+        new.push(inst(Kind::Pure { opcode: Name::Bfe.of(Type::U32), from }, vec![byte], origin));
         new.push(inst(
-            Kind::Pure { name: "cvt.u16.u32".into(), from: vec![byte.into()] },
+            Kind::Pure { opcode: cvt(Type::U16, Type::U32), from: vec![byte.into()] },
             vec![part],
             origin,
         ));
@@ -73,8 +75,8 @@ pub(super) fn pack(
         other => {
             let class = Class::of_bits(bits);
             let reg = code.reg(class);
-            let name = format!("mov.b{}", class.bits()).into();
-            new.push(inst(Kind::Pure { name, from: vec![other] }, vec![reg], origin));
+            let opcode = Name::Mov.of(Type::b(class.bits()));
+            new.push(inst(Kind::Pure { opcode, from: vec![other] }, vec![reg], origin));
             reg
         }
     };
@@ -89,10 +91,10 @@ pub(super) fn pack(
         let [low, high] = pair else { continue };
         let (low, high) = (register(code, *low, &mut new), register(code, *high, &mut new));
         let (cut, up, both) = (code.reg(Class::B16), code.reg(Class::B16), code.reg(Class::B16));
-        let pure = |name: &'static str, from: Vec<Operand>| Kind::Pure { name: name.into(), from };
-        new.push(inst(pure("and.b16", vec![low.into(), Operand::Int(255)]), vec![cut], origin));
-        new.push(inst(pure("shl.b16", vec![high.into(), Operand::Int(8)]), vec![up], origin));
-        new.push(inst(pure("or.b16", vec![cut.into(), up.into()]), vec![both], origin));
+        let pure = |opcode, from: Vec<Operand>| Kind::Pure { opcode, from };
+        new.push(inst(pure(Name::And.of(Type::B16), vec![low.into(), Operand::Int(255)]), vec![cut], origin));
+        new.push(inst(pure(Name::Shl.of(Type::B16), vec![high.into(), Operand::Int(8)]), vec![up], origin));
+        new.push(inst(pure(Name::Or.of(Type::B16), vec![cut.into(), up.into()]), vec![both], origin));
         halves.push(both);
     }
     match halves.as_slice() {

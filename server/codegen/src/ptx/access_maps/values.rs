@@ -2,6 +2,7 @@
 //! loops.
 
 use indexing_map::{BinaryOp, Constraint, Expr, IndexingMap, Interval, RangeContext, Variable};
+use ptx::{Comparison, Modifier, Name, Opcode, Type};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::super::machine::{Class, Inst, Kind, Label, Operand, Reg, Space};
@@ -104,11 +105,13 @@ impl<'c> Values<'c> {
         for (end, inst) in self.insts.iter().enumerate() {
             let Kind::Branch { target, guard: Some((guard, true)) } = inst.kind else { continue };
             let Some(&top) = self.labels.get(&target).filter(|&&top| top < end) else { continue };
-            let Some(Kind::Pure { name, from }) = self.made.get(&guard).map(|inst| &inst.kind) else {
+            let Some(Kind::Pure { opcode, from }) = self.made.get(&guard).map(|inst| &inst.kind) else {
                 continue;
             };
             let [Operand::Reg(counter), Operand::Int(turns)] = from[..] else { continue };
-            if !name.starts_with("setp.lt.u") || turns < 1 {
+            let is_below =
+                opcode.comparison() == Some(Comparison::Lt) && opcode.ty().is_some_and(Type::is_unsigned);
+            if !is_below || turns < 1 {
                 continue;
             }
             let variable = self.variable(Interval::from_size(turns), Role::Loop);
@@ -160,7 +163,7 @@ impl<'c> Values<'c> {
             for inst in writers.get(&reg).into_iter().flatten() {
                 match &inst.kind {
                     // The result of a floating-point comparison depends on data.
-                    Kind::Pure { name, .. } if name.starts_with("setp.") && name.contains(".f") => {}
+                    Kind::Pure { opcode, .. } if is_float_comparison(opcode) => {}
                     Kind::Pure { from, .. } => open.extend(from),
                     Kind::Move { from } if !self.counters.contains(&reg) => open.push(*from),
                     _ => {}
@@ -325,11 +328,11 @@ impl<'c> Values<'c> {
     /// Evaluates an instruction. Only the few instructions that compute indices are supported; results of
     /// others are unknown.
     pub(super) fn compute(&mut self, inst: &Inst) {
-        let (Kind::Pure { name, from }, [reg]) = (&inst.kind, inst.to.as_slice()) else { return };
+        let (Kind::Pure { opcode, from }, [reg]) = (&inst.kind, inst.to.as_slice()) else { return };
         if !self.needed.contains(reg) {
             return;
         }
-        let known = self.computed(name, from);
+        let known = self.computed(opcode, from);
         let value = known.or_else(|| {
             if reg.class == Class::Pred {
                 return None;
@@ -355,52 +358,53 @@ impl<'c> Values<'c> {
         }
     }
 
-    fn computed(&mut self, name: &str, from: &[Operand]) -> Option<Value> {
-        let (base, ty) = name.rsplit_once('.')?;
-        let is_unsigned = ty.starts_with('u');
+    fn computed(&mut self, opcode: &Opcode, from: &[Operand]) -> Option<Value> {
+        let (name, ty) = (opcode.name, opcode.ty()?);
+        let is_unsigned = ty.is_unsigned();
         match *from {
             [Operand::Symbol(id)] => {
                 let number = IDS.iter().position(|&known| known == id)?;
                 return Some(Value::Index(Expr::var(number)));
             }
-            [a] if base == "mov" => return self.value(a),
-            [a] if base.starts_with("cvt.") => return self.index(a).map(Value::Index),
-            [a] if name == "not.pred" => {
+            [a] if name == Name::Mov => return self.value(a),
+            [a] if name == Name::Cvt => return self.index(a).map(Value::Index),
+            [a] if *opcode == Name::Not.of(Type::Pred) => {
                 let Value::Test(constraints) = self.value(a)? else { return None };
                 return negated(&constraints, self).map(Value::Test);
             }
-            [a, b] if name == "and.pred" => {
+            [a, b] if *opcode == Name::And.of(Type::Pred) => {
                 let (Value::Test(a), Value::Test(b)) = (self.value(a)?, self.value(b)?) else { return None };
                 return Some(Value::Test([a, b].concat()));
             }
-            [a, Operand::Int(c)] if base.starts_with("setp.") => {
-                return self.compared(base, is_unsigned, a, c);
+            [a, Operand::Int(c)] if name == Name::Setp => {
+                return self.compared(opcode.comparison()?, is_unsigned, a, c);
             }
             // A division that rounds down.
-            [_, Operand::Reg(quotient), _] if base == "selp" => {
-                let Kind::Pure { name, from } = &self.made.get(&quotient)?.kind else { return None };
-                let (&[a, Operand::Int(c)], true) = (from.as_slice(), name.starts_with("div.s")) else {
+            [_, Operand::Reg(quotient), _] if name == Name::Selp => {
+                let Kind::Pure { opcode, from } = &self.made.get(&quotient)?.kind else { return None };
+                let is_division = opcode.name == Name::Div && opcode.ty().is_some_and(Type::is_signed);
+                let (&[a, Operand::Int(c)], true) = (from.as_slice(), is_division) else {
                     return None;
                 };
                 return Some(Value::Index(self.index(a)?.floor_div(c)));
             }
-            [a, b, c] if base == "mad.lo" => {
+            [a, b, c] if name == Name::Mad && opcode.has(Modifier::Lo) => {
                 return Some(Value::Index(self.index(a)? * self.index(b)? + self.index(c)?));
             }
             _ => {}
         }
-        let &[a, b] = from else { return None };
+        let (&[a, b], false) = (from, ty.is_float()) else { return None };
         if let Value::Pointer(places) = self.value(a)? {
             let moved = |place: Place, bytes: Expr| Place { bytes, ..place };
-            let moved: Vec<Place> = match (base, self.index(b)?) {
-                ("add", by) => places
+            let moved: Vec<Place> = match (name, self.index(b)?) {
+                (Name::Add, by) => places
                     .into_iter()
                     .map(|place| {
                         let bytes = place.bytes.clone() + by.clone();
                         moved(place, bytes)
                     })
                     .collect(),
-                ("and", Expr::Const(mask)) if mask < 0 && (-mask & (-mask - 1)) == 0 => places
+                (Name::And, Expr::Const(mask)) if mask < 0 && (-mask & (-mask - 1)) == 0 => places
                     .into_iter()
                     .map(|place| {
                         let bytes = place.bytes.clone().floor_div(-mask) * -mask;
@@ -413,22 +417,24 @@ impl<'c> Values<'c> {
         }
         let (x, y) = (self.index(a)?, self.index(b)?);
         let constant = y.as_const();
-        let expr = match (base, constant) {
-            ("add", _) => x + y,
-            ("sub", _) => match self.modulus(&x, &y) {
+        let expr = match (name, constant) {
+            (Name::Add, _) => x + y,
+            (Name::Sub, _) => match self.modulus(&x, &y) {
                 Some(c) => x.modulo(c),
                 None => x + y * -1,
             },
-            ("mul.lo" | "mul.wide", _) => x * y,
-            ("shl", Some(k @ 0..=40)) => x * (1i64 << k),
-            ("shr", Some(k @ 0..=62)) if !is_unsigned || self.range(&x).lower >= 0 => x.floor_div(1i64 << k),
-            ("and", Some(mask)) if mask > 0 && (mask & (mask + 1)) == 0 => x.modulo(mask + 1),
-            ("or", Some(1)) => x.floor_div(2) * 2 + 1,
-            ("div", Some(c)) if c > 0 && self.range(&x).lower >= 0 => x.floor_div(c),
-            ("rem", Some(c)) if c > 0 && self.range(&x).lower >= 0 => x.modulo(c),
-            ("max" | "min", Some(c)) => self.clamped(x, base == "max", is_unsigned, c)?,
-            ("max", None) if !is_unsigned => x.max(y),
-            ("min", None) if !is_unsigned => x.min(y),
+            (Name::Mul, _) if !opcode.has(Modifier::Hi) => x * y,
+            (Name::Shl, Some(k @ 0..=40)) => x * (1i64 << k),
+            (Name::Shr, Some(k @ 0..=62)) if !is_unsigned || self.range(&x).lower >= 0 => {
+                x.floor_div(1i64 << k)
+            }
+            (Name::And, Some(mask)) if mask > 0 && (mask & (mask + 1)) == 0 => x.modulo(mask + 1),
+            (Name::Or, Some(1)) => x.floor_div(2) * 2 + 1,
+            (Name::Div, Some(c)) if c > 0 && self.range(&x).lower >= 0 => x.floor_div(c),
+            (Name::Rem, Some(c)) if c > 0 && self.range(&x).lower >= 0 => x.modulo(c),
+            (Name::Max | Name::Min, Some(c)) => self.clamped(x, name == Name::Max, is_unsigned, c)?,
+            (Name::Max, None) if !is_unsigned => x.max(y),
+            (Name::Min, None) if !is_unsigned => x.min(y),
             _ => return None,
         };
         (!expr.is_too_large()).then_some(Value::Index(expr))
@@ -467,7 +473,7 @@ impl<'c> Values<'c> {
     }
 
     /// A comparison with a constant. `None` if only loaded values are compared.
-    fn compared(&self, base: &str, is_unsigned: bool, a: Operand, c: i64) -> Option<Value> {
+    fn compared(&self, comparison: Comparison, is_unsigned: bool, a: Operand, c: i64) -> Option<Value> {
         let expr = self.index(a)?;
         let mut is_data = true;
         expr.for_each_var(&mut |v| is_data &= self.is_runtime(v));
@@ -475,14 +481,14 @@ impl<'c> Values<'c> {
             return None;
         }
         let range = self.range(&expr);
-        let interval = match base {
-            "setp.eq" => Interval::point(c),
-            "setp.le" if is_unsigned => Interval::new(0, c),
-            "setp.lt" if is_unsigned => Interval::new(0, c.checked_sub(1)?),
-            "setp.le" => Interval::new(range.lower.min(c), c),
-            "setp.lt" => Interval::new(range.lower.min(c - 1), c.checked_sub(1)?),
-            "setp.ge" => Interval::new(c, range.upper.max(c)),
-            "setp.gt" => Interval::new(c.checked_add(1)?, range.upper.max(c + 1)),
+        let interval = match comparison {
+            Comparison::Eq => Interval::point(c),
+            Comparison::Le if is_unsigned => Interval::new(0, c),
+            Comparison::Lt if is_unsigned => Interval::new(0, c.checked_sub(1)?),
+            Comparison::Le => Interval::new(range.lower.min(c), c),
+            Comparison::Lt => Interval::new(range.lower.min(c - 1), c.checked_sub(1)?),
+            Comparison::Ge => Interval::new(c, range.upper.max(c)),
+            Comparison::Gt => Interval::new(c.checked_add(1)?, range.upper.max(c + 1)),
             _ => return None,
         };
         Some(Value::Test(vec![Constraint { expr, interval }]))
@@ -532,4 +538,8 @@ impl<'c> Values<'c> {
         }
         keys.iter().map(|key| map_of(&self.variables, IDS.len(), &[], &[], key, &[])).collect()
     }
+}
+
+fn is_float_comparison(opcode: &Opcode) -> bool {
+    opcode.name == Name::Setp && opcode.ty().is_some_and(Type::is_float)
 }

@@ -1,23 +1,24 @@
 //! Comparisons. For floating-point numbers, NaN is unequal to everything; the total order includes it.
 
 use ir::ElementTypeExt;
+use ptx::{Comparison, Name, Type, setp};
 use syntax::hlo::ElementType;
 
 use super::super::lower::Lowering;
 use super::super::machine::{Class, Operand};
 use super::super::memory::class_of;
 use super::super::value::Val;
-use crate::kernel::{Comparison, Direction};
+use crate::kernel::{self, Direction};
 
 impl Direction {
-    fn name(self) -> &'static str {
+    fn comparison(self) -> Comparison {
         match self {
-            Direction::Eq => "eq",
-            Direction::Ne => "ne",
-            Direction::Lt => "lt",
-            Direction::Le => "le",
-            Direction::Gt => "gt",
-            Direction::Ge => "ge",
+            Direction::Eq => Comparison::Eq,
+            Direction::Ne => Comparison::Ne,
+            Direction::Lt => Comparison::Lt,
+            Direction::Le => Comparison::Le,
+            Direction::Gt => Comparison::Gt,
+            Direction::Ge => Comparison::Ge,
         }
     }
 }
@@ -28,7 +29,7 @@ impl Lowering<'_> {
         a: Val,
         b: Val,
         element: ElementType,
-        comparison: Comparison,
+        comparison: kernel::Comparison,
     ) -> Option<Val> {
         let direction = comparison.direction;
         if element.is_complex() {
@@ -43,18 +44,16 @@ impl Lowering<'_> {
             return self.compare_total(a, b, element, direction);
         }
         if element.is_floating() {
-            let (a, b, kind) = self.comparable(a, b, element)?;
-            let name = if direction == Direction::Ne { "neu" } else { direction.name() };
-            let a = self.in_register(a, if kind == "f64" { Class::B64 } else { Class::B32 });
-            return Some(Val::Pred(
-                self.code.pure(format!("setp.{name}.{kind}"), Class::Pred, [a, b]).into(),
-            ));
+            let (a, b, ty) = self.comparable(a, b, element)?;
+            let comparison =
+                if direction == Direction::Ne { Comparison::Neu } else { direction.comparison() };
+            let a = self.in_register(a, if ty == Type::F64 { Class::B64 } else { Class::B32 });
+            return Some(Val::Pred(self.code.pure(setp(comparison, ty), [a, b]).into()));
         }
-        let sign = if element.is_signed_integer() { "s" } else { "u" };
         let width = element.bits()?.max(16);
         let a = self.in_register(a, class);
-        let name = format!("setp.{}.{sign}{width}", direction.name());
-        Some(Val::Pred(self.code.pure(name, Class::Pred, [a, b]).into()))
+        let name = setp(direction.comparison(), Type::integer(element.is_signed_integer(), width));
+        Some(Val::Pred(self.code.pure(name, [a, b]).into()))
     }
 
     /// Both as `f32` or `f64`, which preserves the order of smaller formats.
@@ -63,14 +62,14 @@ impl Lowering<'_> {
         a: Operand,
         b: Operand,
         element: ElementType,
-    ) -> Option<(Operand, Operand, &'static str)> {
+    ) -> Option<(Operand, Operand, Type)> {
         match element {
-            ElementType::F64 => Some((a, b, "f64")),
-            ElementType::F32 => Some((a, b, "f32")),
+            ElementType::F64 => Some((a, b, Type::F64)),
+            ElementType::F32 => Some((a, b, Type::F32)),
             _ => {
                 let a = self.as_f32(a, element)?;
                 let b = self.as_f32(b, element)?;
-                Some((a, b, "f32"))
+                Some((a, b, Type::F32))
             }
         }
     }
@@ -90,49 +89,48 @@ impl Lowering<'_> {
             let mut x = self.in_register(x, class);
             if bits < 16 {
                 let unused = Operand::Int(i64::from(16 - bits));
-                let up = self.code.pure("shl.b16", class, [x, unused]);
-                x = self.code.pure("shr.s16", class, [up.into(), unused]).into();
+                let up = self.code.pure(Name::Shl.of(Type::B16), [x, unused]);
+                x = self.code.pure(Name::Shr.of(Type::S16), [up.into(), unused]).into();
             }
-            let sign =
-                self.code.pure(format!("shr.s{width}"), class, [x, Operand::Int(i64::from(width) - 1)]);
+            let sign = self.code.pure(Name::Shr.of(Type::s(width)), [x, Operand::Int(i64::from(width) - 1)]);
             let all = match bits {
                 64 => i64::MAX,
                 _ => (1i64 << (bits - 1)) - 1,
             };
-            let turned = self.code.pure(format!("and.b{width}"), class, [sign.into(), Operand::Int(all)]);
-            self.code.pure(format!("xor.b{width}"), class, [x, turned.into()]).into()
+            let turned = self.code.pure(Name::And.of(Type::b(width)), [sign.into(), Operand::Int(all)]);
+            self.code.pure(Name::Xor.of(Type::b(width)), [x, turned.into()]).into()
         };
         let (a, b) = (key(a), key(b));
-        let name = format!("setp.{}.s{width}", direction.name());
-        Some(Val::Pred(self.code.pure(name, Class::Pred, [a, b]).into()))
+        let name = setp(direction.comparison(), Type::s(width));
+        Some(Val::Pred(self.code.pure(name, [a, b]).into()))
     }
 
     fn compare_pred(&mut self, a: Operand, b: Operand, direction: Direction) -> Option<Val> {
         let not = |e: &mut Self, x: Operand| -> Operand {
             let x = e.in_register(x, Class::Pred);
-            e.code.pure("not.pred", Class::Pred, [x]).into()
+            e.code.pure(Name::Not.of(Type::Pred), [x]).into()
         };
         let result = match direction {
-            Direction::Ne => self.logic_op("xor.pred", a, b),
+            Direction::Ne => self.logic_op(Name::Xor, a, b),
             Direction::Eq => {
-                let differ = self.logic_op("xor.pred", a, b);
+                let differ = self.logic_op(Name::Xor, a, b);
                 not(self, differ)
             }
             Direction::Lt => {
                 let below = not(self, a);
-                self.logic_op("and.pred", below, b)
+                self.logic_op(Name::And, below, b)
             }
             Direction::Gt => {
                 let below = not(self, b);
-                self.logic_op("and.pred", below, a)
+                self.logic_op(Name::And, below, a)
             }
             Direction::Le => {
                 let below = not(self, a);
-                self.logic_op("or.pred", below, b)
+                self.logic_op(Name::Or, below, b)
             }
             Direction::Ge => {
                 let below = not(self, b);
-                self.logic_op("or.pred", below, a)
+                self.logic_op(Name::Or, below, a)
             }
         };
         Some(Val::Pred(result))
@@ -142,11 +140,11 @@ impl Lowering<'_> {
         let (Val::Complex(ar, ai), Val::Complex(br, bi)) = (a, b) else { return None };
         let part = if element == ElementType::C64 { ElementType::F32 } else { ElementType::F64 };
         let (name, both) = match direction {
-            Direction::Eq => (Direction::Eq, "and.pred"),
-            Direction::Ne => (Direction::Ne, "or.pred"),
+            Direction::Eq => (Direction::Eq, Name::And),
+            Direction::Ne => (Direction::Ne, Name::Or),
             _ => return None,
         };
-        let comparison = Comparison { direction: name, is_total: false };
+        let comparison = kernel::Comparison { direction: name, is_total: false };
         let re = self.compare(Val::Num(ar), Val::Num(br), part, comparison)?;
         let im = self.compare(Val::Num(ai), Val::Num(bi), part, comparison)?;
         Some(Val::Pred(self.logic_op(both, re.num(), im.num())))

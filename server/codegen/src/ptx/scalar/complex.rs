@@ -3,10 +3,11 @@
 mod functions;
 mod quotient;
 
+use ptx::{Name, Type};
 use syntax::hlo::{ElementType, Opcode};
 
 use super::super::lower::Lowering;
-use super::super::machine::{Class, Operand};
+use super::super::machine::Operand;
 use super::super::value::Val;
 use super::math::flow::X;
 use super::math::kind_of;
@@ -40,7 +41,9 @@ impl Lowering<'_> {
             Opcode::IsFinite => {
                 let mut finite = |x: Operand| self.float_unary(opcode, Val::Num(x), part, part);
                 let (re, im) = (finite(re)?, finite(im)?);
-                return Some(Val::Pred(self.code.pure("and.pred", Class::Pred, [re.num(), im.num()]).into()));
+                return Some(Val::Pred(
+                    self.code.pure(Name::And.of(Type::Pred), [re.num(), im.num()]).into(),
+                ));
             }
             _ => {}
         }

@@ -1,12 +1,14 @@
 //! Conversions. Floats are converted to integers towards zero and clamped to the range; NaN becomes 0.
 
 use ir::ElementTypeExt;
+use ptx::{Comparison, Name, Rounding, Type, cvt, rounding_cvt, setp};
 use syntax::hlo::ElementType;
 
 use super::super::lower::Lowering;
 use super::super::machine::{Class, Operand};
 use super::super::memory::class_of;
 use super::super::value::Val;
+use super::float_type;
 use crate::constant::Constant;
 
 impl Lowering<'_> {
@@ -54,12 +56,12 @@ impl Lowering<'_> {
         let class = class_of(from);
         let x = self.in_register(x, class);
         let is_set = match from {
-            ElementType::F64 => self.code.pure("setp.neu.f64", Class::Pred, [x, Operand::F64(0)]),
+            ElementType::F64 => self.code.pure(setp(Comparison::Neu, Type::F64), [x, Operand::F64(0)]),
             _ if from.is_floating() => {
                 let x = self.as_f32(x, from)?;
-                self.code.pure("setp.neu.f32", Class::Pred, [x, Operand::F32(0)])
+                self.code.pure(setp(Comparison::Neu, Type::F32), [x, Operand::F32(0)])
             }
-            _ => self.code.pure(format!("setp.ne.b{}", class.bits()), Class::Pred, [x, Operand::Int(0)]),
+            _ => self.code.pure(setp(Comparison::Ne, Type::b(class.bits())), [x, Operand::Int(0)]),
         };
         Some(Val::Pred(is_set.into()))
     }
@@ -69,63 +71,63 @@ impl Lowering<'_> {
         let moved = match a.cmp(&b) {
             std::cmp::Ordering::Equal => x,
             std::cmp::Ordering::Less => {
-                let sign = if from.is_signed_integer() { "s" } else { "u" };
-                self.op(&format!("cvt.{sign}{b}.{sign}{a}"), to, [x]).into()
+                let integer = |width| Type::integer(from.is_signed_integer(), width);
+                self.code.pure(cvt(integer(b), integer(a)), [x]).into()
             }
-            std::cmp::Ordering::Greater => self.op(&format!("cvt.u{b}.u{a}"), to, [x]).into(),
+            std::cmp::Ordering::Greater => self.code.pure(cvt(Type::u(b), Type::u(a)), [x]).into(),
         };
         let widens = to.bits() > from.bits() && from.is_signed_integer() == to.is_signed_integer();
         if widens { moved } else { self.in_range(moved, to) }
     }
 
     fn int_to_float(&mut self, x: Operand, from: ElementType, to: ElementType) -> Option<Val> {
-        let sign = if from.is_signed_integer() { "s" } else { "u" };
-        let bits = class_of(from).bits();
+        let from = Type::integer(from.is_signed_integer(), class_of(from).bits());
         match to {
             ElementType::F32 | ElementType::F64 => {
-                let name = format!("cvt.rn.{}.{sign}{bits}", to.name());
-                Some(Val::Num(self.op(&name, to, [x]).into()))
+                let opcode = rounding_cvt(Rounding::Rn, float_type(to), from);
+                Some(Val::Num(self.code.pure(opcode, [x]).into()))
             }
-            ElementType::F16 => Some(Val::Num(self.op(&format!("cvt.rn.f16.{sign}{bits}"), to, [x]).into())),
+            ElementType::F16 => {
+                Some(Val::Num(self.code.pure(rounding_cvt(Rounding::Rn, Type::F16, from), [x]).into()))
+            }
             ElementType::Bf16 if self.has_bf16() => {
-                Some(Val::Num(self.op(&format!("cvt.rn.bf16.{sign}{bits}"), to, [x]).into()))
+                Some(Val::Num(self.code.pure(rounding_cvt(Rounding::Rn, Type::Bf16, from), [x]).into()))
             }
             _ => {
-                let wide = self.op(&format!("cvt.rn.f32.{sign}{bits}"), ElementType::F32, [x]);
+                let wide = self.code.pure(rounding_cvt(Rounding::Rn, Type::F32, from), [x]);
                 self.float_to_float(wide.into(), ElementType::F32, to).map(Val::Num)
             }
         }
     }
 
     fn float_to_int(&mut self, x: Operand, from: ElementType, to: ElementType) -> Option<Val> {
-        let (x, kind) = match from {
-            ElementType::F64 => (x, "f64"),
-            _ => (self.as_f32(x, from)?, "f32"),
+        let (x, ty) = match from {
+            ElementType::F64 => (x, Type::F64),
+            _ => (self.as_f32(x, from)?, Type::F32),
         };
-        let sign = if to.is_signed_integer() { "s" } else { "u" };
+        let integer = |width| Type::integer(to.is_signed_integer(), width);
         let bits = to.bits()?;
         // The instruction clamps to the range of its own type, so narrow types are converted through 32 bits.
         let width = bits.max(32);
-        let class = Class::of_bits(width);
-        let whole = self.code.pure(format!("cvt.rzi.{sign}{width}.{kind}"), class, [x]);
-        let is_nan = self.code.pure(format!("setp.nan.{kind}"), Class::Pred, [x, x]);
+        let whole = self.code.pure(rounding_cvt(Rounding::Rzi, integer(width), ty), [x]);
+        let is_nan = self.code.pure(setp(Comparison::Nan, ty), [x, x]);
         let mut value = whole;
         if bits < 32 {
             let (least, most) = match to.is_signed_integer() {
                 true => (-(1i64 << (bits - 1)), (1i64 << (bits - 1)) - 1),
                 false => (0, (1i64 << bits) - 1),
             };
-            value = self.code.pure(format!("min.{sign}32"), class, [value.into(), Operand::Int(most)]);
+            value = self.code.pure(Name::Min.of(integer(32)), [value.into(), Operand::Int(most)]);
             if least < 0 {
-                value = self.code.pure("max.s32", class, [value.into(), Operand::Int(least)]);
+                value = self.code.pure(Name::Max.of(Type::S32), [value.into(), Operand::Int(least)]);
             }
         }
         let from = [Operand::Int(0), value.into(), is_nan.into()];
-        let number = self.code.pure(format!("selp.b{width}"), class, from);
+        let number = self.code.pure(Name::Selp.of(Type::b(width)), from);
         if bits >= 32 {
             return Some(Val::Num(number.into()));
         }
-        Some(Val::Num(self.code.pure("cvt.u16.u32", Class::B16, [number.into()]).into()))
+        Some(Val::Num(self.code.pure(cvt(Type::U16, Type::U32), [number.into()]).into()))
     }
 
     pub(super) fn float_to_float(
@@ -137,27 +139,29 @@ impl Lowering<'_> {
         use ElementType::*;
         let x = self.in_register(x, class_of(from));
         Some(match (from, to) {
-            (F16, F32) => self.op("cvt.f32.f16", to, [x]).into(),
-            (F16, F64) => self.op("cvt.f64.f16", to, [x]).into(),
-            (F32, F64) => self.op("cvt.f64.f32", to, [x]).into(),
-            (Bf16, F32) if self.has_bf16() => self.op("cvt.f32.bf16", to, [x]).into(),
+            (F16, F32) => self.code.pure(cvt(Type::F32, Type::F16), [x]).into(),
+            (F16, F64) => self.code.pure(cvt(Type::F64, Type::F16), [x]).into(),
+            (F32, F64) => self.code.pure(cvt(Type::F64, Type::F32), [x]).into(),
+            (Bf16, F32) if self.has_bf16() => self.code.pure(cvt(Type::F32, Type::Bf16), [x]).into(),
             // A `bf16` is the upper half of an `f32`.
             (Bf16, F32) => {
-                let wide = self.code.pure("cvt.u32.u16", Class::B32, [x]);
-                self.op("shl.b32", to, [wide.into(), Operand::Int(16)]).into()
+                let wide = self.code.pure(cvt(Type::U32, Type::U16), [x]);
+                self.code.pure(Name::Shl.of(Type::B32), [wide.into(), Operand::Int(16)]).into()
             }
-            (F32, F16) => self.op("cvt.rn.f16.f32", to, [x]).into(),
-            (F32, Bf16) => self.op("cvt.rn.bf16.f32", to, [x]).into(),
-            (F64, F32) => self.op("cvt.rn.f32.f64", to, [x]).into(),
-            (F64, Bf16) if self.has_bf16() => self.op("cvt.rn.bf16.f64", to, [x]).into(),
+            (F32, F16) => self.code.pure(rounding_cvt(Rounding::Rn, Type::F16, Type::F32), [x]).into(),
+            (F32, Bf16) => self.code.pure(rounding_cvt(Rounding::Rn, Type::Bf16, Type::F32), [x]).into(),
+            (F64, F32) => self.code.pure(rounding_cvt(Rounding::Rn, Type::F32, Type::F64), [x]).into(),
+            (F64, Bf16) if self.has_bf16() => {
+                self.code.pure(rounding_cvt(Rounding::Rn, Type::Bf16, Type::F64), [x]).into()
+            }
             (F64, Bf16) => {
                 let single = self.float_to_float(x, F64, F32)?;
                 self.float_to_float(single, F32, Bf16)?
             }
-            (F64, F16) => self.op("cvt.rn.f16.f64", to, [x]).into(),
+            (F64, F16) => self.code.pure(rounding_cvt(Rounding::Rn, Type::F16, Type::F64), [x]).into(),
             (Bf16, F64) => {
                 let single = self.float_to_float(x, Bf16, F32)?;
-                self.op("cvt.f64.f32", to, [single]).into()
+                self.code.pure(cvt(Type::F64, Type::F32), [single]).into()
             }
             (Bf16, F16) | (F16, Bf16) => {
                 let single = self.float_to_float(x, from, F32)?;
@@ -192,7 +196,7 @@ impl Lowering<'_> {
             // The bits above a code are zero.
             true if bits < 16 => {
                 let value = self.in_register(value, Class::B16);
-                self.code.pure("and.b16", Class::B16, [value, Operand::Int(mask as i64)]).into()
+                self.code.pure(Name::And.of(Type::B16), [value, Operand::Int(mask as i64)]).into()
             }
             true => value,
             false => self.in_range(value, to),

@@ -1,9 +1,9 @@
 //! Rounding to fewer bits of exponent and mantissa. Source: XLA `EmitReducePrecisionIR`.
 
+use ptx::{Type, cvt};
 use syntax::hlo::ElementType;
 
 use super::super::lower::Lowering;
-use super::super::machine::Class;
 use super::super::value::Val;
 use super::math::flow::{Kind, X};
 use crate::constant::format;
@@ -48,14 +48,14 @@ impl Lowering<'_> {
         let is_half = source.0 + source.1 < 16;
         let mut bits = self.in_register(a.num(), super::class_of(element));
         if is_half {
-            bits = self.code.pure("cvt.u32.u16", Class::B32, [bits]).into();
+            bits = self.code.pure(cvt(Type::U32, Type::U16), [bits]).into();
         }
         let result =
             self.formula(|code| reduced(X::new(code, bits, kind), source, (exponent, mantissa)).operand);
         if !is_half {
             return Some(Val::Num(result));
         }
-        Some(Val::Num(self.code.pure("cvt.u16.u32", Class::B16, [result]).into()))
+        Some(Val::Num(self.code.pure(cvt(Type::U16, Type::U32), [result]).into()))
     }
 }
 

@@ -4,6 +4,7 @@
 //! largest number. Source: XLA `lower_tensors`' float conversions, `ml_dtypes`' formats. From Ada on, the two
 //! formats with device instructions use these, with a correction for the numbers that they clamp.
 
+use ptx::{Comparison, Modifier, Name, Opcode, Rounding, Type, cvt, rounding_cvt, setp};
 use syntax::hlo::ElementType;
 
 use super::super::lower::Lowering;
@@ -53,41 +54,41 @@ impl Lowering<'_> {
     fn narrowed(&mut self, x: Operand, to: ElementType) -> Option<Operand> {
         if to == ElementType::F8e8m0fnu {
             let code = self.formula(|code| power_code(X::new(code, x, Kind::F32)).operand);
-            return Some(self.code.pure("cvt.u16.u32", Class::B16, [code]).into());
+            return Some(self.code.pure(cvt(Type::U16, Type::U32), [code]).into());
         }
         if self.is_own(to) {
             return Some(self.narrowed_by_device(x, to));
         }
         let format = format(to)?;
         let code = self.formula(|code| rounded(X::new(code, x, Kind::F32), format).operand);
-        Some(self.code.pure("cvt.u16.u32", Class::B16, [code]).into())
+        Some(self.code.pure(cvt(Type::U16, Type::U32), [code]).into())
     }
 
     /// Converts with the instruction, which clamps large numbers; these are replaced by infinity or NaN.
     fn narrowed_by_device(&mut self, x: Operand, to: ElementType) -> Operand {
         let is_four = to == ElementType::F8e4m3fn;
-        let name = if is_four { "e4m3x2" } else { "e5m2x2" };
+        let opcode = Opcode::new(Name::Cvt).with(Rounding::Rn).with(Modifier::Satfinite);
+        let opcode = opcode.with(pair_type(to)).with(Type::F32);
         let x = self.in_register(x, Class::B32);
-        let pair = self.code.pure(format!("cvt.rn.satfinite.{name}.f32"), Class::B16, [x, x]);
+        let pair = self.code.pure(opcode, [x, x]);
         // The smallest number that rounds above the largest one.
         let first = if is_four { 0x43e8_0001 } else { 0x4770_0000 };
-        let size = self.code.pure("and.b32", Class::B32, [x, Operand::Int(0x7fff_ffff)]);
-        let above = self.code.pure("add.s32", Class::B32, [size.into(), Operand::Int(-first)]);
+        let size = self.code.pure(Name::And.of(Type::B32), [x, Operand::Int(0x7fff_ffff)]);
+        let above = self.code.pure(Name::Add.of(Type::S32), [size.into(), Operand::Int(-first)]);
         let count = Operand::Int(0x7f80_0001 - first);
-        let is_beyond = self.code.pure("setp.lt.u32", Class::Pred, [above.into(), count]);
-        let sign = self.code.pure("shr.u32", Class::B32, [x, Operand::Int(24)]);
-        let sign = self.code.pure("cvt.u16.u32", Class::B16, [sign.into()]);
-        let sign = self.code.pure("and.b16", Class::B16, [sign.into(), Operand::Int(128)]);
+        let is_beyond = self.code.pure(setp(Comparison::Lt, Type::U32), [above.into(), count]);
+        let sign = self.code.pure(Name::Shr.of(Type::U32), [x, Operand::Int(24)]);
+        let sign = self.code.pure(cvt(Type::U16, Type::U32), [sign.into()]);
+        let sign = self.code.pure(Name::And.of(Type::B16), [sign.into(), Operand::Int(128)]);
         let top = Operand::Int(if is_four { 127 } else { 124 });
-        let beyond = self.code.pure("or.b16", Class::B16, [sign.into(), top]);
-        let either = self.code.pure("selp.b16", Class::B16, [beyond.into(), pair.into(), is_beyond.into()]);
-        self.code.pure("and.b16", Class::B16, [either.into(), Operand::Int(255)]).into()
+        let beyond = self.code.pure(Name::Or.of(Type::B16), [sign.into(), top]);
+        let either = self.code.pure(Name::Selp.of(Type::B16), [beyond.into(), pair.into(), is_beyond.into()]);
+        self.code.pure(Name::And.of(Type::B16), [either.into(), Operand::Int(255)]).into()
     }
 
     /// Converts an 8-bit float exactly to `f16`, with the device's instruction.
     fn half_of_small(&mut self, x: Operand, from: ElementType) -> Operand {
-        let name = if from == ElementType::F8e4m3fn { "e4m3x2" } else { "e5m2x2" };
-        let pair = self.code.pure(format!("cvt.rn.f16x2.{name}"), Class::B32, [x]);
+        let pair = self.code.pure(rounding_cvt(Rounding::Rn, Type::F16x2, pair_type(from)), [x]);
         let (low, high) = (self.code.reg(Class::B16), self.code.reg(Class::B16));
         self.code.push(Inst::Unpack { from: pair }, vec![low, high]);
         low.into()
@@ -98,9 +99,9 @@ impl Lowering<'_> {
         let x = self.in_register(x, Class::B16);
         if self.is_own(from) {
             let half = self.half_of_small(x, from);
-            return Some(self.code.pure("cvt.f32.f16", Class::B32, [half]).into());
+            return Some(self.code.pure(cvt(Type::F32, Type::F16), [half]).into());
         }
-        let wide = self.code.pure("cvt.u32.u16", Class::B32, [x]).into();
+        let wide = self.code.pure(cvt(Type::U32, Type::U16), [x]).into();
         if from == ElementType::F8e8m0fnu {
             return Some(self.formula(|code| {
                 let x = X::new(code, wide, Kind::I32);
@@ -113,6 +114,11 @@ impl Lowering<'_> {
         let format = format(from)?;
         Some(self.formula(|code| widened(X::new(code, wide, Kind::I32), format).operand))
     }
+}
+
+/// The type of two numbers of a format with device instructions.
+fn pair_type(element: ElementType) -> Type {
+    if element == ElementType::F8e4m3fn { Type::E4m3x2 } else { Type::E5m2x2 }
 }
 
 /// Converts an `f32` to another format, rounding to the nearest, ties to even.

@@ -1,5 +1,7 @@
 //! The common instructions at the ends of arms, and the values that each arm still assigns.
 
+use ptx::{Name, Type};
+
 use super::super::machine::{Address, Class, Inst, Kind, Operand, Reg, Space};
 use super::{Arm, Sinking};
 
@@ -46,10 +48,10 @@ impl Sinking<'_> {
                 };
                 if places.iter().all(is_alike) { Plan::Load { places } } else { choose() }
             }
-            Kind::Pure { name, from } => {
+            Kind::Pure { opcode, from } => {
                 let operands = |&n: &usize| match &self.out[n].kind {
-                    Kind::Pure { name: own, from: operands } => {
-                        (own == name && operands.len() == from.len()).then_some(operands)
+                    Kind::Pure { opcode: own, from: operands } => {
+                        (own == opcode && operands.len() == from.len()).then_some(operands)
                     }
                     _ => None,
                 };
@@ -122,7 +124,7 @@ impl Sinking<'_> {
                     }
                     let moved = self.code.reg(Class::B64);
                     let from = vec![own.base, Operand::Int(own.offset)];
-                    let kind = Kind::Pure { name: "add.s64".into(), from };
+                    let kind = Kind::Pure { opcode: Name::Add.of(Type::S64), from };
                     before.push(Inst { kind, to: vec![moved], origin: inst.origin });
                     moved.into()
                 });

@@ -2,6 +2,8 @@
 //! values do not overflow, and returns the results of C's Annex G where both parts would be NaN. Source: MLIR
 //! `ComplexToStandard`, the algorithm of Smith.
 
+use ptx::{Modifier, Name, Type};
+
 use super::Z;
 use crate::ptx::scalar::math::flow::{P, X};
 
@@ -43,5 +45,5 @@ pub(super) fn either<'f>(condition: P<'f>, a: Z<'f>, b: Z<'f>) -> Z<'f> {
 
 /// XLA's division of numbers of this type.
 pub(super) fn quotient<'f>(a: X<'f>, b: X<'f>) -> X<'f> {
-    if a.is_double() { a.over(b) } else { a.raw("div.full.f32", a.kind, &[b]) }
+    if a.is_double() { a.over(b) } else { a.raw(Name::Div.with(Modifier::Full, Type::F32), a.kind, &[b]) }
 }

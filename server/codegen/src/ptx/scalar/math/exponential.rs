@@ -1,5 +1,6 @@
 //! Exponentials: `x = n log 2 + r`, a polynomial for `e^r - 1`, and `2^n` as bits.
 
+use ptx::{Modifier, Name, Opcode, Rounding, Type};
 use std::f64::consts::{LN_2, LOG2_E};
 
 use super::coefficients::{EXPM1_F32, EXPM1_F64};
@@ -29,14 +30,16 @@ pub(in crate::ptx::scalar) fn exp(x: X<'_>) -> X<'_> {
 fn exp_single(x: X<'_>) -> X<'_> {
     // x log2(e) / 252 + 1/2, clamped to [0, 1], times 252, rounded down to an integer: the exponent plus 126.
     let scaled = x.fma(f64::from(std::f32::consts::LOG2_E / 252.0), 0.5);
-    let unit = scaled.raw("cvt.sat.f32.f32", Kind::F32, &[]);
-    let shifted = unit.raw("fma.rm.f32", Kind::F32, &[x.like(252.0), x.like(12_582_913.0)]);
+    let saturating = Opcode::new(Name::Cvt).with(Modifier::Sat).with(Type::F32).with(Type::F32);
+    let unit = scaled.raw(saturating, Kind::F32, &[]);
+    let fma_down = Opcode::new(Name::Fma).with(Rounding::Rm).with(Type::F32);
+    let shifted = unit.raw(fma_down, Kind::F32, &[x.like(252.0), x.like(12_582_913.0)]);
     let whole = shifted + -12_583_039.0;
     let high = x.fma(LOG2_E, -whole);
     // The rest of log2(e) after 24 bits.
     let rest = x.fma(1.925_963e-8, high);
     let scale = shifted.bits().shl(23i64).float();
-    rest.approx("ex2.approx.ftz") * scale
+    rest.approx_flushing(Name::Ex2) * scale
 }
 
 /// e^(x + low), in full precision in both widths. At most 1 ulp if the result is a normal number.
@@ -73,5 +76,9 @@ pub(super) fn quarter_exp(x: X<'_>) -> X<'_> {
 /// 1 / (1 + e^-x). At most 3 ulp.
 pub(in crate::ptx::scalar) fn logistic(x: X<'_>) -> X<'_> {
     let sum = exp(-x) + 1.0;
-    if x.is_double() { x.like(1.0).over(sum) } else { x.like(1.0).raw("div.full.f32", Kind::F32, &[sum]) }
+    if x.is_double() {
+        x.like(1.0).over(sum)
+    } else {
+        x.like(1.0).raw(Name::Div.with(Modifier::Full, Type::F32), Kind::F32, &[sum])
+    }
 }

@@ -4,6 +4,7 @@ mod conditions;
 mod loops;
 mod words;
 
+use ptx::{Modifier, Name, Opcode, Rounding, Type, rounding_cvt};
 use std::cell::RefCell;
 use std::ops::{Add, Mul, Neg, Sub};
 
@@ -33,14 +34,23 @@ impl Kind {
         matches!(self, Kind::F32 | Kind::F64)
     }
 
-    fn name(self) -> &'static str {
+    /// The opcode, which rounds floats to nearest.
+    fn rounded(self, name: Name) -> Opcode {
+        if self.is_float() { nearest(name) } else { Opcode::new(name) }
+    }
+
+    fn ty(self) -> Type {
         match self {
-            Kind::F32 => "f32",
-            Kind::F64 => "f64",
-            Kind::I32 => "s32",
-            Kind::I64 => "s64",
+            Kind::F32 => Type::F32,
+            Kind::F64 => Type::F64,
+            Kind::I32 => Type::S32,
+            Kind::I64 => Type::S64,
         }
     }
+}
+
+fn nearest(name: Name) -> Opcode {
+    Opcode::new(name).with(Rounding::Rn)
 }
 
 pub(in crate::ptx) use conditions::P;
@@ -111,36 +121,35 @@ impl<'f> X<'f> {
         match self.operand {
             Operand::Reg(_) => self,
             _ => {
-                let class = self.kind.class();
-                let name = format!("mov.b{}", class.bits());
-                let operand = self.flow.borrow_mut().pure(name, class, [self.operand]).into();
+                let opcode = Name::Mov.of(Type::b(self.kind.bits()));
+                let operand = self.flow.borrow_mut().pure(opcode, [self.operand]).into();
                 X { operand, ..self }
             }
         }
     }
 
     /// Emits an instruction on registers and constants; the first operand must be in a register.
-    fn call(self, name: &str, kind: Kind, from: &[X<'f>]) -> X<'f> {
-        let operand = self.emit(name, kind.class(), from);
+    fn call(self, opcode: Opcode, kind: Kind, from: &[X<'f>]) -> X<'f> {
+        let operand = self.emit(opcode, from);
         X { flow: self.flow, operand, kind }
     }
 
-    fn emit(self, name: &str, class: Class, from: &[X<'f>]) -> Operand {
+    fn emit(self, opcode: Opcode, from: &[X<'f>]) -> Operand {
         let in_place = |(n, x): (usize, &X<'f>)| if n == 0 { x.in_register().operand } else { x.operand };
         let operands: Vec<Operand> = from.iter().enumerate().map(in_place).collect();
-        self.flow.borrow_mut().pure(name.to_owned(), class, operands).into()
+        self.flow.borrow_mut().pure(opcode, operands).into()
     }
 
-    /// Emits the instruction `name` with the kind as its suffix.
-    fn same(self, name: &str, others: &[X<'f>]) -> X<'f> {
+    /// Emits the instruction with the type of this number.
+    fn same(self, opcode: impl Into<Opcode>, others: &[X<'f>]) -> X<'f> {
         let mut from = vec![self];
         from.extend_from_slice(others);
-        self.call(&format!("{name}.{}", self.kind.name()), self.kind, &from)
+        self.call(opcode.into().with(self.kind.ty()), self.kind, &from)
     }
 
     /// `self · by + plus`, rounded once.
     pub fn fma(self, by: impl Part<'f>, plus: impl Part<'f>) -> X<'f> {
-        self.same("fma.rn", &[by.beside(self), plus.beside(self)])
+        self.same(nearest(Name::Fma), &[by.beside(self), plus.beside(self)])
     }
 
     /// The polynomial with these coefficients, constant term first.
@@ -153,52 +162,57 @@ impl<'f> X<'f> {
 
     /// The correctly rounded quotient.
     pub fn over(self, by: impl Part<'f>) -> X<'f> {
-        self.same("div.rn", &[by.beside(self)])
+        self.same(nearest(Name::Div), &[by.beside(self)])
     }
 
     pub fn sqrt(self) -> X<'f> {
-        self.same("sqrt.rn", &[])
+        self.same(nearest(Name::Sqrt), &[])
     }
 
     pub fn abs(self) -> X<'f> {
-        self.same("abs", &[])
+        self.same(Name::Abs, &[])
     }
 
     /// The smaller number; if one of them is NaN, the other one.
     pub fn min(self, other: impl Part<'f>) -> X<'f> {
-        self.same("min", &[other.beside(self)])
+        self.same(Name::Min, &[other.beside(self)])
     }
 
     pub fn max(self, other: impl Part<'f>) -> X<'f> {
-        self.same("max", &[other.beside(self)])
+        self.same(Name::Max, &[other.beside(self)])
     }
 
     /// Rounds to an integer, ties to even.
     pub fn rint(self) -> X<'f> {
-        let name = self.kind.name();
-        self.call(&format!("cvt.rni.{name}.{name}"), self.kind, &[self])
+        let ty = self.kind.ty();
+        self.call(rounding_cvt(Rounding::Rni, ty, ty), self.kind, &[self])
     }
 
     pub fn trunc(self) -> X<'f> {
-        let name = self.kind.name();
-        self.call(&format!("cvt.rzi.{name}.{name}"), self.kind, &[self])
+        let ty = self.kind.ty();
+        self.call(rounding_cvt(Rounding::Rzi, ty, ty), self.kind, &[self])
     }
 
     /// `value` with the sign of this one.
     pub fn sign_onto(self, value: X<'f>) -> X<'f> {
-        self.same("copysign", &[value.in_register()])
+        self.same(Name::Copysign, &[value.in_register()])
     }
 
-    /// An approximate instruction: `ex2.approx.ftz`.
-    pub fn approx(self, name: &str) -> X<'f> {
-        self.same(name, &[])
+    /// An approximate instruction: `lg2.approx`.
+    pub fn approx(self, name: Name) -> X<'f> {
+        self.same(Opcode::new(name).with(Modifier::Approx), &[])
+    }
+
+    /// One that makes subnormal numbers zero: `ex2.approx.ftz`.
+    pub fn approx_flushing(self, name: Name) -> X<'f> {
+        self.same(Opcode::new(name).with(Modifier::Approx).with(Modifier::Ftz), &[])
     }
 
     /// An instruction without its own method.
-    pub fn raw(self, name: &str, kind: Kind, others: &[X<'f>]) -> X<'f> {
+    pub fn raw(self, opcode: Opcode, kind: Kind, others: &[X<'f>]) -> X<'f> {
         let mut from = vec![self];
         from.extend_from_slice(others);
-        self.call(name, kind, &from)
+        self.call(opcode, kind, &from)
     }
 
     /// 2 to the power of this integer, as the kind of `other`. The exponent must be that of a normal number.
@@ -209,34 +223,35 @@ impl<'f> X<'f> {
 
     /// The sum with an integer.
     pub fn plus(self, by: i64) -> X<'f> {
-        self.same("add", &[by.beside(self)])
+        self.same(Name::Add, &[by.beside(self)])
     }
 }
 
 impl<'f, T: Part<'f>> Add<T> for X<'f> {
     type Output = X<'f>;
     fn add(self, other: T) -> X<'f> {
-        self.same(if self.kind.is_float() { "add.rn" } else { "add" }, &[other.beside(self)])
+        self.same(self.kind.rounded(Name::Add), &[other.beside(self)])
     }
 }
 
 impl<'f, T: Part<'f>> Sub<T> for X<'f> {
     type Output = X<'f>;
     fn sub(self, other: T) -> X<'f> {
-        self.same(if self.kind.is_float() { "sub.rn" } else { "sub" }, &[other.beside(self)])
+        self.same(self.kind.rounded(Name::Sub), &[other.beside(self)])
     }
 }
 
 impl<'f, T: Part<'f>> Mul<T> for X<'f> {
     type Output = X<'f>;
     fn mul(self, other: T) -> X<'f> {
-        self.same(if self.kind.is_float() { "mul.rn" } else { "mul.lo" }, &[other.beside(self)])
+        let low = Opcode::new(Name::Mul).with(Modifier::Lo);
+        self.same(if self.kind.is_float() { nearest(Name::Mul) } else { low }, &[other.beside(self)])
     }
 }
 
 impl<'f> Neg for X<'f> {
     type Output = X<'f>;
     fn neg(self) -> X<'f> {
-        self.same("neg", &[])
+        self.same(Name::Neg, &[])
     }
 }

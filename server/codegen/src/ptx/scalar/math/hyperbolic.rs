@@ -1,5 +1,7 @@
 //! Hyperbolic functions: polynomials near zero, exponentials elsewhere.
 
+use ptx::Name;
+
 use super::coefficients::{SINH_F32, SINH_F64, TANH_F32};
 use super::exponential::{expm1, quarter_exp};
 use super::flow::X;
@@ -34,8 +36,8 @@ pub(in crate::ptx::scalar) fn tanh(x: X<'_>) -> X<'_> {
         return x.is_nan().select(x, x.sign_onto(size));
     }
     // 1 - 2 / (e^2a + 1); above 9.01 the result is 1.
-    let power = (a * (2.0 * std::f64::consts::LOG2_E)).approx("ex2.approx.ftz");
-    let far = (power + 1.0).approx("rcp.approx.ftz").fma(-2.0, 1.0);
+    let power = (a * (2.0 * std::f64::consts::LOG2_E)).approx_flushing(Name::Ex2);
+    let far = (power + 1.0).approx_flushing(Name::Rcp).fma(-2.0, 1.0);
     let far = x.sign_onto(far);
     let z = x * x;
     let near = z.poly(&TANH_F32).fma(z, 0.0).fma(x, x);

@@ -1,6 +1,7 @@
 //! Reduction modulo π/2, exact for every number. Far from zero it uses Payne and Hanek's method with words of
 //! 2/π from a table, in a branch as in NVIDIA's libdevice.
 
+use ptx::{Modifier, Name, Opcode, Type};
 use std::f64::consts::{FRAC_2_PI, FRAC_PI_2};
 
 use super::flow::{Kind, X, repeat};
@@ -69,8 +70,9 @@ fn far_single(x: X<'_>) -> (X<'_>, X<'_>) {
     push(carry);
     let [high, middle, low] = upper.0;
     let shift = start.and(31);
-    let top = middle.raw("shf.l.wrap.b32", Kind::I32, &[high, shift]);
-    let below = low.raw("shf.l.wrap.b32", Kind::I32, &[middle, shift]);
+    let funnel = Opcode::new(Name::Shf).with(Modifier::L).with(Modifier::Wrap).with(Type::B32);
+    let top = middle.raw(funnel, Kind::I32, &[high, shift]);
+    let below = low.raw(funnel, Kind::I32, &[middle, shift]);
     let fraction = top.unsigned_long().shl(32i64).or(below.unsigned_long()).shl(2i64);
     let carried = fraction.shr(63i64).low_word();
     let quotient = top.shr(30i64) + carried;

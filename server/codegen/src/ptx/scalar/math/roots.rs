@@ -1,16 +1,18 @@
 //! Roots without an instruction.
 
+use ptx::Name;
+
 use super::flow::{Kind, X};
 
 /// 1 / √x in `f64`: the instruction's 22 bits, and one step of third order. At most 1 ulp.
 pub(in crate::ptx::scalar) fn rsqrt(x: X<'_>) -> X<'_> {
     if !x.is_double() {
-        return x.approx("rsqrt.approx");
+        return x.approx(Name::Rsqrt);
     }
     // The instruction treats the smallest numbers as zero.
     let is_small = x.abs().lt(f64::MIN_POSITIVE) & x.ne(0.0);
     let scaled = is_small.select(x * f64::powi(2.0, 108), x);
-    let start = scaled.approx("rsqrt.approx.ftz");
+    let start = scaled.approx_flushing(Name::Rsqrt);
     let error = (scaled * start).fma(-start, 1.0);
     let refined = error.fma(0.375, 0.5).fma(error * start, start);
     // For zeros and infinities the start value is the result.
@@ -29,7 +31,7 @@ pub(in crate::ptx::scalar) fn cbrt(x: X<'_>) -> X<'_> {
 
 /// By the logarithm, and one step of Newton's method.
 fn root_single(a: X<'_>) -> X<'_> {
-    let start = (a.approx("lg2.approx") * (1.0 / 3.0)).approx("ex2.approx.ftz");
+    let start = (a.approx(Name::Lg2) * (1.0 / 3.0)).approx_flushing(Name::Ex2);
     let step = start - a.over(start * start);
     step.fma(-1.0 / 3.0, start)
 }
@@ -43,7 +45,7 @@ fn root_double(a: X<'_>) -> X<'_> {
     let third = exponent.plus(1023).mul_high(exponent.with_int(0x5555_5556)).plus(-341);
     let rest = scaled.bits() - (third * exponent.with_int(3)).widened(a).shl(52i64);
     let m = rest.float();
-    let start = (m.to(Kind::F32).approx("lg2.approx") * (1.0 / 3.0)).approx("ex2.approx.ftz").to(Kind::F64);
+    let start = (m.to(Kind::F32).approx(Name::Lg2) * (1.0 / 3.0)).approx_flushing(Name::Ex2).to(Kind::F64);
     let cube = start * start * start;
     let ratio = (m - cube).over(cube + cube + m);
     let root = (start * ratio) + start;

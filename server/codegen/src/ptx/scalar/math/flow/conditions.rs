@@ -1,11 +1,12 @@
 //! Comparisons and selections.
 
+use ptx::{Comparison, Name, Type, setp};
 use std::cell::RefCell;
 use std::ops::{BitAnd, BitOr, Not};
 
 use super::{Part, X};
 use crate::ptx::code::Code;
-use crate::ptx::machine::{Class, Operand};
+use crate::ptx::machine::Operand;
 
 /// A condition in a formula.
 #[derive(Clone, Copy)]
@@ -15,45 +16,45 @@ pub(in crate::ptx) struct P<'f> {
 }
 
 impl<'f> X<'f> {
-    fn test(self, name: &str, other: X<'f>) -> P<'f> {
-        let name = format!("setp.{name}.{}", self.kind.name());
-        P { flow: self.flow, operand: self.emit(&name, Class::Pred, &[self, other]) }
+    fn test(self, comparison: Comparison, other: X<'f>) -> P<'f> {
+        let opcode = setp(comparison, self.kind.ty());
+        P { flow: self.flow, operand: self.emit(opcode, &[self, other]) }
     }
 
     pub fn lt(self, other: impl Part<'f>) -> P<'f> {
-        self.test("lt", other.beside(self))
+        self.test(Comparison::Lt, other.beside(self))
     }
 
     pub fn gt(self, other: impl Part<'f>) -> P<'f> {
-        self.test("gt", other.beside(self))
+        self.test(Comparison::Gt, other.beside(self))
     }
 
     pub fn ge(self, other: impl Part<'f>) -> P<'f> {
-        self.test("ge", other.beside(self))
+        self.test(Comparison::Ge, other.beside(self))
     }
 
     pub fn eq(self, other: impl Part<'f>) -> P<'f> {
-        self.test("eq", other.beside(self))
+        self.test(Comparison::Eq, other.beside(self))
     }
 
     /// Whether they differ; for floats, also if one of them is NaN.
     pub fn ne(self, other: impl Part<'f>) -> P<'f> {
-        self.test(if self.kind.is_float() { "neu" } else { "ne" }, other.beside(self))
+        self.test(if self.kind.is_float() { Comparison::Neu } else { Comparison::Ne }, other.beside(self))
     }
 
     /// Less than, for unsigned integers.
     pub fn below(self, other: impl Part<'f>) -> P<'f> {
-        let name = format!("setp.lt.u{}", self.kind.bits());
-        P { flow: self.flow, operand: self.emit(&name, Class::Pred, &[self, other.beside(self)]) }
+        let opcode = setp(Comparison::Lt, Type::u(self.kind.bits()));
+        P { flow: self.flow, operand: self.emit(opcode, &[self, other.beside(self)]) }
     }
 
     pub fn is_nan(self) -> P<'f> {
-        self.test("nan", self)
+        self.test(Comparison::Nan, self)
     }
 
     /// Whether one of the two is NaN.
     pub fn is_nan_beside(self, other: X<'f>) -> P<'f> {
-        self.test("nan", other)
+        self.test(Comparison::Nan, other)
     }
 }
 
@@ -63,7 +64,7 @@ impl<'f> P<'f> {
         let bits = a.kind.bits();
         let mut code = self.flow.borrow_mut();
         let from = [a.operand, b.operand, self.operand];
-        let operand = code.pure(format!("selp.b{bits}"), a.kind.class(), from.map(plain)).into();
+        let operand = code.pure(Name::Selp.of(Type::b(bits)), from.map(plain)).into();
         X { flow: self.flow, operand, kind: a.kind }
     }
 
@@ -72,8 +73,8 @@ impl<'f> P<'f> {
         (self & a) | (!self & b)
     }
 
-    fn with(self, name: &'static str, other: P<'f>) -> P<'f> {
-        let operand = self.flow.borrow_mut().pure(name, Class::Pred, [self.operand, other.operand]).into();
+    fn with(self, name: Name, other: P<'f>) -> P<'f> {
+        let operand = self.flow.borrow_mut().pure(name.of(Type::Pred), [self.operand, other.operand]).into();
         P { operand, ..self }
     }
 }
@@ -90,21 +91,21 @@ fn plain(operand: Operand) -> Operand {
 impl<'f> BitAnd for P<'f> {
     type Output = P<'f>;
     fn bitand(self, other: P<'f>) -> P<'f> {
-        self.with("and.pred", other)
+        self.with(Name::And, other)
     }
 }
 
 impl<'f> BitOr for P<'f> {
     type Output = P<'f>;
     fn bitor(self, other: P<'f>) -> P<'f> {
-        self.with("or.pred", other)
+        self.with(Name::Or, other)
     }
 }
 
 impl<'f> Not for P<'f> {
     type Output = P<'f>;
     fn not(self) -> P<'f> {
-        let operand = self.flow.borrow_mut().pure("not.pred", Class::Pred, [self.operand]).into();
+        let operand = self.flow.borrow_mut().pure(Name::Not.of(Type::Pred), [self.operand]).into();
         P { operand, ..self }
     }
 }

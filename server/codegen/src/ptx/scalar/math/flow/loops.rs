@@ -1,5 +1,7 @@
 //! Branches, loops and table reads in a formula.
 
+use ptx::{Name, Type};
+
 use super::{Kind, P, X};
 use crate::ptx::machine::{Address, Operand, Space};
 
@@ -19,8 +21,7 @@ impl<'f> X<'f> {
 
     /// The address of a table of [`crate::ptx::library`].
     pub fn table(self, name: &'static str) -> X<'f> {
-        let operand =
-            self.flow.borrow_mut().pure("mov.b64", Kind::I64.class(), [Operand::Symbol(name)]).into();
+        let operand = self.flow.borrow_mut().pure(Name::Mov.of(Type::B64), [Operand::Symbol(name)]).into();
         X { operand, kind: Kind::I64, ..self }
     }
 

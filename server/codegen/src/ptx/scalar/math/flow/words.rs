@@ -1,38 +1,44 @@
 //! Conversions between floats and integers, and access to the bits of both.
 
+use ptx::{Modifier, Name, Rounding, Type, cvt, rounding_cvt};
+
 use super::{Kind, Part, X};
 use crate::ptx::machine::Operand;
 
 impl<'f> X<'f> {
     /// Converts to a 32-bit integer, rounding to the nearest.
     pub fn to_int(self) -> X<'f> {
-        self.call(&format!("cvt.rni.s32.{}", self.kind.name()), Kind::I32, &[self])
+        self.call(rounding_cvt(Rounding::Rni, Type::S32, self.kind.ty()), Kind::I32, &[self])
     }
 
     /// Converts an integer to a float, or a float to the other kind of float.
     pub fn to(self, kind: Kind) -> X<'f> {
-        let rounds = if self.kind == Kind::F32 { "" } else { ".rn" };
-        self.call(&format!("cvt{rounds}.{}.{}", kind.name(), self.kind.name()), kind, &[self])
+        let (to, from) = (kind.ty(), self.kind.ty());
+        let opcode = match self.kind {
+            Kind::F32 => cvt(to, from),
+            _ => rounding_cvt(Rounding::Rn, to, from),
+        };
+        self.call(opcode, kind, &[self])
     }
 
     /// Converts an unsigned 64-bit integer to a float.
     pub fn unsigned_to(self, kind: Kind) -> X<'f> {
-        self.call(&format!("cvt.rn.{}.u{}", kind.name(), self.kind.bits()), kind, &[self])
+        self.call(rounding_cvt(Rounding::Rn, kind.ty(), Type::u(self.kind.bits())), kind, &[self])
     }
 
     /// Sign-extends a 32-bit integer to the width of `other`.
     pub fn widened(self, other: X<'f>) -> X<'f> {
-        if other.kind.bits() == 32 { self } else { self.call("cvt.s64.s32", Kind::I64, &[self]) }
+        if other.kind.bits() == 32 { self } else { self.call(cvt(Type::S64, Type::S32), Kind::I64, &[self]) }
     }
 
     /// Zero-extends an integer to 64 bits.
     pub fn unsigned_long(self) -> X<'f> {
-        self.call("cvt.u64.u32", Kind::I64, &[self])
+        self.call(cvt(Type::U64, Type::U32), Kind::I64, &[self])
     }
 
     /// The lower half of a 64-bit integer.
     pub fn low_word(self) -> X<'f> {
-        if self.kind.bits() == 32 { self } else { self.call("cvt.u32.u64", Kind::I32, &[self]) }
+        if self.kind.bits() == 32 { self } else { self.call(cvt(Type::U32, Type::U64), Kind::I32, &[self]) }
     }
 
     /// The bits as an integer.
@@ -51,38 +57,38 @@ impl<'f> X<'f> {
     }
 
     pub fn and(self, mask: impl Part<'f>) -> X<'f> {
-        self.call(&format!("and.b{}", self.kind.bits()), self.kind, &[self, mask.beside(self)])
+        self.call(Name::And.of(Type::b(self.kind.bits())), self.kind, &[self, mask.beside(self)])
     }
 
     pub fn or(self, other: impl Part<'f>) -> X<'f> {
-        self.call(&format!("or.b{}", self.kind.bits()), self.kind, &[self, other.beside(self)])
+        self.call(Name::Or.of(Type::b(self.kind.bits())), self.kind, &[self, other.beside(self)])
     }
 
     pub fn xor(self, other: impl Part<'f>) -> X<'f> {
-        self.call(&format!("xor.b{}", self.kind.bits()), self.kind, &[self, other.beside(self)])
+        self.call(Name::Xor.of(Type::b(self.kind.bits())), self.kind, &[self, other.beside(self)])
     }
 
     /// Shifts left. The shift count may be in a 32-bit register.
     pub fn shl(self, by: impl Part<'f>) -> X<'f> {
-        self.call(&format!("shl.b{}", self.kind.bits()), self.kind, &[self, by.beside(self)])
+        self.call(Name::Shl.of(Type::b(self.kind.bits())), self.kind, &[self, by.beside(self)])
     }
 
     pub fn shr(self, by: impl Part<'f>) -> X<'f> {
-        self.call(&format!("shr.u{}", self.kind.bits()), self.kind, &[self, by.beside(self)])
+        self.call(Name::Shr.of(Type::u(self.kind.bits())), self.kind, &[self, by.beside(self)])
     }
 
     /// Arithmetic shift to the right.
     pub fn sar(self, by: impl Part<'f>) -> X<'f> {
-        self.call(&format!("shr.s{}", self.kind.bits()), self.kind, &[self, by.beside(self)])
+        self.call(Name::Shr.of(Type::s(self.kind.bits())), self.kind, &[self, by.beside(self)])
     }
 
     /// The upper half of the product of two unsigned integers.
     pub fn mul_high(self, by: X<'f>) -> X<'f> {
-        self.call(&format!("mul.hi.u{}", self.kind.bits()), self.kind, &[self, by])
+        self.call(Name::Mul.with(Modifier::Hi, Type::u(self.kind.bits())), self.kind, &[self, by])
     }
 
     /// The 64-bit product of two unsigned 32-bit integers.
     pub fn mul_wide(self, by: X<'f>) -> X<'f> {
-        self.call("mul.wide.u32", Kind::I64, &[self, by])
+        self.call(Name::Mul.with(Modifier::Wide, Type::U32), Kind::I64, &[self, by])
     }
 }
