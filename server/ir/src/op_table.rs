@@ -46,6 +46,7 @@ pub struct OpInfo {
     pub(crate) flops: Flops,
     pub(crate) traffic: Traffic,
     pub(crate) callees: Callees,
+    pub counterpart: Counterpart,
     /// One short line that describes the result.
     pub summary: &'static str,
     /// A common pitfall, or empty.
@@ -72,6 +73,18 @@ pub enum Page {
     Xla(&'static str),
     /// The StableHLO specification, for ops missing from XLA's page.
     StableHlo(&'static str),
+}
+
+/// The op of StableHLO or MHLO that does the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Counterpart {
+    None,
+    /// The StableHLO op of this name takes the same operands, and no attribute but the accuracy of the result.
+    Stablehlo(&'static str),
+    /// The MHLO op of this name takes the same operands, and no attribute.
+    Mhlo(&'static str),
+    /// Attributes or operands are written in another form: `mlir_hlo::op_table` has the ops.
+    Table,
 }
 
 /// Attributes that every opcode takes.

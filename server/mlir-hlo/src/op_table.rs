@@ -1,5 +1,8 @@
 //! The ops of StableHLO and MHLO beside the instructions of HLO: one row per op, read in both directions.
 //!
+//! Ops with the operands of their instruction, and no attributes in another form, have their row from the table of
+//! opcodes in `ir`. The files below have the others.
+//!
 //! Source: `stablehlo/dialect/StablehloOps.td` for names and forms of attributes, `xla/hlo/translate` for the instructions.
 
 mod control;
@@ -23,9 +26,12 @@ pub fn op_names() -> impl Iterator<Item = (&'static str, Opcode)> {
     names.iter().map(|(name, opcode)| (name.as_str(), *opcode))
 }
 
-/// All rows.
+/// All rows: of the ops that read like their instructions, then of those that do not.
 fn ops() -> impl Iterator<Item = &'static OpRow> {
-    [elements::OPS, moves::OPS, sums::OPS, devices::OPS, control::OPS].into_iter().flatten()
+    static PLAIN: OnceLock<Vec<OpRow>> = OnceLock::new();
+    let plain = PLAIN.get_or_init(|| Opcode::ALL.iter().filter_map(|&opcode| rows::plain(opcode)).collect());
+    let tables = [elements::OPS, moves::OPS, sums::OPS, devices::OPS, control::OPS];
+    plain.iter().chain(tables.into_iter().flatten())
 }
 
 /// The row of an op by its name without dialect.
@@ -56,4 +62,26 @@ pub(crate) fn mnemonic(name: &str) -> Option<&str> {
 /// The opcode of the instruction that an op becomes, by its full name; nothing where it becomes none, or several.
 pub fn opcode_of(name: &str) -> Option<Opcode> {
     mnemonic(name).and_then(row_of).map(|row| row.opcode)
+}
+
+#[cfg(test)]
+mod tests {
+    use ir::{Counterpart, op_info};
+
+    use super::*;
+
+    #[test]
+    fn opcodes_name_the_table_where_it_has_them() {
+        for &opcode in Opcode::ALL {
+            let has_row = ops().any(|row| row.opcode == opcode);
+            assert_eq!(has_row, op_info(opcode).counterpart != Counterpart::None, "{opcode}");
+        }
+    }
+
+    #[test]
+    fn no_name_has_two_rows() {
+        for row in ops() {
+            assert_eq!(ops().filter(|other| other.name == row.name).count(), 1, "{}", row.name);
+        }
+    }
 }

@@ -5,7 +5,7 @@ use syntax::hlo::Opcode;
 
 use super::Page::{StableHlo, Xla};
 use super::rows::op;
-use super::{Arity, OpInfo};
+use super::{Arity, Counterpart, OpInfo};
 use crate::cost::{Flops, Traffic};
 use crate::infer::{ShapeRule, calls, collectives};
 
@@ -20,6 +20,7 @@ pub(super) const ROWS: &[OpInfo] = &[
         behind_dimensions: &[UseGlobalDeviceIds],
         usual: &[ReplicaGroups],
         has_side_effect: true,
+        counterpart: Counterpart::Table,
         detail: "Every device gets all of it: the gathered dimension grows by the size of the group.",
         ..op(
             Opcode::AllGather,
@@ -63,6 +64,7 @@ pub(super) const ROWS: &[OpInfo] = &[
         always_printed: &[ReplicaGroups],
         usual: &[ReplicaGroups],
         has_side_effect: true,
+        counterpart: Counterpart::Table,
         detail: "Every device gets the whole result. `to_apply` combines two scalars.",
         ..op(
             Opcode::AllReduce,
@@ -103,6 +105,7 @@ pub(super) const ROWS: &[OpInfo] = &[
         always_printed: &[ReplicaGroups],
         usual: &[ReplicaGroups],
         has_side_effect: true,
+        counterpart: Counterpart::Table,
         detail: "With `dimensions` one operand is cut and joined along it; without, there is an operand per device.",
         ..op(
             Opcode::AllToAll,
@@ -118,6 +121,7 @@ pub(super) const ROWS: &[OpInfo] = &[
         always_printed: &[ReplicaGroups, HasDynamicRoot],
         usual: &[ReplicaGroups],
         has_side_effect: true,
+        counterpart: Counterpart::Table,
         detail: "It is the group's first device, or with `has_dynamic_root` what the last operand says, a number per operand in front.",
         ..op(
             Opcode::CollectiveBroadcast,
@@ -133,6 +137,7 @@ pub(super) const ROWS: &[OpInfo] = &[
         shape: ShapeRule::ByOpcode(collectives::permute),
         mixes_precision: true,
         has_side_effect: true,
+        counterpart: Counterpart::Table,
         detail: "A device that is no target gets zeros.",
         ..op(
             Opcode::CollectivePermute,
@@ -178,6 +183,7 @@ pub(super) const ROWS: &[OpInfo] = &[
         always_printed: &[ReplicaGroups, HasDynamicRoot],
         usual: &[ReplicaGroups],
         has_side_effect: true,
+        counterpart: Counterpart::Table,
         detail: "The root is the group's first device, or with `has_dynamic_root` what the last operand says, a number per operand in \
          front. What the other devices get is not specified.",
         ..op(
@@ -211,6 +217,7 @@ pub(super) const ROWS: &[OpInfo] = &[
         always_printed: &[ReplicaGroups],
         usual: &[ReplicaGroups],
         has_side_effect: true,
+        counterpart: Counterpart::Table,
         detail: "The dimension shrinks by the size of the group.",
         ..op(
             Opcode::ReduceScatter,
@@ -224,6 +231,7 @@ pub(super) const ROWS: &[OpInfo] = &[
         shape: ShapeRule::ByOpcode(calls::transfer),
         mixes_precision: true,
         has_side_effect: true,
+        counterpart: Counterpart::Table,
         detail: "Has a side effect: the token orders it.",
         ..op(Opcode::Infeed, &["token"], Xla("infeed"), "Data from the host's infeed queue, and a token.")
     },
@@ -233,6 +241,7 @@ pub(super) const ROWS: &[OpInfo] = &[
         mixes_precision: true,
         always_printed: &[OutfeedShape],
         has_side_effect: true,
+        counterpart: Counterpart::Table,
         ..op(
             Opcode::Outfeed,
             &["operand", "token"],
@@ -245,6 +254,7 @@ pub(super) const ROWS: &[OpInfo] = &[
         shape: ShapeRule::ByOpcode(calls::transfer),
         mixes_precision: true,
         has_side_effect: true,
+        counterpart: Counterpart::Table,
         detail: "The result is a context for `send-done`.",
         ..op(
             Opcode::Send,
@@ -266,6 +276,7 @@ pub(super) const ROWS: &[OpInfo] = &[
         shape: ShapeRule::ByOpcode(calls::transfer),
         mixes_precision: true,
         has_side_effect: true,
+        counterpart: Counterpart::Table,
         detail: "The result is a context for `recv-done`.",
         ..op(
             Opcode::Recv,

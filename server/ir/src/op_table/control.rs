@@ -3,9 +3,10 @@
 use syntax::hlo::AttributeKey::*;
 use syntax::hlo::Opcode;
 
+use super::Counterpart::{Mhlo, Stablehlo};
 use super::Page::Xla;
 use super::rows::op;
-use super::{Arity, OpInfo};
+use super::{Arity, Counterpart, OpInfo};
 use crate::cost::{Callees, Traffic};
 use crate::infer::{ShapeRule, calls};
 use crate::shape::Shape;
@@ -14,6 +15,7 @@ pub(super) const ROWS: &[OpInfo] = &[
     OpInfo {
         traffic: Traffic::Nothing,
         shape: ShapeRule::Of(calls::add_dependency),
+        counterpart: Mhlo("add_dependency"),
         detail: "Orders without a data dependency; moves nothing.",
         ..op(
             Opcode::AddDependency,
@@ -26,6 +28,7 @@ pub(super) const ROWS: &[OpInfo] = &[
         arity: Arity::Any,
         traffic: Traffic::Nothing,
         shape: ShapeRule::Of(|_| Ok(Shape::Token)),
+        counterpart: Stablehlo("after_all"),
         detail: "Without operands it makes a new token.",
         ..op(Opcode::AfterAll, &["tokens…"], Xla("afterall"), "A token that comes after all of its operands.")
     },
@@ -37,6 +40,7 @@ pub(super) const ROWS: &[OpInfo] = &[
         mixes_precision: true,
         usual: &[Calls],
         has_side_effect: true,
+        counterpart: Counterpart::Table,
         detail: "The result is a tuple of operands, results and context. `X-start` is short for one that wraps X.",
         ..op(
             Opcode::AsyncStart,
@@ -51,6 +55,7 @@ pub(super) const ROWS: &[OpInfo] = &[
         traffic: Traffic::Nothing,
         mixes_precision: true,
         has_side_effect: true,
+        counterpart: Counterpart::Table,
         ..op(Opcode::AsyncUpdate, &["start"], Xla("async"), "A step of an asynchronous computation.")
     },
     OpInfo {
@@ -59,6 +64,7 @@ pub(super) const ROWS: &[OpInfo] = &[
         traffic: Traffic::Nothing,
         mixes_precision: true,
         has_side_effect: true,
+        counterpart: Counterpart::Table,
         ..op(
             Opcode::AsyncDone,
             &["start"],
@@ -74,6 +80,7 @@ pub(super) const ROWS: &[OpInfo] = &[
         callees: Callees::Everything,
         shape: ShapeRule::ByOpcode(calls::call),
         mixes_precision: true,
+        counterpart: Counterpart::Table,
         ..op(Opcode::Call, &["arguments…"], Xla("call"), "The result of `to_apply` for these arguments.")
     },
     OpInfo {
@@ -84,6 +91,7 @@ pub(super) const ROWS: &[OpInfo] = &[
         shape: ShapeRule::Of(calls::conditional),
         mixes_precision: true,
         usual: &[BranchComputations],
+        counterpart: Counterpart::Table,
         detail: "A `pred` chooses true or false, an `s32` the branch of that number (out of range: the last). Each branch \
          takes one operand.",
         ..op(
@@ -113,6 +121,7 @@ pub(super) const ROWS: &[OpInfo] = &[
             ApiVersion,
         ],
         mixes_precision: true,
+        counterpart: Counterpart::Table,
         detail: "XLA knows nothing of it but shapes. Without `custom_call_has_side_effect=true` it may be removed or done once.",
         ..op(
             Opcode::CustomCall,
@@ -128,6 +137,7 @@ pub(super) const ROWS: &[OpInfo] = &[
         callees: Callees::Once,
         shape: ShapeRule::ByOpcode(calls::call),
         mixes_precision: true,
+        counterpart: Counterpart::Table,
         detail: "Values inside it stay in registers; only operands and results are in memory. `kind` says how it is built.",
         ..op(Opcode::Fusion, &["operands…"], Xla("fusion"), "A computation that becomes one kernel.")
     },
@@ -135,6 +145,7 @@ pub(super) const ROWS: &[OpInfo] = &[
         traffic: Traffic::Nothing,
         shape: ShapeRule::Of(calls::first),
         mixes_precision: true,
+        counterpart: Counterpart::Table,
         ..op(
             Opcode::OptBarrier,
             &["operand"],
@@ -148,6 +159,7 @@ pub(super) const ROWS: &[OpInfo] = &[
         callees: Callees::Everything,
         shape: ShapeRule::Of(calls::while_loop),
         mixes_precision: true,
+        counterpart: Counterpart::Table,
         detail: "State, result and the parameter of both computations have one shape. `known_trip_count` of the backend \
          config tells the number of turns where the compiler knows it.",
         ..op(

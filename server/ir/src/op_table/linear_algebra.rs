@@ -3,9 +3,10 @@
 use syntax::hlo::AttributeKey::*;
 use syntax::hlo::{ElementType, Opcode};
 
+use super::Counterpart::Stablehlo;
 use super::Page::{StableHlo, Xla};
 use super::rows::op;
-use super::{Arity, OpInfo};
+use super::{Arity, Counterpart, OpInfo};
 use crate::cost::{Callees, Flops, Traffic};
 use crate::infer::{ShapeRule, algebra, array, calls, contractions, windows};
 
@@ -13,6 +14,7 @@ pub(super) const ROWS: &[OpInfo] = &[
     OpInfo {
         required: &[Epsilon, FeatureIndex],
         shape: ShapeRule::ByOpcode(algebra::batch_norm),
+        counterpart: Counterpart::Table,
         detail: "For the operand, scale and offset. All but the first and last operand are vectors over the feature dimension.",
         ..op(
             Opcode::BatchNormGrad,
@@ -24,6 +26,7 @@ pub(super) const ROWS: &[OpInfo] = &[
     OpInfo {
         required: &[Epsilon, FeatureIndex],
         shape: ShapeRule::ByOpcode(algebra::batch_norm),
+        counterpart: Counterpart::Table,
         detail: "scale · (operand - mean) / √(variance + epsilon) + offset, per feature.",
         ..op(
             Opcode::BatchNormInference,
@@ -35,6 +38,7 @@ pub(super) const ROWS: &[OpInfo] = &[
     OpInfo {
         required: &[Epsilon, FeatureIndex],
         shape: ShapeRule::ByOpcode(algebra::batch_norm),
+        counterpart: Counterpart::Table,
         detail: "A tuple: the normalised array, the means and the variances per feature.",
         ..op(
             Opcode::BatchNormTraining,
@@ -49,6 +53,7 @@ pub(super) const ROWS: &[OpInfo] = &[
         traffic: Traffic::Cholesky,
         shape: ShapeRule::Of(algebra::cholesky),
         usual: &[Lower],
+        counterpart: Counterpart::Table,
         detail: "L with operand = L·Lᴴ, or U with Uᴴ·U where `lower=false`; the other triangle of the result is undefined.",
         ..op(
             Opcode::Cholesky,
@@ -74,6 +79,7 @@ pub(super) const ROWS: &[OpInfo] = &[
         shape: ShapeRule::Of(contractions::convolution),
         mixes_precision: true,
         usual: &[Window],
+        counterpart: Counterpart::Table,
         detail: "`dim_labels` names the dimensions of input, kernel and output: b batch, f feature, i and o kernel features, \
          digits the spatial ones.",
         ..op(
@@ -100,6 +106,7 @@ pub(super) const ROWS: &[OpInfo] = &[
         mixes_precision: true,
         always_printed: &[LhsContractingDims, RhsContractingDims],
         usual: &[LhsContractingDims, RhsContractingDims],
+        counterpart: Counterpart::Table,
         detail: "Result dimensions: batch, then the rest of lhs, then the rest of rhs.",
         ..op(
             Opcode::Dot,
@@ -112,6 +119,7 @@ pub(super) const ROWS: &[OpInfo] = &[
         required: &[FftType, FftLength],
         flops: Flops::Fft,
         shape: ShapeRule::Of(algebra::fft),
+        counterpart: Counterpart::Table,
         detail: "`fft_length` has 1 to 3 lengths. RFFT keeps n/2 + 1 of the last; IRFFT is the way back.",
         ..op(Opcode::Fft, &["operand"], Xla("fft"), "Fourier transform of the innermost dimensions.")
     },
@@ -129,6 +137,7 @@ pub(super) const ROWS: &[OpInfo] = &[
         mixes_precision: true,
         always_printed: &[LhsContractingDims, RhsContractingDims],
         usual: &[LhsContractingDims, RhsContractingDims],
+        counterpart: Counterpart::Table,
         detail: "`lhs_ragged_dims` is the dimension that `group sizes` cuts; `rhs_group_dims` selects the group's matrix.",
         ..op(
             Opcode::RaggedDot,
@@ -142,6 +151,7 @@ pub(super) const ROWS: &[OpInfo] = &[
         required: &[Dimensions, ToApply],
         callees: Callees::Reduce,
         shape: ShapeRule::Of(windows::reduce),
+        counterpart: Counterpart::Table,
         detail: "`to_apply` takes accumulators, then elements; the order is not defined. n inputs make a tuple of n.",
         ..op(
             Opcode::Reduce,
@@ -158,6 +168,7 @@ pub(super) const ROWS: &[OpInfo] = &[
         shape: ShapeRule::Of(windows::reduce_window),
         mixes_precision: true,
         usual: &[Window],
+        counterpart: Counterpart::Table,
         detail: "Padding counts as the init value.",
         ..op(
             Opcode::ReduceWindow,
@@ -194,6 +205,7 @@ pub(super) const ROWS: &[OpInfo] = &[
         optional: &[IsReverse, IsAssociative],
         shape: ShapeRule::Of(windows::scan),
         mixes_precision: true,
+        counterpart: Counterpart::Table,
         detail: "Operands are inputs and initial carries; the result holds all outputs and the last carries.",
         ..op(
             Opcode::Scan,
@@ -208,6 +220,7 @@ pub(super) const ROWS: &[OpInfo] = &[
         callees: Callees::SelectAndScatter,
         shape: ShapeRule::Of(windows::select_and_scatter),
         usual: &[Window],
+        counterpart: Counterpart::Table,
         detail: "The gradient of a pooling.",
         ..op(
             Opcode::SelectAndScatter,
@@ -222,6 +235,7 @@ pub(super) const ROWS: &[OpInfo] = &[
         traffic: Traffic::TriangularSolve,
         shape: ShapeRule::Of(algebra::triangular_solve),
         usual: &[LeftSide, Lower, TransposeA],
+        counterpart: Counterpart::Table,
         detail: "Reads one triangle of a; `transpose_a` says what op is.",
         ..op(
             Opcode::TriangularSolve,
@@ -233,11 +247,13 @@ pub(super) const ROWS: &[OpInfo] = &[
     OpInfo {
         traffic: Traffic::Nothing,
         shape: ShapeRule::Of(|_| Ok(array(ElementType::U32, Vec::new()))),
+        counterpart: Stablehlo("partition_id"),
         ..op(Opcode::PartitionId, &[], Xla("partitionid"), "Number of this partition, `u32[]`.")
     },
     OpInfo {
         traffic: Traffic::Nothing,
         shape: ShapeRule::Of(|_| Ok(array(ElementType::U32, Vec::new()))),
+        counterpart: Stablehlo("replica_id"),
         ..op(Opcode::ReplicaId, &[], Xla("replicaid"), "Number of this replica, `u32[]`.")
     },
     OpInfo {
@@ -245,6 +261,7 @@ pub(super) const ROWS: &[OpInfo] = &[
         traffic: Traffic::Nothing,
         shape: ShapeRule::Of(calls::first),
         mixes_precision: true,
+        counterpart: Counterpart::Table,
         detail: "Moves nothing; passes remove it.",
         ..op(
             Opcode::Domain,

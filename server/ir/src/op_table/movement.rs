@@ -3,9 +3,10 @@
 use syntax::hlo::AttributeKey::*;
 use syntax::hlo::{ElementType, Opcode};
 
+use super::Counterpart::Mhlo;
 use super::Page::{StableHlo, Xla};
 use super::rows::op;
-use super::{Arity, OpInfo};
+use super::{Arity, Counterpart, OpInfo};
 use crate::cost::{Callees, Flops, Traffic};
 use crate::infer::{ShapeRule, array, calls, elementwise, indexed, moves};
 
@@ -14,6 +15,7 @@ pub(super) const ROWS: &[OpInfo] = &[
         traffic: Traffic::Nothing,
         shape: ShapeRule::Of(moves::bitcast),
         mixes_precision: true,
+        counterpart: Mhlo("bitcast"),
         detail: "Compilers insert it where a reshape or transpose moves nothing in memory.",
         ..op(
             Opcode::Bitcast,
@@ -28,6 +30,7 @@ pub(super) const ROWS: &[OpInfo] = &[
         mixes_precision: true,
         always_printed: &[Dimensions],
         usual: &[Dimensions],
+        counterpart: Counterpart::Table,
         detail: "`dimensions[i]` is the result's dimension that runs with operand dimension i; all others repeat.",
         ..op(
             Opcode::Broadcast,
@@ -40,6 +43,7 @@ pub(super) const ROWS: &[OpInfo] = &[
         arity: Arity::Any,
         required: &[Dimensions],
         shape: ShapeRule::Of(moves::concatenate),
+        counterpart: Counterpart::Table,
         detail: "They agree in all other dimensions.",
         ..op(
             Opcode::Concatenate,
@@ -51,6 +55,7 @@ pub(super) const ROWS: &[OpInfo] = &[
     OpInfo {
         traffic: Traffic::Nothing,
         mixes_precision: true,
+        counterpart: Counterpart::Table,
         detail: "`constant({...})` is a literal that was too large to print: its values are lost.",
         ..op(Opcode::Constant, &[], Xla("constant"), "A literal.")
     },
@@ -71,6 +76,7 @@ pub(super) const ROWS: &[OpInfo] = &[
         required: &[DynamicSliceSizes],
         traffic: Traffic::TwiceResultAndIndices,
         shape: ShapeRule::Of(moves::dynamic_slice),
+        counterpart: Counterpart::Table,
         detail: "One scalar start per dimension; starts are clamped so that the window stays inside.",
         ..op(
             Opcode::DynamicSlice,
@@ -83,6 +89,7 @@ pub(super) const ROWS: &[OpInfo] = &[
         arity: Arity::AtLeast(1),
         traffic: Traffic::DynamicUpdateSlice,
         shape: ShapeRule::Of(moves::dynamic_update_slice),
+        counterpart: Counterpart::Table,
         detail: "Starts are clamped so that the update stays inside. Often done in place: then only the update is moved.",
         ..op(
             Opcode::DynamicUpdateSlice,
@@ -96,6 +103,7 @@ pub(super) const ROWS: &[OpInfo] = &[
         optional: &[IndicesAreSorted, OperandBatchingDims, StartIndicesBatchingDims],
         traffic: Traffic::TwiceResultAndIndices,
         shape: ShapeRule::Of(indexed::gather),
+        counterpart: Counterpart::Table,
         detail: "`slice_sizes` is what one index vector reads, `start_index_map` says which operand dimensions it moves, \
          `offset_dims` where the slice lies in the result. Indices are clamped.",
         ..op(
@@ -108,6 +116,7 @@ pub(super) const ROWS: &[OpInfo] = &[
     OpInfo {
         required: &[Dimensions],
         shape: ShapeRule::Of(moves::get_dimension_size),
+        counterpart: Counterpart::Table,
         ..op(
             Opcode::GetDimensionSize,
             &["operand"],
@@ -120,6 +129,7 @@ pub(super) const ROWS: &[OpInfo] = &[
         traffic: Traffic::Nothing,
         shape: ShapeRule::Of(calls::get_tuple_element),
         mixes_precision: true,
+        counterpart: Counterpart::Table,
         detail: "Reads and moves nothing.",
         ..op(Opcode::GetTupleElement, &["tuple"], Xla("gettupleelement"), "One element of a tuple.")
     },
@@ -128,11 +138,13 @@ pub(super) const ROWS: &[OpInfo] = &[
         traffic: Traffic::Result,
         shape: ShapeRule::Of(elementwise::iota),
         mixes_precision: true,
+        counterpart: Counterpart::Table,
         ..op(Opcode::Iota, &[], Xla("iota"), "Each element is its own index along one dimension.")
     },
     OpInfo {
         required: &[Padding],
         shape: ShapeRule::Of(moves::pad),
+        counterpart: Counterpart::Table,
         detail: "`padding=low_high_interior` per dimension, joined by `x`. Negative low and high cut off.",
         ..op(
             Opcode::Pad,
@@ -151,6 +163,7 @@ pub(super) const ROWS: &[OpInfo] = &[
         optional: &[InferredDimension],
         shape: ShapeRule::Of(moves::reshape),
         mixes_precision: true,
+        counterpart: Counterpart::Table,
         detail: "The number of elements stays. Whether it costs a copy depends on the layouts.",
         ..op(
             Opcode::Reshape,
@@ -175,6 +188,7 @@ pub(super) const ROWS: &[OpInfo] = &[
     OpInfo {
         required: &[Dimensions],
         shape: ShapeRule::Of(moves::reverse),
+        counterpart: Counterpart::Table,
         ..op(
             Opcode::Reverse,
             &["operand"],
@@ -189,6 +203,7 @@ pub(super) const ROWS: &[OpInfo] = &[
         shape: ShapeRule::Of(elementwise::rng),
         mixes_precision: true,
         has_side_effect: true,
+        counterpart: Counterpart::Table,
         detail: "`rng_uniform` takes low and high, `rng_normal` mean and deviation, as scalars.",
         ..op(Opcode::Rng, &["parameters…"], Xla("rnguniform"), "Random numbers, different on each execution.")
     },
@@ -197,6 +212,7 @@ pub(super) const ROWS: &[OpInfo] = &[
         flops: Flops::Random,
         shape: ShapeRule::Of(calls::rng_bit_generator),
         mixes_precision: true,
+        counterpart: Counterpart::Table,
         detail: "The same state gives the same bits. The state is `u64[2]` for Philox and ThreeFry (`u64[3]` also for Philox).",
         ..op(
             Opcode::RngBitGenerator,
@@ -210,6 +226,7 @@ pub(super) const ROWS: &[OpInfo] = &[
         shape: ShapeRule::Of(|_| Ok(array(ElementType::U64, vec![2]))),
         mixes_precision: true,
         has_side_effect: true,
+        counterpart: Counterpart::Table,
         detail: "Has a side effect: two of them are never the same.",
         ..op(
             Opcode::RngGetAndUpdateState,
@@ -225,6 +242,7 @@ pub(super) const ROWS: &[OpInfo] = &[
         traffic: Traffic::Scatter,
         callees: Callees::Scatter,
         shape: ShapeRule::Of(indexed::scatter),
+        counterpart: Counterpart::Table,
         detail: "The reverse of `gather`: `to_apply` combines old and new. Updates out of bounds are skipped; the order is \
          not defined unless `unique_indices=true`.",
         ..op(
@@ -237,6 +255,7 @@ pub(super) const ROWS: &[OpInfo] = &[
     OpInfo {
         required: &[Dimensions],
         shape: ShapeRule::Of(moves::set_dimension_size),
+        counterpart: Counterpart::Table,
         detail: "The static size stays the bound; `size` is `s32[]`.",
         ..op(
             Opcode::SetDimensionSize,
@@ -249,6 +268,7 @@ pub(super) const ROWS: &[OpInfo] = &[
         required: &[Slice],
         traffic: Traffic::TwiceResult,
         shape: ShapeRule::Of(moves::slice),
+        counterpart: Counterpart::Table,
         detail: "`slice={[start:limit:stride], …}`, one entry per dimension; limit is exclusive.",
         ..op(Opcode::Slice, &["operand"], Xla("slice"), "A window at a place written in the text.")
     },
@@ -259,6 +279,7 @@ pub(super) const ROWS: &[OpInfo] = &[
         flops: Flops::Sort,
         shape: ShapeRule::Of(moves::sort),
         mixes_precision: true,
+        counterpart: Counterpart::Table,
         detail: "`to_apply` compares: it takes two scalars per operand (old, new) and answers whether the first comes before.",
         ..op(Opcode::Sort, &["operands…"], Xla("sort"), "The operands sorted along one dimension, together.")
     },
@@ -267,6 +288,7 @@ pub(super) const ROWS: &[OpInfo] = &[
         optional: &[Largest, IsStable],
         shape: ShapeRule::Of(moves::topk),
         always_printed: &[Largest, IsStable],
+        counterpart: Counterpart::Table,
         detail: "The result is a tuple of values and `s32` indices.",
         ..op(
             Opcode::Topk,
@@ -278,6 +300,7 @@ pub(super) const ROWS: &[OpInfo] = &[
     OpInfo {
         required: &[Dimensions],
         shape: ShapeRule::Of(moves::transpose),
+        counterpart: Counterpart::Table,
         detail: "Result dimension i is operand dimension `dimensions[i]`. With a matching layout it moves nothing.",
         ..op(Opcode::Transpose, &["operand"], Xla("transpose"), "The dimensions in another order.")
     },
@@ -286,6 +309,7 @@ pub(super) const ROWS: &[OpInfo] = &[
         traffic: Traffic::Pointers,
         shape: ShapeRule::Of(calls::tuple),
         mixes_precision: true,
+        counterpart: Counterpart::Table,
         detail: "Holds pointers: no element is copied.",
         ..op(Opcode::Tuple, &["elements…"], Xla("tuple"), "A tuple of its operands.")
     },

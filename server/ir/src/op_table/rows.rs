@@ -2,7 +2,7 @@
 
 use syntax::hlo::{AttributeKey, Opcode};
 
-use super::{Arity, OpInfo, Page};
+use super::{Arity, Counterpart, OpInfo, Page};
 use crate::cost::{Callees, Flops, Traffic};
 use crate::infer::{ElementTypes, ResultType, ShapeRule, elementwise};
 
@@ -31,6 +31,7 @@ pub(super) const fn op(
         flops: Flops::Nothing,
         traffic: Traffic::OperandsAndResult,
         callees: Callees::Nothing,
+        counterpart: Counterpart::None,
         summary,
         detail: "",
         page,
@@ -38,33 +39,51 @@ pub(super) const fn op(
 }
 
 /// An elementwise op of one operand.
-pub(super) const fn unary(opcode: Opcode, page: Page, summary: &'static str) -> OpInfo {
+pub(super) const fn unary(
+    opcode: Opcode,
+    counterpart: Counterpart,
+    page: Page,
+    summary: &'static str,
+) -> OpInfo {
     OpInfo {
         is_elementwise: true,
         shape: ShapeRule::ByOpcode(elementwise::unary),
         flops: Flops::PerElement,
+        counterpart,
         ..op(opcode, &["operand"], page, summary)
     }
 }
 
 /// A transcendental function of each element, computed with a stated accuracy.
-pub(super) const fn function(opcode: Opcode, page: Page, summary: &'static str) -> OpInfo {
+pub(super) const fn function(
+    opcode: Opcode,
+    counterpart: Counterpart,
+    page: Page,
+    summary: &'static str,
+) -> OpInfo {
     OpInfo {
         optional: &[AttributeKey::ResultAccuracy],
         takes: ElementTypes::FloatingOrComplex,
         is_elementwise: true,
         shape: ShapeRule::ByOpcode(elementwise::unary),
         flops: Flops::Transcendental,
+        counterpart,
         ..op(opcode, &["operand"], page, summary)
     }
 }
 
 /// An elementwise op of two operands.
-pub(super) const fn binary(opcode: Opcode, page: Page, summary: &'static str) -> OpInfo {
+pub(super) const fn binary(
+    opcode: Opcode,
+    counterpart: Counterpart,
+    page: Page,
+    summary: &'static str,
+) -> OpInfo {
     OpInfo {
         is_elementwise: true,
         shape: ShapeRule::ByOpcode(elementwise::binary),
         flops: Flops::PerElement,
+        counterpart,
         ..op(opcode, &["lhs", "rhs"], page, summary)
     }
 }

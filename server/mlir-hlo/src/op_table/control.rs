@@ -22,7 +22,6 @@ pub(super) const OPS: &[OpRow] = &[
         mhlo("fusion", O::Fusion, &[at("fusion_kind", "", K::Kind, Form::Word("fusion_kind"), Always)]),
         &[K::Calls],
     ),
-    mhlo("add_dependency", O::AddDependency, &[]),
     mhlo("domain", O::Domain, &[at("kind", "", K::Domain, Form::Domain, Always)]),
     OpRow { dialect: Dialect::Mhlo, ..special("async_start", O::AsyncStart, S::AsyncStart, &[]) },
     OpRow { dialect: Dialect::Mhlo, ..special("async_update", O::AsyncUpdate, S::AsyncDone, &[]) },

@@ -35,8 +35,6 @@ pub(super) const OPS: &[OpRow] = &[
         generic("collective_reduce", O::CollectiveReduce, &[GROUPS, CHANNEL, GLOBAL_IDS, BY_ROOT]),
         &[K::ToApply],
     ),
-    row("replica_id", O::ReplicaId, Pretty::Same, &[]),
-    row("partition_id", O::PartitionId, Pretty::Same, &[]),
     special(
         "infeed",
         O::Infeed,
@@ -51,6 +49,5 @@ pub(super) const OPS: &[OpRow] = &[
     ),
     special("send", O::Send, S::Send, &[CHANNEL, HOST]),
     special("recv", O::Recv, S::Recv, &[CHANNEL, HOST]),
-    row("after_all", O::AfterAll, Pretty::Same, &[]),
     special("create_token", O::AfterAll, S::CreateToken, &[]),
 ];

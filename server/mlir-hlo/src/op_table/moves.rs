@@ -23,7 +23,6 @@ pub(super) const OPS: &[OpRow] = &[
     ),
     functional("reshape", O::Reshape, &[]),
     functional("bitcast_convert", O::BitcastConvert, &[]),
-    mhlo("bitcast", O::Bitcast, &[]),
     functional("transpose", O::Transpose, &[at("permutation", "dims", K::Dimensions, Form::Ints, Always)]),
     row("reverse", O::Reverse, Pretty::Same, DIMENSIONS),
     row("slice", O::Slice, Pretty::Slice, &[at("start_indices", "", K::Slice, Form::Slice, Always)]),

@@ -1,6 +1,6 @@
 //! How rows are written.
 
-use ir::{AttributeKey, Opcode};
+use ir::{AttributeKey, Counterpart, Opcode, op_info};
 
 use crate::op_attributes::ACCURACY;
 use crate::op_row::*;
@@ -14,13 +14,17 @@ pub(super) const fn row(
     OpRow { name, opcode, dialect: Dialect::Stablehlo, how: How::Row, pretty, attributes, regions: &[] }
 }
 
-pub(super) const fn same(name: &'static str, opcode: Opcode) -> OpRow {
-    row(name, opcode, Pretty::Same, &[])
-}
-
-/// A function that may be computed with a stated accuracy.
-pub(super) const fn function(name: &'static str, opcode: Opcode) -> OpRow {
-    row(name, opcode, Pretty::Same, ACCURACY)
+/// The row of an op that takes the operands of its instruction, as the table of opcodes says.
+pub(super) fn plain(opcode: Opcode) -> Option<OpRow> {
+    let info = op_info(opcode);
+    match info.counterpart {
+        Counterpart::Stablehlo(name) => {
+            let is_function = info.optional.contains(&AttributeKey::ResultAccuracy);
+            Some(row(name, opcode, Pretty::Same, if is_function { ACCURACY } else { &[] }))
+        }
+        Counterpart::Mhlo(name) => Some(mhlo(name, opcode, &[])),
+        Counterpart::None | Counterpart::Table => None,
+    }
 }
 
 pub(super) const fn functional(
