@@ -1,6 +1,6 @@
 //! The operand of a call that is passed for a parameter of the called computation.
 
-use ir::Opcode;
+use ir::{Opcode, Parameters, op_info};
 use syntax::Span;
 use syntax::hlo::{AttributeKey, OperandKind, Value};
 
@@ -60,23 +60,19 @@ fn operand_of(
     operands: usize,
     number: usize,
 ) -> Option<usize> {
-    use Opcode::*;
     let half = operands / 2;
-    let operand = match opcode {
-        Fusion | Call | Map | AsyncStart | CustomCall | While => number,
-        Conditional if number > 0 => return None,
-        Conditional if key == AttributeKey::FalseComputation => 2,
-        // Operand 0 is the predicate or branch index.
-        Conditional => branch + 1,
-        // Parameters are the accumulators, which start as the init values, then the inputs.
-        Reduce | ReduceWindow if number < half => half + number,
-        Reduce | ReduceWindow => number - half,
-        // Parameters are the old values, then the updates; operands have the indices between them.
-        Scatter if number < half => number,
-        Scatter => number + 1,
-        Sort => number / 2,
-        AllReduce | AllReduceStart | CollectiveReduce | ReduceScatter => 0,
-        _ => return None,
+    let operand = match op_info(opcode).parameters {
+        Parameters::None => return None,
+        Parameters::Operands => number,
+        Parameters::Branch if number > 0 => return None,
+        Parameters::Branch if key == AttributeKey::FalseComputation => 2,
+        Parameters::Branch => branch + 1,
+        Parameters::Reduction if number < half => half + number,
+        Parameters::Reduction => number - half,
+        Parameters::Update if number < half => number,
+        Parameters::Update => number + 1,
+        Parameters::Comparison => number / 2,
+        Parameters::Combination => 0,
     };
     (operand < operands).then_some(operand)
 }

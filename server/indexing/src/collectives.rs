@@ -62,23 +62,6 @@ fn every_replica(map: IndexingMap, dims: &[i64], replicas: Option<i64>) -> Opera
     }
 }
 
-pub(crate) fn is_collective(opcode: Opcode) -> bool {
-    matches!(
-        opcode,
-        Opcode::AllGather
-            | Opcode::AllGatherStart
-            | Opcode::AllReduce
-            | Opcode::AllReduceStart
-            | Opcode::AllToAll
-            | Opcode::CollectiveBroadcast
-            | Opcode::CollectivePermute
-            | Opcode::CollectivePermuteStart
-            | Opcode::CollectiveReduce
-            | Opcode::RaggedAllToAll
-            | Opcode::ReduceScatter
-    )
-}
-
 /// The op id of [`RuntimeSource::Op`] for a value that is the executing replica's position in its group.
 pub const OWN_REPLICA: OpId = OpId::MAX;
 

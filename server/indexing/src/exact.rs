@@ -1,6 +1,6 @@
 //! Maps by [`crate::Rules::Exact`] for ops that are unknown to XLA.
 
-use ir::{Op, Opcode};
+use ir::{Op, Opcode, op_info};
 
 use crate::broadcast::{self, Rotation};
 use crate::checks::Checked;
@@ -28,7 +28,7 @@ pub(crate) fn output_to_input(op: &Op, output_id: usize) -> Option<Checked<OpInd
         Opcode::BatchNormTraining | Opcode::BatchNormInference | Opcode::BatchNormGrad => {
             batch_norm::batch_norm(op, output_id)
         }
-        opcode if collectives::is_collective(opcode) => collectives::collective(op, output_id),
+        opcode if op_info(opcode).is_collective => collectives::collective(op, output_id),
         Opcode::AddDependency
         | Opcode::AllGatherDone
         | Opcode::AllReduceDone

@@ -1,7 +1,7 @@
 //! Maps of one op from an operand to its outputs.
 
 use indexing_map::{Expr, IndexingMap};
-use ir::{Graph, Op, OpId, Opcode, is_elementwise};
+use ir::{Graph, Op, OpId, Opcode, is_elementwise, op_info};
 
 use crate::Rules;
 use crate::broadcast::Rotation;
@@ -136,7 +136,7 @@ fn from_parameter(inlined: &Inlined<'_>, number: usize, rules: Rules) -> Vec<Vec
 /// The inverse of the accesses from each output, for ops without their own map in this direction.
 fn exact(op: &Op, input_id: usize) -> OpIndexing {
     let outputs = (0..checks::output_count(op)).map(|output_id| {
-        if collectives::is_collective(op.opcode)
+        if op_info(op.opcode).is_collective
             && let Ok(accesses) = collectives::collective_input_to_output(op, input_id, output_id)
         {
             return accesses;
@@ -162,7 +162,7 @@ fn exact(op: &Op, input_id: usize) -> OpIndexing {
 fn dispatch(op: &Op, input_id: usize, rules: Rules) -> Checked<OpIndexing> {
     let is_exact = rules == Rules::Exact;
     match op.opcode {
-        opcode if is_exact && (collectives::is_collective(opcode) || opcode == Opcode::Tuple) => {
+        opcode if is_exact && (op_info(opcode).is_collective || opcode == Opcode::Tuple) => {
             Err("by its inverse".into())
         }
         Opcode::Map => elementwise::input_to_output(op, input_id),

@@ -3,7 +3,7 @@
 use std::fmt::Display;
 
 use indexing_map::{Expr, IndexingMap};
-use ir::{Op, Opcode, Shape};
+use ir::{Op, Opcode, Shape, op_info};
 
 use crate::checks::{self, Checked, Reason};
 use crate::fusion::MAX_MAPS_PER_OP;
@@ -11,46 +11,7 @@ use crate::operand_indexing::{OpIndexing, OperandIndexing};
 
 /// Why XLA gives no map for `opcode`, from output to input.
 pub(crate) fn reason(opcode: Opcode) -> Reason {
-    Reason::from(match opcode {
-        Opcode::Scatter => "scatter: output to operand depends on runtime indices",
-        Opcode::SelectAndScatter => "select-and-scatter: output to operand depends on the values",
-        Opcode::Sort | Opcode::Topk => "where an element goes depends on the values",
-        Opcode::CustomCall => "what a custom call reads is not known",
-        Opcode::While => "a loop reads what its body reads in each turn",
-        Opcode::Conditional => "what is read depends on the branch taken",
-        Opcode::Call => "the called computation is not looked into",
-        Opcode::Fusion => "the called computation is not at hand",
-        Opcode::Cholesky | Opcode::TriangularSolve | Opcode::Fft => {
-            "every output element depends on many inputs"
-        }
-        Opcode::RaggedDot => "the groups of a ragged dot are runtime values",
-        Opcode::DynamicReshape => "the sizes are runtime values",
-        Opcode::Rng | Opcode::RngBitGenerator | Opcode::RngGetAndUpdateState => {
-            "random numbers do not follow the operands' indices"
-        }
-        Opcode::BatchNormTraining | Opcode::BatchNormInference | Opcode::BatchNormGrad => {
-            "a batch norm is analysed after its expansion"
-        }
-        Opcode::AllToAll
-        | Opcode::RaggedAllToAll
-        | Opcode::ReduceScatter
-        | Opcode::CollectivePermute
-        | Opcode::CollectivePermuteStart
-        | Opcode::CollectivePermuteDone
-        | Opcode::CollectiveBroadcast
-        | Opcode::CollectiveReduce
-        | Opcode::AllGatherStart
-        | Opcode::AllGatherDone
-        | Opcode::AllReduceStart
-        | Opcode::AllReduceDone => "what other replicas hold is read",
-        Opcode::Tuple => "a tuple has a map per element, not one of its own",
-        Opcode::Infeed => "its data come from the host, not from an operand",
-        Opcode::Outfeed => "its data go to the host; the result is a token",
-        Opcode::Recv => "its data come from another device, not from an operand",
-        Opcode::SendDone | Opcode::AfterAll => "a token has no elements",
-        Opcode::AsyncStart | Opcode::AsyncUpdate => "the wrapped computation is not at hand",
-        _ => "this op has no indexing map",
-    })
+    Reason::from(op_info(opcode).without_map)
 }
 
 /// An upper bound: each element of the output reads every element of every operand.

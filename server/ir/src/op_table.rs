@@ -37,6 +37,12 @@ pub struct OpInfo {
     /// collectives count, because devices wait for each other there. A custom call says it in an attribute.
     /// Source: `HloInstruction::HasSideEffectNoRecurse`.
     pub has_side_effect: bool,
+    /// Whether devices exchange data: a collective op, or the half that starts one.
+    pub is_collective: bool,
+    /// Which operands the parameters of a called computation stand for.
+    pub parameters: Parameters,
+    /// Why XLA has no map from the output to the operands, if it has none.
+    pub without_map: &'static str,
     pub(crate) takes: ElementTypes,
     pub(crate) gives: ResultType,
     pub(crate) shape: ShapeRule,
@@ -64,6 +70,26 @@ pub enum Arity {
     /// Operands, indices, as many updates as operands.
     Odd,
     Any,
+}
+
+/// The operands that the parameters of a called computation stand for, whole or element by element.
+/// Source: `hlo_verifier.cc`, which compares their shapes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Parameters {
+    /// It calls nothing, or its parameters stand for no operands.
+    None,
+    /// Parameter i is operand i.
+    Operands,
+    /// A branch has one parameter: its own operand, behind the predicate or branch index.
+    Branch,
+    /// Accumulators, which start as the init values, then the inputs.
+    Reduction,
+    /// The old values, then the updates. Operands have the indices between them.
+    Update,
+    /// Two elements of each operand.
+    Comparison,
+    /// Two elements of operand 0.
+    Combination,
 }
 
 /// The page of the documentation that describes an opcode, and the anchor on it.

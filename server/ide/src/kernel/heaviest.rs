@@ -1,7 +1,7 @@
 //! The kernels of a module by time, the heaviest first.
 
 use gpu::Bound;
-use ir::{Opcode, SegmentRef};
+use ir::{Opcode, SegmentRef, op_info};
 
 use crate::TextRange;
 use crate::executions::executions;
@@ -123,21 +123,11 @@ fn timed(context: &FileContext<'_>, segment: SegmentRef) -> Vec<InstructionRef> 
     let takes_time = |opcode: Opcode| {
         use Opcode::*;
         let library = [Dot, ScaledDot, RaggedDot, Convolution, CustomCall, Fft, TriangularSolve, Cholesky];
-        // In an asynchronous pair, the start does the work.
-        let collective = [
-            AllReduce,
-            AllReduceStart,
-            AllGather,
-            AllGatherStart,
-            ReduceScatter,
-            AllToAll,
-            CollectivePermute,
-            CollectiveReduce,
-        ];
         opcode == Fusion
             || gpu::is_wrapped(opcode)
             || library.contains(&opcode)
-            || collective.contains(&opcode)
+            // In an asynchronous pair, the start does the work.
+            || op_info(opcode).is_collective
     };
     let ids = context.computation(segment).instructions.clone();
     let ids = ids.filter(|&id| block.instruction(id).opcode.is_some_and(takes_time));

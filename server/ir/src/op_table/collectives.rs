@@ -5,7 +5,7 @@ use syntax::hlo::Opcode;
 
 use super::Page::{StableHlo, Xla};
 use super::rows::op;
-use super::{Arity, Counterpart, OpInfo};
+use super::{Arity, Counterpart, OpInfo, Parameters};
 use crate::cost::{Flops, Traffic};
 use crate::infer::{ShapeRule, calls, collectives};
 
@@ -20,6 +20,7 @@ pub(super) const ROWS: &[OpInfo] = &[
         behind_dimensions: &[UseGlobalDeviceIds],
         usual: &[ReplicaGroups],
         has_side_effect: true,
+        is_collective: true,
         counterpart: Counterpart::Table,
         detail: "Every device gets all of it: the gathered dimension grows by the size of the group.",
         ..op(
@@ -39,6 +40,8 @@ pub(super) const ROWS: &[OpInfo] = &[
         behind_dimensions: &[UseGlobalDeviceIds],
         usual: &[ReplicaGroups],
         has_side_effect: true,
+        is_collective: true,
+        without_map: "what other replicas hold is read",
         detail: "The result is a tuple of operands and results; `all-gather-done` waits.",
         ..op(Opcode::AllGatherStart, &["operands…"], Xla("allgather"), "Begins an all-gather.")
     },
@@ -47,6 +50,7 @@ pub(super) const ROWS: &[OpInfo] = &[
         shape: ShapeRule::Of(|given| calls::done(given, 1)),
         mixes_precision: true,
         has_side_effect: true,
+        without_map: "what other replicas hold is read",
         ..op(
             Opcode::AllGatherDone,
             &["start"],
@@ -60,10 +64,12 @@ pub(super) const ROWS: &[OpInfo] = &[
         optional: &[ReplicaGroups, ChannelId, ConstrainLayout, UseGlobalDeviceIds, Mode],
         flops: Flops::Reduction,
         shape: ShapeRule::Of(collectives::all_reduce),
+        parameters: Parameters::Combination,
         mixes_precision: true,
         always_printed: &[ReplicaGroups],
         usual: &[ReplicaGroups],
         has_side_effect: true,
+        is_collective: true,
         counterpart: Counterpart::Table,
         detail: "Every device gets the whole result. `to_apply` combines two scalars.",
         ..op(
@@ -79,10 +85,13 @@ pub(super) const ROWS: &[OpInfo] = &[
         optional: &[ReplicaGroups, ChannelId, ConstrainLayout, UseGlobalDeviceIds, Mode],
         flops: Flops::Reduction,
         shape: ShapeRule::Of(collectives::all_reduce),
+        parameters: Parameters::Combination,
         mixes_precision: true,
         always_printed: &[ReplicaGroups],
         usual: &[ReplicaGroups],
         has_side_effect: true,
+        is_collective: true,
+        without_map: "what other replicas hold is read",
         detail: "`all-reduce-done` waits for it.",
         ..op(Opcode::AllReduceStart, &["operands…"], Xla("allreduce"), "Begins an all-reduce.")
     },
@@ -91,6 +100,7 @@ pub(super) const ROWS: &[OpInfo] = &[
         shape: ShapeRule::Of(calls::first),
         mixes_precision: true,
         has_side_effect: true,
+        without_map: "what other replicas hold is read",
         ..op(
             Opcode::AllReduceDone,
             &["start"],
@@ -105,6 +115,8 @@ pub(super) const ROWS: &[OpInfo] = &[
         always_printed: &[ReplicaGroups],
         usual: &[ReplicaGroups],
         has_side_effect: true,
+        is_collective: true,
+        without_map: "what other replicas hold is read",
         counterpart: Counterpart::Table,
         detail: "With `dimensions` one operand is cut and joined along it; without, there is an operand per device.",
         ..op(
@@ -121,6 +133,8 @@ pub(super) const ROWS: &[OpInfo] = &[
         always_printed: &[ReplicaGroups, HasDynamicRoot],
         usual: &[ReplicaGroups],
         has_side_effect: true,
+        is_collective: true,
+        without_map: "what other replicas hold is read",
         counterpart: Counterpart::Table,
         detail: "It is the group's first device, or with `has_dynamic_root` what the last operand says, a number per operand in front.",
         ..op(
@@ -137,6 +151,8 @@ pub(super) const ROWS: &[OpInfo] = &[
         shape: ShapeRule::ByOpcode(collectives::permute),
         mixes_precision: true,
         has_side_effect: true,
+        is_collective: true,
+        without_map: "what other replicas hold is read",
         counterpart: Counterpart::Table,
         detail: "A device that is no target gets zeros.",
         ..op(
@@ -153,6 +169,8 @@ pub(super) const ROWS: &[OpInfo] = &[
         shape: ShapeRule::ByOpcode(collectives::permute),
         mixes_precision: true,
         has_side_effect: true,
+        is_collective: true,
+        without_map: "what other replicas hold is read",
         detail: "`collective-permute-done` waits for it.",
         ..op(
             Opcode::CollectivePermuteStart,
@@ -166,6 +184,7 @@ pub(super) const ROWS: &[OpInfo] = &[
         shape: ShapeRule::Of(|given| calls::done(given, 1)),
         mixes_precision: true,
         has_side_effect: true,
+        without_map: "what other replicas hold is read",
         ..op(
             Opcode::CollectivePermuteDone,
             &["start"],
@@ -179,10 +198,13 @@ pub(super) const ROWS: &[OpInfo] = &[
         optional: &[ReplicaGroups, ChannelId, ConstrainLayout, UseGlobalDeviceIds, HasDynamicRoot],
         flops: Flops::Reduction,
         shape: ShapeRule::Of(collectives::reduce),
+        parameters: Parameters::Combination,
         mixes_precision: true,
         always_printed: &[ReplicaGroups, HasDynamicRoot],
         usual: &[ReplicaGroups],
         has_side_effect: true,
+        is_collective: true,
+        without_map: "what other replicas hold is read",
         counterpart: Counterpart::Table,
         detail: "The root is the group's first device, or with `has_dynamic_root` what the last operand says, a number per operand in \
          front. What the other devices get is not specified.",
@@ -200,6 +222,8 @@ pub(super) const ROWS: &[OpInfo] = &[
         always_printed: &[ReplicaGroups],
         usual: &[ReplicaGroups],
         has_side_effect: true,
+        is_collective: true,
+        without_map: "what other replicas hold is read",
         detail: "Offsets and sizes count rows of dimension 0, one entry per piece; `output` is written into.",
         ..op(
             Opcode::RaggedAllToAll,
@@ -214,9 +238,12 @@ pub(super) const ROWS: &[OpInfo] = &[
         optional: &[ReplicaGroups, ChannelId, ConstrainLayout, UseGlobalDeviceIds, Mode],
         flops: Flops::Reduction,
         shape: ShapeRule::ByOpcode(collectives::reduce_scatter),
+        parameters: Parameters::Combination,
         always_printed: &[ReplicaGroups],
         usual: &[ReplicaGroups],
         has_side_effect: true,
+        is_collective: true,
+        without_map: "what other replicas hold is read",
         counterpart: Counterpart::Table,
         detail: "The dimension shrinks by the size of the group.",
         ..op(
@@ -231,6 +258,7 @@ pub(super) const ROWS: &[OpInfo] = &[
         shape: ShapeRule::ByOpcode(calls::transfer),
         mixes_precision: true,
         has_side_effect: true,
+        without_map: "its data come from the host, not from an operand",
         counterpart: Counterpart::Table,
         detail: "Has a side effect: the token orders it.",
         ..op(Opcode::Infeed, &["token"], Xla("infeed"), "Data from the host's infeed queue, and a token.")
@@ -241,6 +269,7 @@ pub(super) const ROWS: &[OpInfo] = &[
         mixes_precision: true,
         always_printed: &[OutfeedShape],
         has_side_effect: true,
+        without_map: "its data go to the host; the result is a token",
         counterpart: Counterpart::Table,
         ..op(
             Opcode::Outfeed,
@@ -269,6 +298,7 @@ pub(super) const ROWS: &[OpInfo] = &[
         shape: ShapeRule::ByOpcode(calls::transfer),
         mixes_precision: true,
         has_side_effect: true,
+        without_map: "a token has no elements",
         ..op(Opcode::SendDone, &["send"], Xla("send"), "Waits for a send; gives a token.")
     },
     OpInfo {
@@ -276,6 +306,7 @@ pub(super) const ROWS: &[OpInfo] = &[
         shape: ShapeRule::ByOpcode(calls::transfer),
         mixes_precision: true,
         has_side_effect: true,
+        without_map: "its data come from another device, not from an operand",
         counterpart: Counterpart::Table,
         detail: "The result is a context for `recv-done`.",
         ..op(

@@ -6,7 +6,7 @@ use syntax::hlo::Opcode;
 use super::Counterpart::{Mhlo, Stablehlo};
 use super::Page::Xla;
 use super::rows::op;
-use super::{Arity, Counterpart, OpInfo};
+use super::{Arity, Counterpart, OpInfo, Parameters};
 use crate::cost::{Callees, Traffic};
 use crate::infer::{ShapeRule, calls};
 use crate::shape::Shape;
@@ -28,6 +28,7 @@ pub(super) const ROWS: &[OpInfo] = &[
         arity: Arity::Any,
         traffic: Traffic::Nothing,
         shape: ShapeRule::Of(|_| Ok(Shape::Token)),
+        without_map: "a token has no elements",
         counterpart: Stablehlo("after_all"),
         detail: "Without operands it makes a new token.",
         ..op(Opcode::AfterAll, &["tokens…"], Xla("afterall"), "A token that comes after all of its operands.")
@@ -37,9 +38,11 @@ pub(super) const ROWS: &[OpInfo] = &[
         optional: &[Calls, AsyncExecutionThread, OutputToOperandAliasing],
         traffic: Traffic::Nothing,
         callees: Callees::Everything,
+        parameters: Parameters::Operands,
         mixes_precision: true,
         usual: &[Calls],
         has_side_effect: true,
+        without_map: "the wrapped computation is not at hand",
         counterpart: Counterpart::Table,
         detail: "The result is a tuple of operands, results and context. `X-start` is short for one that wraps X.",
         ..op(
@@ -55,6 +58,7 @@ pub(super) const ROWS: &[OpInfo] = &[
         traffic: Traffic::Nothing,
         mixes_precision: true,
         has_side_effect: true,
+        without_map: "the wrapped computation is not at hand",
         counterpart: Counterpart::Table,
         ..op(Opcode::AsyncUpdate, &["start"], Xla("async"), "A step of an asynchronous computation.")
     },
@@ -79,7 +83,9 @@ pub(super) const ROWS: &[OpInfo] = &[
         traffic: Traffic::Nothing,
         callees: Callees::Everything,
         shape: ShapeRule::ByOpcode(calls::call),
+        parameters: Parameters::Operands,
         mixes_precision: true,
+        without_map: "the called computation is not looked into",
         counterpart: Counterpart::Table,
         ..op(Opcode::Call, &["arguments…"], Xla("call"), "The result of `to_apply` for these arguments.")
     },
@@ -89,8 +95,10 @@ pub(super) const ROWS: &[OpInfo] = &[
         traffic: Traffic::Nothing,
         callees: Callees::OneOf,
         shape: ShapeRule::Of(calls::conditional),
+        parameters: Parameters::Branch,
         mixes_precision: true,
         usual: &[BranchComputations],
+        without_map: "what is read depends on the branch taken",
         counterpart: Counterpart::Table,
         detail: "A `pred` chooses true or false, an `s32` the branch of that number (out of range: the last). Each branch \
          takes one operand.",
@@ -120,7 +128,9 @@ pub(super) const ROWS: &[OpInfo] = &[
             Schedule,
             ApiVersion,
         ],
+        parameters: Parameters::Operands,
         mixes_precision: true,
+        without_map: "what a custom call reads is not known",
         counterpart: Counterpart::Table,
         detail: "XLA knows nothing of it but shapes. Without `custom_call_has_side_effect=true` it may be removed or done once.",
         ..op(
@@ -136,7 +146,9 @@ pub(super) const ROWS: &[OpInfo] = &[
         optional: &[OutputToOperandAliasing],
         callees: Callees::Once,
         shape: ShapeRule::ByOpcode(calls::call),
+        parameters: Parameters::Operands,
         mixes_precision: true,
+        without_map: "the called computation is not at hand",
         counterpart: Counterpart::Table,
         detail: "Values inside it stay in registers; only operands and results are in memory. `kind` says how it is built.",
         ..op(Opcode::Fusion, &["operands…"], Xla("fusion"), "A computation that becomes one kernel.")
@@ -158,7 +170,9 @@ pub(super) const ROWS: &[OpInfo] = &[
         traffic: Traffic::Nothing,
         callees: Callees::Everything,
         shape: ShapeRule::Of(calls::while_loop),
+        parameters: Parameters::Operands,
         mixes_precision: true,
+        without_map: "a loop reads what its body reads in each turn",
         counterpart: Counterpart::Table,
         detail: "State, result and the parameter of both computations have one shape. `known_trip_count` of the backend \
          config tells the number of turns where the compiler knows it.",

@@ -6,7 +6,7 @@ use syntax::hlo::Opcode;
 use super::Counterpart::{Mhlo, Stablehlo};
 use super::Page::{StableHlo, Xla};
 use super::rows::{binary, function, op, unary};
-use super::{Arity, Counterpart, OpInfo};
+use super::{Arity, Counterpart, OpInfo, Parameters};
 use crate::cost::{Callees, Flops};
 use crate::infer::{ElementTypes, ResultType, ShapeRule, elementwise};
 
@@ -189,6 +189,7 @@ pub(super) const ROWS: &[OpInfo] = &[
         optional: &[Dimensions],
         callees: Callees::PerElement,
         shape: ShapeRule::Of(elementwise::map),
+        parameters: Parameters::Operands,
         always_printed: &[Dimensions],
         counterpart: Counterpart::Table,
         detail: "`to_apply` takes one scalar per operand; all operands have the same dimensions.",

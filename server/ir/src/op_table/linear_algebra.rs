@@ -6,7 +6,7 @@ use syntax::hlo::{ElementType, Opcode};
 use super::Counterpart::Stablehlo;
 use super::Page::{StableHlo, Xla};
 use super::rows::op;
-use super::{Arity, Counterpart, OpInfo};
+use super::{Arity, Counterpart, OpInfo, Parameters};
 use crate::cost::{Callees, Flops, Traffic};
 use crate::infer::{ShapeRule, algebra, array, calls, contractions, windows};
 
@@ -14,6 +14,7 @@ pub(super) const ROWS: &[OpInfo] = &[
     OpInfo {
         required: &[Epsilon, FeatureIndex],
         shape: ShapeRule::ByOpcode(algebra::batch_norm),
+        without_map: "a batch norm is analysed after its expansion",
         counterpart: Counterpart::Table,
         detail: "For the operand, scale and offset. All but the first and last operand are vectors over the feature dimension.",
         ..op(
@@ -26,6 +27,7 @@ pub(super) const ROWS: &[OpInfo] = &[
     OpInfo {
         required: &[Epsilon, FeatureIndex],
         shape: ShapeRule::ByOpcode(algebra::batch_norm),
+        without_map: "a batch norm is analysed after its expansion",
         counterpart: Counterpart::Table,
         detail: "scale · (operand - mean) / √(variance + epsilon) + offset, per feature.",
         ..op(
@@ -38,6 +40,7 @@ pub(super) const ROWS: &[OpInfo] = &[
     OpInfo {
         required: &[Epsilon, FeatureIndex],
         shape: ShapeRule::ByOpcode(algebra::batch_norm),
+        without_map: "a batch norm is analysed after its expansion",
         counterpart: Counterpart::Table,
         detail: "A tuple: the normalised array, the means and the variances per feature.",
         ..op(
@@ -53,6 +56,7 @@ pub(super) const ROWS: &[OpInfo] = &[
         traffic: Traffic::Cholesky,
         shape: ShapeRule::Of(algebra::cholesky),
         usual: &[Lower],
+        without_map: "every output element depends on many inputs",
         counterpart: Counterpart::Table,
         detail: "L with operand = L·Lᴴ, or U with Uᴴ·U where `lower=false`; the other triangle of the result is undefined.",
         ..op(
@@ -119,6 +123,7 @@ pub(super) const ROWS: &[OpInfo] = &[
         required: &[FftType, FftLength],
         flops: Flops::Fft,
         shape: ShapeRule::Of(algebra::fft),
+        without_map: "every output element depends on many inputs",
         counterpart: Counterpart::Table,
         detail: "`fft_length` has 1 to 3 lengths. RFFT keeps n/2 + 1 of the last; IRFFT is the way back.",
         ..op(Opcode::Fft, &["operand"], Xla("fft"), "Fourier transform of the innermost dimensions.")
@@ -137,6 +142,7 @@ pub(super) const ROWS: &[OpInfo] = &[
         mixes_precision: true,
         always_printed: &[LhsContractingDims, RhsContractingDims],
         usual: &[LhsContractingDims, RhsContractingDims],
+        without_map: "the groups of a ragged dot are runtime values",
         counterpart: Counterpart::Table,
         detail: "`lhs_ragged_dims` is the dimension that `group sizes` cuts; `rhs_group_dims` selects the group's matrix.",
         ..op(
@@ -151,6 +157,7 @@ pub(super) const ROWS: &[OpInfo] = &[
         required: &[Dimensions, ToApply],
         callees: Callees::Reduce,
         shape: ShapeRule::Of(windows::reduce),
+        parameters: Parameters::Reduction,
         counterpart: Counterpart::Table,
         detail: "`to_apply` takes accumulators, then elements; the order is not defined. n inputs make a tuple of n.",
         ..op(
@@ -166,6 +173,7 @@ pub(super) const ROWS: &[OpInfo] = &[
         optional: &[Window],
         callees: Callees::ReduceWindow,
         shape: ShapeRule::Of(windows::reduce_window),
+        parameters: Parameters::Reduction,
         mixes_precision: true,
         usual: &[Window],
         counterpart: Counterpart::Table,
@@ -220,6 +228,7 @@ pub(super) const ROWS: &[OpInfo] = &[
         callees: Callees::SelectAndScatter,
         shape: ShapeRule::Of(windows::select_and_scatter),
         usual: &[Window],
+        without_map: "select-and-scatter: output to operand depends on the values",
         counterpart: Counterpart::Table,
         detail: "The gradient of a pooling.",
         ..op(
@@ -235,6 +244,7 @@ pub(super) const ROWS: &[OpInfo] = &[
         traffic: Traffic::TriangularSolve,
         shape: ShapeRule::Of(algebra::triangular_solve),
         usual: &[LeftSide, Lower, TransposeA],
+        without_map: "every output element depends on many inputs",
         counterpart: Counterpart::Table,
         detail: "Reads one triangle of a; `transpose_a` says what op is.",
         ..op(

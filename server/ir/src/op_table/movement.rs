@@ -6,7 +6,7 @@ use syntax::hlo::{ElementType, Opcode};
 use super::Counterpart::Mhlo;
 use super::Page::{StableHlo, Xla};
 use super::rows::op;
-use super::{Arity, Counterpart, OpInfo};
+use super::{Arity, Counterpart, OpInfo, Parameters};
 use crate::cost::{Callees, Flops, Traffic};
 use crate::infer::{ShapeRule, array, calls, elementwise, indexed, moves};
 
@@ -63,6 +63,7 @@ pub(super) const ROWS: &[OpInfo] = &[
         arity: Arity::AtLeast(1),
         shape: ShapeRule::Of(moves::dynamic_reshape),
         mixes_precision: true,
+        without_map: "the sizes are runtime values",
         detail: "One scalar per dimension; the written sizes are bounds.",
         ..op(
             Opcode::DynamicReshape,
@@ -203,6 +204,7 @@ pub(super) const ROWS: &[OpInfo] = &[
         shape: ShapeRule::Of(elementwise::rng),
         mixes_precision: true,
         has_side_effect: true,
+        without_map: "random numbers do not follow the operands' indices",
         counterpart: Counterpart::Table,
         detail: "`rng_uniform` takes low and high, `rng_normal` mean and deviation, as scalars.",
         ..op(Opcode::Rng, &["parameters…"], Xla("rnguniform"), "Random numbers, different on each execution.")
@@ -212,6 +214,7 @@ pub(super) const ROWS: &[OpInfo] = &[
         flops: Flops::Random,
         shape: ShapeRule::Of(calls::rng_bit_generator),
         mixes_precision: true,
+        without_map: "random numbers do not follow the operands' indices",
         counterpart: Counterpart::Table,
         detail: "The same state gives the same bits. The state is `u64[2]` for Philox and ThreeFry (`u64[3]` also for Philox).",
         ..op(
@@ -226,6 +229,7 @@ pub(super) const ROWS: &[OpInfo] = &[
         shape: ShapeRule::Of(|_| Ok(array(ElementType::U64, vec![2]))),
         mixes_precision: true,
         has_side_effect: true,
+        without_map: "random numbers do not follow the operands' indices",
         counterpart: Counterpart::Table,
         detail: "Has a side effect: two of them are never the same.",
         ..op(
@@ -242,6 +246,8 @@ pub(super) const ROWS: &[OpInfo] = &[
         traffic: Traffic::Scatter,
         callees: Callees::Scatter,
         shape: ShapeRule::Of(indexed::scatter),
+        parameters: Parameters::Update,
+        without_map: "scatter: output to operand depends on runtime indices",
         counterpart: Counterpart::Table,
         detail: "The reverse of `gather`: `to_apply` combines old and new. Updates out of bounds are skipped; the order is \
          not defined unless `unique_indices=true`.",
@@ -278,7 +284,9 @@ pub(super) const ROWS: &[OpInfo] = &[
         optional: &[IsStable],
         flops: Flops::Sort,
         shape: ShapeRule::Of(moves::sort),
+        parameters: Parameters::Comparison,
         mixes_precision: true,
+        without_map: "where an element goes depends on the values",
         counterpart: Counterpart::Table,
         detail: "`to_apply` compares: it takes two scalars per operand (old, new) and answers whether the first comes before.",
         ..op(Opcode::Sort, &["operands…"], Xla("sort"), "The operands sorted along one dimension, together.")
@@ -288,6 +296,7 @@ pub(super) const ROWS: &[OpInfo] = &[
         optional: &[Largest, IsStable],
         shape: ShapeRule::Of(moves::topk),
         always_printed: &[Largest, IsStable],
+        without_map: "where an element goes depends on the values",
         counterpart: Counterpart::Table,
         detail: "The result is a tuple of values and `s32` indices.",
         ..op(
@@ -309,6 +318,7 @@ pub(super) const ROWS: &[OpInfo] = &[
         traffic: Traffic::Pointers,
         shape: ShapeRule::Of(calls::tuple),
         mixes_precision: true,
+        without_map: "a tuple has a map per element, not one of its own",
         counterpart: Counterpart::Table,
         detail: "Holds pointers: no element is copied.",
         ..op(Opcode::Tuple, &["elements…"], Xla("tuple"), "A tuple of its operands.")

@@ -2,7 +2,7 @@
 
 use syntax::hlo::{AttributeKey, Opcode};
 
-use super::{Arity, Counterpart, OpInfo, Page};
+use super::{Arity, Counterpart, OpInfo, Page, Parameters};
 use crate::cost::{Callees, Flops, Traffic};
 use crate::infer::{ElementTypes, ResultType, ShapeRule, elementwise};
 
@@ -24,6 +24,9 @@ pub(super) const fn op(
         behind_dimensions: &[],
         is_elementwise: false,
         has_side_effect: false,
+        is_collective: false,
+        parameters: Parameters::None,
+        without_map: "this op has no indexing map",
         takes: ElementTypes::Any,
         gives: ResultType::OfOperands,
         shape: ShapeRule::WRITTEN,

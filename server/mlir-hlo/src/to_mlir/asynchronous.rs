@@ -3,7 +3,7 @@
 //! StableHLO starts an exchange between devices by a region that holds it, MHLO anything by the name of a function. Source:
 //! `xla/hlo/translate/hlo_to_mhlo/async_importer.cc`.
 
-use ir::{AttributeKey as K, Graph, Op, OpId, Opcode, Shape};
+use ir::{AttributeKey as K, Counterpart, Graph, Op, OpId, Opcode, Shape, op_info};
 
 use super::attributes::Written;
 use super::function::{FunctionWriter, Scope};
@@ -31,17 +31,8 @@ pub(super) fn exchange_of(opcode: Opcode) -> Option<(Opcode, bool)> {
 
 /// Whether StableHLO has a region for it.
 fn is_exchange(opcode: Opcode) -> bool {
-    use Opcode::*;
-    matches!(
-        opcode,
-        AllReduce
-            | AllGather
-            | AllToAll
-            | CollectiveBroadcast
-            | CollectivePermute
-            | CollectiveReduce
-            | ReduceScatter
-    )
+    let info = op_info(opcode);
+    info.is_collective && info.counterpart != Counterpart::None
 }
 
 /// What an instruction that starts `opcode` will answer: an element of its tuple, or all of it.
