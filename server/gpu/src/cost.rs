@@ -50,13 +50,13 @@ pub enum Bound {
 /// The cost of one execution of a kernel.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Estimate {
-    /// XLA's estimate, where its model applies and is implemented here.
+    /// XLA's estimate, if its model applies and is implemented here.
     pub xla: Option<KernelTime>,
     /// The lower bound that the device sets.
     pub roofline: Roofline,
     /// The limit of [`Estimate::exec_us`].
     pub bound: Bound,
-    /// Why there is no estimate by XLA's model, as text.
+    /// The reason why XLA's model gives no estimate, as text.
     pub not_modelled: Option<&'static str>,
 }
 
@@ -66,7 +66,7 @@ impl Estimate {
         self.xla.is_none()
     }
 
-    /// The kernel's time in microseconds without its launch: XLA's figure, or the roofline where XLA's model
+    /// The kernel's time in microseconds without its launch: XLA's figure, or the roofline if XLA's model
     /// does not apply.
     pub fn exec_us(&self) -> f64 {
         self.times().2
@@ -129,7 +129,7 @@ mod tests {
         check("p = f32[64] parameter(0)\n ROOT n = f32[64] negate(p)", Bound::Launch);
     }
 
-    /// The answer is a non-negative number for all sizes.
+    /// Times are non-negative numbers for all sizes.
     #[test]
     fn no_size_panics() {
         let bodies = [

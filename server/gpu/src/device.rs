@@ -17,10 +17,10 @@ pub enum Platform {
     Sycl { arch: &'static str },
 }
 
-/// One GPU as XLA describes it. Sizes are in bytes; limits count what their names say.
+/// One GPU as XLA describes it. Sizes are in bytes; the unit of a limit is in its name.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Device {
-    /// The name by which users ask for it: `h100-sxm`.
+    /// The name in settings and options: `h100-sxm`.
     pub name: &'static str,
     /// The name that the driver reports.
     pub description: &'static str,
@@ -34,7 +34,7 @@ pub struct Device {
     pub clock_ghz: f64,
     /// The maximum number of blocks of a grid in x, y, z.
     pub block_dim_limit: [i64; 3],
-    /// The maximum number of threads of a block in x, y, z, where it is stated.
+    /// The maximum number of threads of a block in x, y, z, if stated.
     pub thread_dim_limit: Option<[i64; 3]>,
     /// The static shared memory that a block may have.
     pub shared_memory_per_block: i64,
@@ -83,7 +83,7 @@ pub struct UnknownDevice {
     pub name: String,
 }
 
-/// The device that is used where none is named.
+/// The device used if none is named.
 pub const DEFAULT_DEVICE: &str = "h100-sxm";
 
 impl Device {

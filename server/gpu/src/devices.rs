@@ -1,4 +1,5 @@
-//! The table of devices. Source of every figure: XLA `backends/gpu/target_config/specs/*.txtpb`, one file a device.
+//! The table of devices. Source of every figure: XLA `backends/gpu/target_config/specs/*.txtpb`, one file per
+//! device.
 
 use ElementType::*;
 use ir::ElementType;

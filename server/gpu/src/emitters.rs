@@ -88,7 +88,7 @@ impl Emitter {
         })
     }
 
-    /// The name that users know: `loop`, `reduction-row`, …
+    /// The name shown to users: `loop`, `reduction-row`, …
     pub fn name(&self) -> &'static str {
         match self {
             Emitter::Loop(_) => "loop",
@@ -117,8 +117,8 @@ impl Emitter {
         }
     }
 
-    /// Maps threads to the elements of root number `root` that they write, once each. `None` if they are not
-    /// determined, or not by a map. For an in-place update, elements are relative to the start of the update.
+    /// Maps threads to the elements of root number `root` that they write, once each. `None` if no map
+    /// determines them. For an in-place update, elements are relative to the start of the update.
     pub fn thread_to_output(&self, context: &Context<'_>, root: usize) -> Option<IndexingMap> {
         match self {
             Emitter::Loop(e) => Some(e.thread_to_output(context, root)),

@@ -48,7 +48,7 @@ pub(crate) fn attributes(text: &str) -> ir::Attributes {
     graph.ops[graph.root as usize].attributes.clone()
 }
 
-/// The computations that [`analysis`] knows: `add`.
+/// The callees of [`analysis`]: `add`.
 pub(crate) fn callees() -> impl Fn(&str) -> Option<Arc<Graph>> {
     let graphs = graphs(CALLED);
     move |name| graphs.iter().find(|(n, _)| n == name).map(|(_, graph)| graph.clone())

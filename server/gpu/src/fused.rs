@@ -52,8 +52,8 @@ pub struct Fused {
     pub left_to: Option<Elsewhere>,
 }
 
-/// Refuses a fusion or computation with parts that are not in this vocabulary: a kernel without them would be
-/// another one.
+/// Refuses a fusion or computation with parts that are not in this vocabulary: a kernel without them would
+/// compute something else.
 fn understood(op: &Op, callee: &Graph) -> Result<(), Reason> {
     let of_op = op.attributes.unknown().first().map(|unknown| format!("{unknown}; it is not understood"));
     of_op.or_else(|| callee.not_understood()).map_or(Ok(()), |unknown| Err(unknown.into()))

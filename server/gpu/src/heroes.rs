@@ -132,7 +132,7 @@ pub fn kind(fused: &Fused, heroes: &[OpId], device: &Device) -> Kind {
         Some(CUSTOM_FUSION) => return Kind::Custom,
         Some("__cudnn$fusion") => return Kind::CuDnn,
         Some(name) if name.starts_with("__triton") => return Kind::Triton,
-        // The producer of this kind has an emitter of its own, which is none of those here.
+        // The producer of this kind has its own emitter, which is not implemented here.
         Some(_) if fused.is_custom => return Kind::Custom,
         _ => {}
     }

@@ -53,8 +53,8 @@ impl Launch {
     }
 }
 
-/// Splits the blocks along x if the device does not take so many: as many along y as needed, a power of two.
-/// Source: `MaybeSplitGridDimensionX`, `service/gpu/gpu_fusible.cc`.
+/// Splits the blocks along x if the device does not allow that many: as many along y as needed, a power of
+/// two. Source: `MaybeSplitGridDimensionX`, `service/gpu/gpu_fusible.cc`.
 pub fn split_grid_x(blocks: i64, threads: i64, device: &Device) -> (i64, i64) {
     let [limit_x, limit_y, _] = device.block_dim_limit;
     let fits = |x: i64| {

@@ -6,7 +6,7 @@
 //! * [`traffic`], [`xla_coalesced`], [`tiled_efficiency`]: how well reads and writes use memory.
 //! * [`estimate`]: a kernel's time, by XLA's cost model and by the device's bandwidth and arithmetic alone.
 //! * [`decide`]: whether XLA fuses a producer into its consumers, and why not.
-//! * [`Device`]: the properties of a GPU; [`Device::find`] knows nineteen.
+//! * [`Device`]: the properties of a GPU; [`Device::find`] looks up one of nineteen.
 //! * [`Fused`]: a fusion, or an op that XLA would wrap into one.
 //!
 //! Rules: XLA `service/gpu/hlo_fusion_analysis.cc`, `backends/gpu/codegen/emitters/*`. Each file names the
@@ -14,7 +14,8 @@
 //!
 //! Architecture Invariant: no fusion panics, whatever its shapes and attributes. A fusion that no emitter
 //! takes gets the reason as text. Arithmetic on sizes is checked.
-//! Architecture Invariant: this crate knows neither text nor editors nor JSON; it reads [`ir`] and [`indexing`].
+//! Architecture Invariant: this crate does not depend on text, editors or JSON; it reads [`ir`] and
+//! [`indexing`].
 
 mod bitcasts;
 mod block_config;

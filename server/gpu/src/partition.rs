@@ -1,6 +1,5 @@
-//! How a computation is split into functions: a value that is needed at several different indices gets a
-//! function of its own, so that its code is not duplicated. Source: XLA
-//! `codegen/emitters/computation_partitioner.cc`.
+//! Splits a computation into functions: a value that is needed at several different indices gets its own
+//! function, so that its code is not duplicated. Source: XLA `codegen/emitters/computation_partitioner.cc`.
 
 use indexing::{Callees, OperandIndexing, Rules};
 use indexing_map::IndexingMap;

@@ -11,7 +11,7 @@
 //!   instructions.
 //!
 //! Source: XLA `backends/gpu/transforms/priority_fusion.cc`, `service/gpu/gpu_fusible.cc`,
-//! `service/gpu/model/gpu_performance_model.cc`. Facts: which flags are XLA's defaults.
+//! `service/gpu/model/gpu_performance_model.cc`. Flags have XLA's default values.
 
 #[cfg(test)]
 mod against_xla;

@@ -1,4 +1,4 @@
-//! From thread and block ids to elements.
+//! Maps from thread and block ids to elements.
 //!
 //! The dimensions of every map are `th_x th_y th_z bl_x bl_y bl_z`; range variables are the loops of one
 //! thread.

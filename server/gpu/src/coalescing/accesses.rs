@@ -15,7 +15,7 @@ use crate::thread_map::then;
 pub enum Buffer {
     /// The fusion's operand of this number.
     Operand(u32),
-    /// The fusion's result of this number; 0 where it has one.
+    /// The fusion's result of this number; 0 if it has one.
     Result(usize),
 }
 
@@ -173,7 +173,7 @@ fn gathered_at(elements: &OperandIndexing, graph: &Graph) -> Vec<IndexingMap> {
         };
         let results = map.results().iter().map(|e| e.substitute(&mut { first })).collect();
         let mut at = IndexingMap::new(map.dims().to_vec(), Vec::new(), Vec::new(), results);
-        // As one number, which has a shorter period than its digits.
+        // The linear position has a shorter period than the index components.
         if let RuntimeSource::Op { op, .. } = &variable.source
             && let Some(source) = graph.ops.get(*op as usize)
             && source.shape.dims().len() == at.results().len()

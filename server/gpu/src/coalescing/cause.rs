@@ -19,7 +19,7 @@ const MAX_STEPS: usize = 256;
 pub enum Cause {
     /// The thread mapping does not follow the layout of this op; later ops are not the cause.
     Layout(OpId),
-    /// This op reads elements that are apart although its own elements are adjacent.
+    /// This op reads distant elements although its own elements are adjacent.
     Op(OpId),
 }
 

@@ -1,5 +1,5 @@
-//! XLA's coarse heuristic, used where it computes no maps: one answer for all operands.
-//! Source: `IsReadCoalescedHeuristic`, `service/gpu/model/coalescing_analysis.cc`.
+//! XLA's coarse heuristic, used if it computes no maps: one verdict for all operands. Source:
+//! `IsReadCoalescedHeuristic`, `service/gpu/model/coalescing_analysis.cc`.
 
 use ir::{AttributeKey, Graph, OpId, Opcode, Shape, is_elementwise};
 

@@ -344,7 +344,7 @@ mod tests {
         }
     }
 
-    /// The same with a transpose: each iteration of a thread's loop reads another row at the same offset.
+    /// The same with a transpose: each iteration of a thread's loop reads a different row at the same offset.
     #[test]
     fn each_turn_that_looks_up_another_row_counts() {
         let text = "p = f32[50304,768] parameter(0)\n i = s32[8192,1] parameter(1)
@@ -366,8 +366,8 @@ mod tests {
             let text = text.replace("5030] ", &format!("5030]{layout} "));
             let analysis = fixture::analysis(&text, "h100-sxm").expect(&text);
             let table = &analysis.coalescing()[0];
-            // Row-major: each lane reads another row, and rows are apart. Column-major: all lanes may read
-            // one position, or as many as there are lanes.
+            // Row-major: each lane reads a different row, far from the others. Column-major: all lanes may
+            // read one position, or as many as there are lanes.
             assert_eq!(table.is_exact(), layout == "{1,0}", "{text}");
             assert!(!table.is_sampled(), "{text}");
             let cause = analysis.cause(&table.accesses[0].access, DEFAULT_THRESHOLD);

@@ -47,7 +47,7 @@ impl Program {
             uniform: Vec::new(),
             frontier: Vec::new(),
         };
-        // Lanes that a constraint disables are computed as well, so that only bounds may be used.
+        // Lanes that a constraint disables are computed as well, so ranges follow from bounds alone.
         let ranges = RangeContext::new(map.variables(), &[]);
         let mut known = FxHashMap::default();
         for result in map.results() {

@@ -6,8 +6,8 @@ use crate::device::Device;
 use crate::fused::Fused;
 use crate::heroes::Kind;
 
-/// XLA's heuristic for whether the reads of a kernel are coalesced: one answer for all operands. They are not
-/// if an op other than the kernel's hero transposes. Source: `IsReadCoalescedHeuristic`,
+/// XLA's heuristic for whether the reads of a kernel are coalesced: one verdict for all operands. They are
+/// not if an op other than the kernel's hero transposes. Source: `IsReadCoalescedHeuristic`,
 /// `service/gpu/model/coalescing_analysis.cc`. [`crate::traffic`] counts the actual requests.
 pub fn has_coalesced_reads(fused: &Fused, kind: Kind) -> bool {
     kind == Kind::Transpose

@@ -7,7 +7,7 @@ use super::instruction_cost::{InstructionCost, elements};
 use crate::device::Device;
 use crate::fused::Fused;
 
-/// The maximum total length of all lists of use roots; a fusion with more gets no answer. Elementwise chains
+/// The maximum total length of all lists of use roots; a larger fusion is not counted. Elementwise chains
 /// have one each.
 const MAX_USE_ROOTS: usize = 1 << 20;
 
