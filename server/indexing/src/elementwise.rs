@@ -7,7 +7,7 @@ use crate::checks::{self, Checked, scalar};
 use crate::operand_indexing::{OpIndexing, OperandIndexing};
 
 /// Identity for every operand, and the scalar map for a scalar among arrays. Shapes: the operands' sizes are
-/// the output's. Source: `ComputeOutputToInputCwiseOpIndexing`. Undefined where XLA's identity has the wrong
+/// the output's. Source: `ComputeOutputToInputCwiseOpIndexing`. Undefined if XLA's identity has the wrong
 /// rank for an operand.
 pub(crate) fn output_to_input(op: &Op, output_id: usize) -> Checked<OpIndexing> {
     let output = checks::output(op, output_id)?;

@@ -1,5 +1,5 @@
-//! Which elements of its operands an op reads, and which elements of its results it feeds: one [`IndexingMap`] per
-//! access, for single ops and through whole fusions.
+//! The elements of its operands that an op reads, and the elements of its results that it feeds: one
+//! [`IndexingMap`] per access, for single ops and through whole fusions.
 //!
 //! * [`output_to_input()`], [`input_to_output()`]: one op, from its [`Op`] alone.
 //! * [`in_graph`], [`in_graph_input_to_output`]: one op in its [`Graph`]: runtime variables that a constant
@@ -19,8 +19,9 @@
 //!
 //! Architecture Invariant: no op panics, whatever its operands and attributes. An op without a map gets an
 //! undefined map with the reason as text. Arithmetic on sizes is checked; work is bounded
-//! ([`MAX_MAPS_PER_OP`], [`MAX_INLINED_OPS`]). Architecture Invariant: this crate knows neither text nor
-//! editors; it reads [`ir`] and makes maps.
+//! ([`MAX_MAPS_PER_OP`], [`MAX_INLINED_OPS`]).
+//!
+//! Architecture Invariant: this crate depends on neither text nor editors; it reads [`ir`] and makes maps.
 
 mod batch_norm;
 mod bitcast;
@@ -89,7 +90,7 @@ pub use indexing_map::IndexingMap;
 #[doc(no_inline)]
 pub use ir::{Graph, Op, OpId};
 
-/// Which maps to use where XLA's are coarse or missing.
+/// The maps to use where XLA's are coarse or missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Rules {
     /// XLA's own maps.

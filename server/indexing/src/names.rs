@@ -10,9 +10,9 @@ const MAX_NAME: usize = 24;
 /// Range variables before simplification drops those with one value.
 type Ranges = Vec<(String, i64)>;
 
-/// Names for the variables of an access from an output of `op`, by variable id; empty where the default name
-/// is as good. Dimensions and range variables of dots, convolutions, reductions, windows and gathers have
-/// roles; a runtime variable is named after the op that holds its value.
+/// Names for the variables of an access from an output of `op`, by variable id; empty if the default name is
+/// as good. Dimensions and range variables of dots, convolutions, reductions, windows and gathers have roles;
+/// a runtime variable is named after the op that holds its value.
 pub fn variable_names(op: &Op, access: &OperandIndexing) -> Vec<String> {
     let map = &access.map;
     let mut names = vec![String::new(); map.variables().len()];

@@ -272,8 +272,8 @@ pub(crate) fn dynamic_slice(op: &Op) -> Checked<OpIndexing> {
     Ok(OpIndexing::of([operand].into_iter().chain(accesses)))
 }
 
-/// The operand at the output's index, the update at `d - rt`. XLA's maps omit for which part of the output
-/// each is read; [`Rules::Exact`] adds it. Source: `ComputeOutputToInputDynamicUpdateSliceOpIndexing`.
+/// The operand at the output's index, the update at `d - rt`. XLA's maps omit the part of the output for
+/// which each is read; [`Rules::Exact`] adds it. Source: `ComputeOutputToInputDynamicUpdateSliceOpIndexing`.
 pub(crate) fn dynamic_update_slice(op: &Op, rules: Rules) -> Checked<OpIndexing> {
     let (output, whole, update) = (checks::output(op, 0)?, checks::operand(op, 0)?, checks::operand(op, 1)?);
     ensure(output == whole, "the output's sizes are not the operand's")?;

@@ -1,4 +1,4 @@
-//! Any opcode with any operands and attributes gives an answer and never panics.
+//! Any opcode with any operands and attributes returns a result and never panics.
 
 use indexing::{Rules, input_to_output_by, no_callees, output_to_input_by};
 use ir::Opcode;

@@ -78,7 +78,8 @@ fn elementwise() {
     assert!(answer(text, "output", None, Rules::Xla).is_identity());
 }
 
-/// The document prints maps with no results for an op without operands; XLA has none, and so do we.
+/// The document prints maps with no results for an op without operands; XLA has no such maps, and neither do
+/// we.
 #[test]
 fn iota() {
     check("ENTRY e { iota = f32[2,4] iota(), iota_dimension=1 }", "iota", &[]);
@@ -100,8 +101,8 @@ fn dynamic_slice() {
     compare(&answer(DYNAMIC_SLICE, "ds", None, Rules::Xla), &[operand, scalar, scalar, scalar]);
 }
 
-/// The text says "between 0 and tensor_size - slice_size - 1"; its own example, 226 = 258 - 32, and the op say
-/// tensor_size - slice_size: with that offset the slice ends at the last element.
+/// The text says "between 0 and tensor_size - slice_size - 1"; its own example, 226 = 258 - 32, and the op
+/// say tensor_size - slice_size: with that offset the slice ends at the last element.
 #[test]
 fn the_last_offset_is_feasible() {
     let map = &answer(DYNAMIC_SLICE, "ds", None, Rules::Xla).operands[0][0].map;
@@ -301,8 +302,8 @@ fn dot() {
     );
 }
 
-/// The document prints `(d0, s0, d1)` from p1 to the output: d1 is p1's contracted dimension, of size 256, which the
-/// output does not have; its last dimension, of size 64, is d2.
+/// The document prints `(d0, s0, d1)` from p1 to the output: d1 is p1's contracted dimension, of size 256,
+/// which the output lacks; its last dimension, of size 64, is d2.
 #[test]
 fn the_last_map_of_dot_leaves_the_output() {
     let domain = "domain: d0 in [0, 3], d1 in [0, 255], d2 in [0, 63], s0 in [0, 127]";
