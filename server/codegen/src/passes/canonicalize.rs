@@ -19,7 +19,7 @@ pub(super) fn run(kernel: &mut Kernel) {
 struct Folding<'f> {
     function: &'f Function,
     names: Names,
-    /// The conditions of the branches around.
+    /// The conditions of the enclosing branches.
     facts: Vec<Constraint>,
 }
 

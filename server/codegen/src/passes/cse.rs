@@ -11,7 +11,7 @@ pub(super) fn run(kernel: &mut Kernel) {
         let mut body = std::mem::take(&mut function.body);
         let constant: Vec<ValueId> = match n {
             0 => function.args.iter().zip(&constant).filter(|(_, is)| **is).map(|(&arg, _)| arg).collect(),
-            // Functions write nothing.
+            // Functions do not write memory.
             _ => Vec::new(),
         };
         let mut known = Known {

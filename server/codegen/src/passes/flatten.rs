@@ -1,4 +1,5 @@
-//! Arrays become lists of elements in the order of memory. Source: `codegen/emitters/transforms/flatten_tensors.cc`.
+//! Flattens arrays to lists of elements in memory order. Source:
+//! `codegen/emitters/transforms/flatten_tensors.cc`.
 
 use std::sync::Arc;
 
@@ -67,7 +68,7 @@ fn flatten(ty: &mut Type) {
 }
 
 fn flat(shape: &ArrayShape, size: i64) -> Arc<ArrayShape> {
-    // How many bits an element takes in memory stays.
+    // The number of bits of an element in memory stays.
     let layout = shape.layout.clone().map(|layout| Layout { minor_to_major: vec![0], ..layout });
     Arc::new(ArrayShape { element: shape.element, dims: vec![size], dynamic: Vec::new(), layout })
 }

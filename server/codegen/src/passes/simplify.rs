@@ -1,5 +1,5 @@
-//! Simplifies index arithmetic by what is known in its context: the ranges of threads and loops, and the
-//! conditions of enclosing branches. Source: `codegen/emitters/transforms/simplify_affine.cc`.
+//! Simplifies index arithmetic by its context: the ranges of threads and loops, and the conditions of
+//! enclosing branches. Source: `codegen/emitters/transforms/simplify_affine.cc`.
 
 use indexing_map::{Constraint, RangeContext, Simplifier, SimplifyMode};
 

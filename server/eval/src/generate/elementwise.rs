@@ -43,7 +43,7 @@ pub(super) fn elementwise(p: &mut Program<'_>, opcode: Opcode) -> Option<Operand
         } else if may_be_scalar && p.rng.one_in(2) {
             p.parameter(element, &[])
         } else if opcode == Opcode::StochasticConvert {
-            // All in one layout.
+            // All operands have the same layout.
             let shape = first.shape.replacen(&first.element, element, 1);
             p.parameter_of(element, &dims, shape, None)
         } else if *element == "f32" {

@@ -66,7 +66,7 @@ fn passed(evaluator: &mut Evaluator<'_>, asked: &Asked<'_>, leaf: usize) -> Chec
 fn ensure_alone(evaluator: &Evaluator<'_>, asked: &Asked<'_>, is_pair: bool) -> Checked<()> {
     let opcode = asked.op.opcode;
     let devices = evaluator.devices();
-    // A group of one is alone, however many devices there are.
+    // A group of one needs no other device, regardless of the number of devices.
     if !is_pair && asked.op.attributes.replica_group_size() == Some(1) {
         return Ok(());
     }

@@ -26,7 +26,7 @@ const MAX_PARAMETER_ROWS: i64 = 16;
 /// Nested ops use stack space.
 const STACK: usize = 64 << 20;
 
-/// What to evaluate.
+/// The op to evaluate, with its program.
 #[derive(Clone, Copy)]
 pub struct Target<'a> {
     /// All computations, by name.

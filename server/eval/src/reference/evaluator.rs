@@ -25,7 +25,7 @@ const MAX_DEPTH: u32 = 400;
 /// Supplies parameters: elements of leaf `leaf` of parameter `number` at row-major positions.
 pub type Inputs<'a> = dyn Fn(u32, usize, &[i64]) -> Result<Column, Reason> + 'a;
 
-/// Evaluates ops of graphs. Memory and work are bounded; beyond the bounds there is an error that says so.
+/// Evaluates ops of graphs. Memory and work are bounded; exceeding a bound is an error.
 pub struct Evaluator<'a> {
     pub(crate) callees: &'a Callees<'a>,
     pub(crate) inputs: &'a Inputs<'a>,

@@ -8,7 +8,7 @@ use super::types::Kind;
 /// The elements of a parameter. Each follows from its position alone, so an array needs no memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fill {
-    /// For `f8e8m0fnu`, which holds only powers of two, the smallest one.
+    /// For `f8e8m0fnu`, which has only powers of two, the smallest one.
     Zeros,
     /// The same for the same seed, parameter and position. Floats have three decimal digits and lie in
     /// [-1, 1], integers have one digit, `pred` is true for half of the elements on average. `f8e8m0fnu`:

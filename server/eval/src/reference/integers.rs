@@ -83,7 +83,7 @@ pub(crate) fn binary(opcode: Opcode, kind: Kind, a: &Column, b: &Column) -> Chec
         return Ok(result);
     }
     if is_pred {
-        // An operand that determines the result does so whatever the other is.
+        // An operand that determines the result does so for any value of the other.
         let decides = |x: &Column, i: usize| {
             let decisive = i64::from(matches!(opcode, Opcode::Or | Opcode::Add | Opcode::Maximum));
             opcode != Opcode::Xor && x.error_at(i) == 0.0 && x.ints()[i] == decisive
@@ -98,8 +98,9 @@ pub(crate) fn binary(opcode: Opcode, kind: Kind, a: &Column, b: &Column) -> Chec
     Ok(with_doubt(with_doubt(result, a), b))
 }
 
-/// A negative exponent gives the integer part of the fraction. Of other exponents six bits count, and an even
-/// base to more than 63 is 0. Source: XLA's lowering of integer powers (`MapMhloOpToStdScalarOp` of `PowOp`).
+/// A negative exponent gives the integer part of the fraction. Only six bits of other exponents count, and an
+/// even base to more than 63 is 0. Source: XLA's lowering of integer powers (`MapMhloOpToStdScalarOp` of
+/// `PowOp`).
 fn power(mut base: i64, exponent: i64, is_signed: bool) -> i64 {
     if is_signed && exponent < 0 {
         return match base {

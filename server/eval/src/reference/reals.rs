@@ -297,7 +297,7 @@ fn reduced(bits: u64, from: (u32, u32), to: (u32, u32)) -> u64 {
 mod tests {
     use super::*;
 
-    /// An open operand is no NaN for sure, though its value is one.
+    /// An open operand is not certainly NaN, even if its value is NaN.
     #[test]
     fn functions_of_open_operands_are_open() {
         let values = [f64::NAN, f64::INFINITY, 1.0, 0.0];
@@ -314,7 +314,7 @@ mod tests {
             assert!(is_open(binary(opcode, kind, &open, &known).expect("a value")), "{opcode}");
             assert!(is_open(binary(opcode, kind, &known, &open).expect("a value")), "{opcode}");
         }
-        // A NaN that is known wins, and a small error leaves NaN and infinity as they are.
+        // A certain NaN takes precedence, and a small error does not change NaN or infinity.
         let nans = Column::real(kind, vec![f64::NAN; 4]);
         assert!(!is_open(binary(Opcode::Maximum, kind, &nans, &open).expect("a value")));
         let near = Column { error: Some(vec![1e-3; 4]), ..Column::real(kind, vec![4.0; 4]) };

@@ -51,7 +51,7 @@ pub(crate) fn fft(evaluator: &mut Evaluator<'_>, asked: &Asked<'_>) -> Checked<C
     };
     ensure(data.len() as i64 == count(from), "the operand has no numbers")?;
     let block: usize = outer.iter().product::<usize>() * width_before;
-    // The error bound of a transform is relative to the norm of all that it reads.
+    // The error bound of a transform is relative to the norm of its input.
     let norms: Vec<(f64, bool)> = (0..data.len() / block)
         .map(|b| {
             let range = b * block..(b + 1) * block;

@@ -105,7 +105,7 @@ impl Kind {
         }
     }
 
-    /// The nearest number of this type (of the type's parts where it is complex).
+    /// The nearest number of this type (of its parts, for a complex type).
     pub fn round(self, value: f64) -> f64 {
         match self {
             Kind::Float(short) => short.0.round(value),
