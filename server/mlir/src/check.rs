@@ -354,7 +354,7 @@ fn check_declared_types(parse: &Parse, text: &str, checked: &[Span], findings: &
     }
 }
 
-/// Compares what is returned with the results declared by the enclosing function.
+/// Compares the returned values with the results that the enclosing function declares.
 pub fn check_returned(parse: &Parse, text: &str, id: OpId, declared: &[&str]) -> Vec<Finding> {
     let op = parse.op(id);
     let operands: Vec<Use> = parse.operands_of(id).copied().collect();

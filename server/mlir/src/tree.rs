@@ -64,7 +64,7 @@ pub struct Region {
     pub first_block: Option<BlockId>,
     /// The next region of the op.
     pub next: Option<RegionId>,
-    /// Whether it is closed where it should be.
+    /// Whether a brace closes it.
     pub is_closed: bool,
 }
 

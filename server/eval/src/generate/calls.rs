@@ -69,7 +69,7 @@ pub(super) fn call(p: &mut Program<'_>, opcode: Opcode) -> Option<Operand> {
             Some(p.push_of(opcode, "f32", &dims, shape.clone(), &[&operand], &attributes))
         }
         Opcode::Conditional => {
-            // Unknown: maps describe what is read of a branch's operand if that branch is taken.
+            // Unknown: maps describe the reads of a branch's operand if that branch is taken.
             let predicate = p.parameter_of("pred", &[], "pred[]".to_owned(), None);
             let operands = [predicate, parameter(p), parameter(p)];
             let mut names = Vec::new();

@@ -139,7 +139,7 @@ fn reduce_as(
     Ok(results)
 }
 
-/// Combines a reduction with its init value, which may take part once or more: open where that makes a
+/// Combines a reduction with its init value, which may take part once or more: open if that makes a
 /// difference.
 pub(crate) fn with_init(
     evaluator: &mut Evaluator<'_>,
