@@ -1,6 +1,6 @@
 //! Dispatches an op to the evaluation of its opcode.
 
-use ir::{AttributeKey, Op, Opcode, is_elementwise};
+use ir::{AttributeKey, Op, Opcode, elementwise};
 
 use crate::case::{Case, Checked, Reason, Setting, ensure, leaves};
 use crate::traced::Traced;
@@ -82,8 +82,9 @@ pub fn trace(op: &Op, output: usize, setting: &Setting<'_>) -> Result<Traced, Re
         Fusion | Call => graph::call(&case),
         While => graph::while_loop(&case),
         Conditional => graph::conditional(&case),
-        opcode if is_elementwise(opcode) => moves::elementwise(&case),
-        opcode => Err(format!("what {opcode} reads is not known").into()),
+        elementwise!() => moves::elementwise(&case),
+        AfterAll | AsyncDone | AsyncStart | AsyncUpdate | CustomCall | Infeed | Outfeed | RaggedAllToAll
+        | Recv | RecvDone | Send | SendDone => Err(format!("what {} reads is not known", op.opcode).into()),
     }
 }
 

@@ -18,7 +18,7 @@ mod windows;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use ir::{Graph, Op, OpId, Opcode, is_elementwise};
+use ir::{Graph, Op, OpId, Opcode};
 
 pub use program::MAX_SIZE;
 use program::{Operand, Program};
@@ -188,7 +188,7 @@ fn family(opcode: Opcode) -> Option<Family> {
     Some(match opcode {
         Parameter | Infeed | Outfeed | Send | SendDone | Recv | RecvDone | AsyncStart | AsyncUpdate
         | AsyncDone | CustomCall | Domain | RaggedAllToAll | AddDependency | AfterAll
-        | RngGetAndUpdateState => return None,
+        | RngGetAndUpdateState | Shuffle => return None,
         Constant | Iota | PartitionId | ReplicaId | Rng | RngBitGenerator => elementwise::without_data,
         Map => elementwise::map,
         BitcastConvert => elementwise::bitcast_convert,
@@ -232,8 +232,7 @@ fn family(opcode: Opcode) -> Option<Family> {
         AllGatherDone | AllReduceDone | CollectivePermuteDone => replicas::done,
         Tuple | GetTupleElement => calls::tuple,
         Fusion | Call | While | Conditional => calls::call,
-        opcode if is_elementwise(opcode) => elementwise::elementwise,
-        _ => return None,
+        ir::elementwise!() => elementwise::elementwise,
     })
 }
 

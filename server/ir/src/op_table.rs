@@ -30,8 +30,7 @@ pub struct OpInfo {
     pub always_printed: &'static [AttributeKey],
     /// Attributes that XLA prints right behind `dimensions` and not at the place they have for other ops.
     pub(crate) behind_dimensions: &'static [AttributeKey],
-    /// Whether element i of the result depends on element i of each operand, by opcode alone.
-    /// Source: `HloInstruction::IsOpElementwise`.
+    /// Whether [`elementwise`](crate::elementwise) has the opcode.
     pub is_elementwise: bool,
     /// Whether the op does more than compute its result, apart from what it calls. Halves of an asynchronous op and
     /// collectives count, because devices wait for each other there. A custom call says it in an attribute.

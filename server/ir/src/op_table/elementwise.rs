@@ -10,6 +10,76 @@ use super::{Arity, Counterpart, OpInfo, Parameters};
 use crate::cost::{Callees, Flops};
 use crate::infer::{ElementTypes, ResultType, ShapeRule, elementwise};
 
+/// A pattern for the opcodes whose output element i depends on element i of each operand, by opcode alone. A match with
+/// it needs no wildcard, so a new opcode does not compile until the match says what becomes of it.
+///
+/// Source: `HloInstruction::IsOpElementwise`.
+#[macro_export]
+macro_rules! elementwise {
+    () => {
+        $crate::Opcode::Abs
+            | $crate::Opcode::Acos
+            | $crate::Opcode::Acosh
+            | $crate::Opcode::Add
+            | $crate::Opcode::And
+            | $crate::Opcode::Asin
+            | $crate::Opcode::Asinh
+            | $crate::Opcode::Atan2
+            | $crate::Opcode::Atanh
+            | $crate::Opcode::BitcastConvert
+            | $crate::Opcode::Cbrt
+            | $crate::Opcode::Ceil
+            | $crate::Opcode::Clamp
+            | $crate::Opcode::Compare
+            | $crate::Opcode::Complex
+            | $crate::Opcode::Convert
+            | $crate::Opcode::Copy
+            | $crate::Opcode::Cosh
+            | $crate::Opcode::Cosine
+            | $crate::Opcode::CountLeadingZeros
+            | $crate::Opcode::Divide
+            | $crate::Opcode::Erf
+            | $crate::Opcode::Exp2
+            | $crate::Opcode::Exponential
+            | $crate::Opcode::ExponentialMinusOne
+            | $crate::Opcode::Floor
+            | $crate::Opcode::Imag
+            | $crate::Opcode::IsFinite
+            | $crate::Opcode::Log
+            | $crate::Opcode::Log2
+            | $crate::Opcode::LogPlusOne
+            | $crate::Opcode::Logistic
+            | $crate::Opcode::Maximum
+            | $crate::Opcode::Minimum
+            | $crate::Opcode::Mulhi
+            | $crate::Opcode::Multiply
+            | $crate::Opcode::Negate
+            | $crate::Opcode::Not
+            | $crate::Opcode::Or
+            | $crate::Opcode::Popcnt
+            | $crate::Opcode::Power
+            | $crate::Opcode::Real
+            | $crate::Opcode::ReducePrecision
+            | $crate::Opcode::Remainder
+            | $crate::Opcode::RoundNearestAfz
+            | $crate::Opcode::RoundNearestEven
+            | $crate::Opcode::Rsqrt
+            | $crate::Opcode::Select
+            | $crate::Opcode::ShiftLeft
+            | $crate::Opcode::ShiftRightArithmetic
+            | $crate::Opcode::ShiftRightLogical
+            | $crate::Opcode::Sign
+            | $crate::Opcode::Sine
+            | $crate::Opcode::Sinh
+            | $crate::Opcode::Sqrt
+            | $crate::Opcode::StochasticConvert
+            | $crate::Opcode::Subtract
+            | $crate::Opcode::Tan
+            | $crate::Opcode::Tanh
+            | $crate::Opcode::Xor
+    };
+}
+
 pub(super) const ROWS: &[OpInfo] = &[
     OpInfo {
         takes: ElementTypes::SignedOrComplex,
@@ -72,7 +142,6 @@ pub(super) const ROWS: &[OpInfo] = &[
         )
     },
     OpInfo {
-        is_elementwise: true,
         flops: Flops::PerElement,
         shape: ShapeRule::Of(elementwise::clamp),
         counterpart: Stablehlo("clamp"),
@@ -87,7 +156,6 @@ pub(super) const ROWS: &[OpInfo] = &[
         ..binary(Opcode::Compare, Counterpart::Table, Xla("compare"), "Whether `direction` holds, as `pred`.")
     },
     OpInfo {
-        is_elementwise: true,
         flops: Flops::PerElement,
         shape: ShapeRule::ByOpcode(elementwise::binary),
         takes: ElementTypes::F32OrF64,
@@ -229,7 +297,6 @@ pub(super) const ROWS: &[OpInfo] = &[
         ..unary(Opcode::Popcnt, Stablehlo("popcnt"), Xla("populationcount"), "Number of one bits.")
     },
     OpInfo {
-        is_elementwise: true,
         flops: Flops::Transcendental,
         shape: ShapeRule::ByOpcode(elementwise::binary),
         takes: ElementTypes::Number,
@@ -283,7 +350,6 @@ pub(super) const ROWS: &[OpInfo] = &[
     },
     function(Opcode::Rsqrt, Stablehlo("rsqrt"), Xla("rsqrt"), "1 / square root."),
     OpInfo {
-        is_elementwise: true,
         flops: Flops::PerElement,
         shape: ShapeRule::Of(elementwise::select),
         counterpart: Counterpart::Table,
@@ -330,7 +396,6 @@ pub(super) const ROWS: &[OpInfo] = &[
     function(Opcode::Sinh, Mhlo("sinh"), Xla("sinh"), "Hyperbolic sine."),
     function(Opcode::Sqrt, Stablehlo("sqrt"), Xla("sqrt"), "Square root."),
     OpInfo {
-        is_elementwise: true,
         flops: Flops::PerElement,
         shape: ShapeRule::ByOpcode(elementwise::binary),
         counterpart: Mhlo("stochastic_convert"),

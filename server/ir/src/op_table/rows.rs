@@ -22,7 +22,7 @@ pub(super) const fn op(
         usual: &[],
         always_printed: &[],
         behind_dimensions: &[],
-        is_elementwise: false,
+        is_elementwise: matches!(opcode, crate::elementwise!()),
         has_side_effect: false,
         is_collective: false,
         parameters: Parameters::None,
@@ -49,7 +49,6 @@ pub(super) const fn unary(
     summary: &'static str,
 ) -> OpInfo {
     OpInfo {
-        is_elementwise: true,
         shape: ShapeRule::ByOpcode(elementwise::unary),
         flops: Flops::PerElement,
         counterpart,
@@ -67,7 +66,6 @@ pub(super) const fn function(
     OpInfo {
         optional: &[AttributeKey::ResultAccuracy],
         takes: ElementTypes::FloatingOrComplex,
-        is_elementwise: true,
         shape: ShapeRule::ByOpcode(elementwise::unary),
         flops: Flops::Transcendental,
         counterpart,
@@ -83,7 +81,6 @@ pub(super) const fn binary(
     summary: &'static str,
 ) -> OpInfo {
     OpInfo {
-        is_elementwise: true,
         shape: ShapeRule::ByOpcode(elementwise::binary),
         flops: Flops::PerElement,
         counterpart,
