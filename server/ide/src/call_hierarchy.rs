@@ -1,16 +1,16 @@
-//! The callers and callees of a computation.
+//! The callers and callees of a computation or a function.
 
 use std::collections::BTreeMap;
 
 use crate::TextRange;
 use crate::locate::FileContext;
-use crate::occurrences::{Symbol, occurrence_at};
+use crate::semantics::Function;
 
 /// A computation in the hierarchy.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CallItem {
     pub name: String,
-    /// Its result shape, and whether it is the entry.
+    /// The result shape of a computation, the signature of a function.
     pub detail: String,
     pub is_entry: bool,
     pub range: TextRange,
@@ -31,59 +31,32 @@ pub enum CallDirection {
     Outgoing,
 }
 
-/// The computation named at `offset`, or else the enclosing one, so that the hierarchy works anywhere in a
-/// body.
+/// The computation or function named at `offset`, or else the enclosing one, so that the hierarchy works
+/// inside a body.
 pub(crate) fn prepare_call_hierarchy(context: &FileContext<'_>, offset: usize) -> Option<CallItem> {
-    let named = match occurrence_at(context, offset)?.symbol {
-        Symbol::Computation(index) => index,
-        Symbol::Instruction(at) => context.enclosing_computation(at)?,
-    };
-    item(context, named)
+    let semantics = context.semantics();
+    let function = function_named(context, offset).or_else(|| semantics.function_around(context, offset));
+    semantics.call_item(context, function?)
 }
 
-/// The calls of the computation whose name is at `offset`, in text order.
+/// The calls of the computation or function whose name is at `offset`, in text order.
 pub(crate) fn calls(context: &FileContext<'_>, offset: usize, direction: CallDirection) -> Vec<Call> {
-    let Some(Symbol::Computation(index)) = occurrence_at(context, offset).map(|o| o.symbol) else {
-        return Vec::new();
-    };
-    let graph = db::call_graph(context.db, context.view.file);
-    let sites = match direction {
-        CallDirection::Incoming => graph.incoming(index),
-        CallDirection::Outgoing => graph.outgoing(index),
-    };
-    let mut grouped: BTreeMap<usize, Vec<TextRange>> = BTreeMap::new();
-    for of_piece in sites.chunk_by(|a, b| a.piece == b.piece) {
-        let piece = of_piece[0].piece;
-        let spans: Vec<_> = context.block(piece).callees().map(|(_, span)| span).collect();
-        for site in of_piece {
-            let other = match direction {
-                CallDirection::Incoming => site.caller,
-                CallDirection::Outgoing => site.callee,
-            };
-            if let Some(&span) = spans.get(site.nth as usize) {
-                grouped.entry(other).or_default().push(context.range(piece, span));
-            }
+    let semantics = context.semantics();
+    let Some(function) = function_named(context, offset) else { return Vec::new() };
+    let mut grouped: BTreeMap<Function, Vec<TextRange>> = BTreeMap::new();
+    for (other, from) in semantics.calls(context, function, direction) {
+        let ranges = grouped.entry(other).or_default();
+        if ranges.last() != Some(&from) {
+            ranges.push(from);
         }
     }
-    let calls =
-        grouped.into_iter().filter_map(|(other, from)| Some(Call { item: item(context, other)?, from }));
-    calls.collect()
+    let call = |(other, from)| Some(Call { item: semantics.call_item(context, other)?, from });
+    grouped.into_iter().filter_map(call).collect()
 }
 
-fn item(context: &FileContext<'_>, index: usize) -> Option<CallItem> {
-    let module = context.module();
-    let computation = module.computations.get(index)?;
-    let first = *computation.segments.first()?;
-    let range = context.computation_range(index)?;
-    let name = context.range(first.piece, context.computation(first).name);
-    let shape = context.result_of(index).and_then(|root| context.shape(root)).map(ToString::to_string);
-    Some(CallItem {
-        name: computation.name.to_string(),
-        detail: shape.unwrap_or_default(),
-        is_entry: module.is_entry(index),
-        selection_range: if name.is_empty() { range.start..range.start } else { name },
-        range,
-    })
+fn function_named(context: &FileContext<'_>, offset: usize) -> Option<Function> {
+    let semantics = context.semantics();
+    semantics.function_named(context, &semantics.name_at(context, offset)?.symbol)
 }
 
 #[cfg(test)]
@@ -91,7 +64,8 @@ mod tests {
     use expect_test::{Expect, expect};
 
     use super::CallDirection;
-    use crate::fixture::open;
+    use crate::fixture::{open, open_mlir};
+    use crate::{Analysis, FileId};
 
     const TEXT: &str = "HloModule m
 
@@ -116,7 +90,10 @@ ENTRY e {
 ";
 
     fn check(cursor: &str, expect: Expect) {
-        let (analysis, file, offset) = open(&TEXT.replace(&cursor.replace("$0", ""), cursor));
+        check_in(open(&TEXT.replace(&cursor.replace("$0", ""), cursor)), expect);
+    }
+
+    fn check_in((analysis, file, offset): (Analysis, FileId, usize), expect: Expect) {
         let text = analysis.rope(file).to_string();
         let prepared = analysis.prepare_call_hierarchy(file, offset).expect("nobody cancels");
         let Some(item) = prepared else { return expect.assert_eq("nothing") };
@@ -158,5 +135,66 @@ ENTRY e {
             "#]],
         );
         check("Hlo$0Module", expect!["nothing"]);
+    }
+
+    const MLIR: &str = "sdy.mesh @mesh = <[\"x\"=2]>
+func.func @f(%a: f32) -> f32 {
+  %0 = call @g(%a) : (f32) -> f32
+  %1 = func.call @g(%0) : (f32) -> f32
+  x.y @mesh
+  return %1 : f32
+}
+func.func private @g(f32) -> f32
+func.func @main(%a: f32) {
+  scf.if %c {
+    %0 = call @f(%a) : (f32) -> f32
+  }
+  %1 = \"x.fold\"(%a) {combine = @main} : (f32) -> f32
+}
+// -----
+func.func @f() {
+  call @f() : () -> ()
+}
+";
+
+    fn check_mlir(cursor: &str, expect: Expect) {
+        check_in(open_mlir(&MLIR.replacen(&cursor.replace("$0", ""), cursor, 1)), expect);
+    }
+
+    #[test]
+    fn calls_of_mlir_go_both_ways() {
+        check_mlir(
+            "func @$0f(%a",
+            expect![[r#"
+            @f -> (%a: f32) -> f32
+            by @main 1 times
+            to @g 2 times
+        "#]],
+        );
+        check_mlir(
+            "call @g$0(",
+            expect![[r#"
+            @g -> (f32) -> f32
+            by @f 2 times
+        "#]],
+        );
+        check_mlir(
+            "%c $0{",
+            expect![[r#"
+            @main -> (%a: f32)
+            by @main 1 times
+            to @f 1 times
+            to @main 1 times
+        "#]],
+        );
+        check_mlir(
+            "call @$0f()",
+            expect![[r#"
+            @f -> ()
+            by @f 1 times
+            to @f 1 times
+        "#]],
+        );
+        check_mlir("sdy.mesh @me$0sh", expect!["nothing"]);
     }
 }

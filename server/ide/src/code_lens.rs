@@ -1,10 +1,11 @@
 //! Above each computation: its callers, instructions and cost. Above each kernel: its time and launch.
 
 use crate::TextRange;
+use crate::hlo::names::name_at;
 use crate::kernel::lens::{KernelLens, kernel_lens};
 use crate::locate::FileContext;
 use crate::markdown::{bytes, counted};
-use crate::occurrences::{Symbol, occurrence_at};
+use crate::semantics::Symbol;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CodeLens {
@@ -52,7 +53,7 @@ pub(crate) fn code_lens(context: &FileContext<'_>, offset: usize) -> Option<Code
     if let Some(lens) = of_kernel(context, offset) {
         return Some(lens);
     }
-    let named = occurrence_at(context, offset)?;
+    let named = name_at(context, offset)?;
     let Symbol::Computation(index) = named.symbol else { return None };
     let callers = call_places(context, index);
     let cost = *db::computation_costs(context.db, context.view.file).get(index)?;
@@ -84,7 +85,7 @@ pub(crate) fn code_lens(context: &FileContext<'_>, offset: usize) -> Option<Code
         None => {}
     }
     Some(CodeLens {
-        range: context.range(named.piece, named.span),
+        range: context.range(named.at.piece, named.at.span),
         title: parts.join(" · "),
         time: None,
         callers,
@@ -93,8 +94,8 @@ pub(crate) fn code_lens(context: &FileContext<'_>, offset: usize) -> Option<Code
 }
 
 fn call_places(context: &FileContext<'_>, index: usize) -> Vec<TextRange> {
-    let found = crate::occurrences::occurrences(context, Symbol::Computation(index)).into_iter();
-    let uses = found.filter(|o| o.role == crate::occurrences::Role::Use);
+    let found = crate::hlo::names::occurrences(context, &Symbol::Computation(index)).into_iter();
+    let uses = found.filter(|o| o.role == crate::semantics::Role::Use);
     uses.map(|o| context.range(o.piece, o.span)).collect()
 }
 

@@ -1,171 +1,28 @@
-//! Go to definition of names. Also from `parameter(n)` to the operands passed for it at calls of its
+//! Go to definition of names. In HLO also from `parameter(n)` to the operands passed for it at calls of its
 //! computation, and from `get-tuple-element`, its index or a `#n` suffix to the element of the tuple.
 
-use syntax::Span;
-use syntax::hlo::{AttributeKey, Opcode, OperandKind, Value};
+use crate::NavigationTarget;
+use crate::locate::FileContext;
 
-use crate::call_arguments::arguments;
-use crate::locate::{FileContext, InstructionRef};
-use crate::occurrences::{Symbol, occurrence_at};
-use crate::tuple_element::{element, element_taken};
-use crate::{NavigationTarget, TextRange};
-
-/// The largest number of targets; a longer list is of no use.
-const MAX_TARGETS: usize = 1000;
-
+/// The definitions of the name at `offset`; several if several modules define a symbol.
 pub(crate) fn goto_definition(context: &FileContext<'_>, offset: usize) -> Vec<NavigationTarget> {
-    if let Some(found) = occurrence_at(context, offset) {
-        let origin = context.range(found.piece, found.span);
-        return symbol_target(context, origin, found.symbol).into_iter().collect();
-    }
-    beside_names(context, offset).unwrap_or_default()
-}
-
-/// The targets of positions that are not names.
-fn beside_names(context: &FileContext<'_>, offset: usize) -> Option<Vec<NavigationTarget>> {
-    let at = context.instruction_at(offset)?;
-    let block = context.block(at.piece);
-    let instruction = block.instruction(at.id);
-    let local = offset.checked_sub(context.range(at.piece, Span::default()).start)?;
-    let on_opcode = instruction.opcode_span.contains(local);
-    // A broken instruction has an empty argument.
-    let on_argument = !instruction.argument.is_empty() && instruction.argument.contains(local);
-    let attributes = block.parse.attributes_of(instruction);
-    let on_index = attributes.iter().find(|a| {
-        let whole = Span { start: a.key_span.start, end: a.value_span.end };
-        a.key == Some(AttributeKey::Index) && whole.contains(local)
-    });
-    match instruction.opcode {
-        Some(Opcode::Parameter) if on_opcode || on_argument => {
-            let origin = context.range(
-                at.piece,
-                Span {
-                    start: instruction.opcode_span.start,
-                    end: instruction.argument.end.max(instruction.opcode_span.end),
-                },
-            );
-            return Some(argument_targets(context, &origin, at));
-        }
-        Some(Opcode::GetTupleElement) if on_opcode || on_index.is_some() => {
-            let span = on_index
-                .map_or(instruction.opcode_span, |a| Span { start: a.key_span.start, end: a.value_span.end });
-            let origin = context.range(at.piece, span);
-            return Some(vec![instruction_target(context, origin, element_taken(context, at)?)]);
-        }
-        _ => {}
-    }
-    let (n, (operand, _)) =
-        block.operands_of(at.id).enumerate().find(|(_, (o, _))| o.span.contains(local))?;
-    let OperandKind::Element { start, len } = operand.kind else { return None };
-    let mut target = context.definition(at, n)?;
-    for &index in block.parse.ints(start, len) {
-        target = element(context, target, usize::try_from(index).ok()?)?;
-    }
-    let origin = context.range(at.piece, Span { start: operand.name.end, end: operand.span.end });
-    Some(vec![instruction_target(context, origin, target)])
-}
-
-/// The operands that are passed for a parameter, each with its call.
-pub(crate) fn argument_targets(
-    context: &FileContext<'_>,
-    origin: &TextRange,
-    parameter: InstructionRef,
-) -> Vec<NavigationTarget> {
-    let arguments = arguments(context, parameter).into_iter().take(MAX_TARGETS);
-    let target = |argument: crate::call_arguments::Argument| NavigationTarget {
-        origin: origin.clone(),
-        range: context.range(
-            argument.call.piece,
-            context.block(argument.call.piece).instruction(argument.call.id).span,
-        ),
-        selection_range: context.range(argument.call.piece, argument.span),
+    let semantics = context.semantics();
+    let Some(name) = semantics.name_at(context, offset) else {
+        return semantics.targets_beside_names(context, offset);
     };
-    arguments.map(target).collect()
-}
-
-pub(crate) fn symbol_target(
-    context: &FileContext<'_>,
-    origin: TextRange,
-    symbol: Symbol,
-) -> Option<NavigationTarget> {
-    match symbol {
-        Symbol::Instruction(at) => Some(instruction_target(context, origin, at)),
-        Symbol::Computation(index) => computation_target(context, origin, index),
-    }
-}
-
-pub(crate) fn instruction_target(
-    context: &FileContext<'_>,
-    origin: TextRange,
-    target: InstructionRef,
-) -> NavigationTarget {
-    let instruction = context.block(target.piece).instruction(target.id);
-    NavigationTarget {
-        origin,
-        range: context.range(target.piece, instruction.span),
-        selection_range: context.range(target.piece, instruction.name),
-    }
-}
-
-fn computation_target(
-    context: &FileContext<'_>,
-    origin: TextRange,
-    index: usize,
-) -> Option<NavigationTarget> {
-    let range = context.computation_range(index)?;
-    let first = *context.module().computations[index].segments.first()?;
-    let name = context.range(first.piece, context.computation(first).name);
-    let selection_range = if name.is_empty() { range.start..range.start } else { name };
-    Some(NavigationTarget { origin, range, selection_range })
-}
-
-/// A name inside an instruction that refers to something else.
-pub(crate) enum Name {
-    Instruction(Span, InstructionRef),
-    Computation(Span),
-}
-
-/// The name at byte `local` of the piece, if it refers to something.
-pub(crate) fn name_at(context: &FileContext<'_>, at: InstructionRef, local: usize) -> Option<Name> {
-    let block = context.block(at.piece);
-    for (i, (operand, _)) in block.operands_of(at.id).enumerate() {
-        // A `%` before a name belongs to it.
-        let span =
-            Span { start: operand.name.start.saturating_sub(1).max(operand.span.start), ..operand.name };
-        if span.contains(local) && !matches!(operand.kind, OperandKind::Nested(_)) {
-            return Some(Name::Instruction(operand.name, context.definition(at, i)?));
-        }
-    }
-    for attribute in block.parse.attributes_of(block.instruction(at.id)) {
-        if !attribute.value_span.contains(local) {
-            continue;
-        }
-        let with_percent = |s: &&Span| Span { start: s.start.saturating_sub(1), ..**s }.contains(local);
-        match (&attribute.value, attribute.key) {
-            (Value::Computation(span), _) => return Some(Name::Computation(*span)),
-            (Value::Computations { start, len }, _) => {
-                let span = block.parse.spans(*start, *len).iter().find(with_percent)?;
-                return Some(Name::Computation(*span));
-            }
-            (Value::Names { start, len }, Some(AttributeKey::ControlPredecessors)) => {
-                let span = block.parse.spans(*start, *len).iter().find(with_percent)?;
-                let name = span.of(&block.text);
-                let local = block.find(context.computation_id(at)?, name);
-                let target = match local {
-                    Some(id) => InstructionRef { piece: at.piece, id },
-                    None => context.definition_in_giant(at, name)?,
-                };
-                return Some(Name::Instruction(*span, target));
-            }
-            _ => return None,
-        }
-    }
-    None
+    let origin = context.range(name.at.piece, name.at.span);
+    let found = semantics.definitions(context, &name.symbol).into_iter();
+    let target = |defined: crate::semantics::Defined| NavigationTarget {
+        origin: origin.clone(),
+        range: defined.range,
+        selection_range: defined.name,
+    };
+    found.map(target).collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::fixture::{in_entry, open};
+    use crate::fixture::{in_entry, open, open_mlir};
 
     fn check(lines: &str, expect: &str) {
         check_text(&in_entry(lines), expect);
@@ -247,5 +104,46 @@ ENTRY e (x: f32[8], y: f32[8]) -> f32[8] {
     fn other_places_lead_nowhere() {
         check("  p = f32[8] parameter(0)\n  ROOT n = f32[8] neg$0ate(p)", "nothing");
         check("  p = f32[8] parameter(0)\n  ROOT n = f32[8] negate($0unknown)", "nothing");
+    }
+
+    fn check_mlir(text: &str, expect: &str) {
+        let (analysis, file, offset) = open_mlir(text);
+        let text = analysis.rope(file).to_string();
+        let targets = analysis.goto_definition(file, offset).expect("nobody cancels");
+        let line = |t: &crate::NavigationTarget| {
+            assert!(t.range.start <= t.selection_range.start && t.selection_range.end <= t.range.end);
+            format!(
+                "{} in {}",
+                &text[t.selection_range.clone()],
+                text[t.range.start..].lines().next().unwrap_or_default()
+            )
+        };
+        assert_eq!(targets.iter().map(line).collect::<Vec<_>>().join("; "), expect);
+    }
+
+    const MLIR: &str = "#map = affine_map<(d0) -> (d0)>
+module @m {
+  func.func @f(%a: f32) -> f32 {
+    %0:2 = x.y %a {m = #map} : f32, f32
+    cf.br ^bb1(%0#1 : f32)
+  ^bb1(%b: f32):
+    %1 = func.call @g(%b) : (f32) -> f32
+    return %1 : f32
+  }
+  func.func private @g(f32) -> f32
+}
+// -----
+func.func private @g(f32) -> f32
+";
+
+    #[test]
+    fn names_of_mlir_lead_to_what_has_them() {
+        check_mlir(&MLIR.replace("x.y %a", "x.y $0%a"), "%a in %a: f32) -> f32 {");
+        check_mlir(&MLIR.replace("%0#1 :", "%0#$01 :"), "%0 in %0:2 = x.y %a {m = #map} : f32, f32");
+        check_mlir(&MLIR.replace("br ^bb1", "br ^$0bb1"), "^bb1 in ^bb1(%b: f32):");
+        check_mlir(&MLIR.replace("@g(%b)", "@$0g(%b)"), "@g in func.func private @g(f32) -> f32");
+        check_mlir(&MLIR.replace("= #map}", "= $0#map}"), "#map in #map = affine_map<(d0) -> (d0)>");
+        check_mlir(&MLIR.replace("return %1", "return %1$0"), "%1 in %1 = func.call @g(%b) : (f32) -> f32");
+        check_mlir(&MLIR.replace("x.y", "x.$0y"), "");
     }
 }

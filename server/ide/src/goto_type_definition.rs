@@ -10,21 +10,23 @@
 use ir::Opcode;
 use syntax::hlo::{AttributeKey, Value};
 
-use crate::goto_definition::{argument_targets, instruction_target};
+use crate::hlo::definitions::{argument_targets, instruction_target};
+use crate::hlo::names::name_at;
 use crate::locate::{FileContext, InstructionRef};
-use crate::occurrences::{Symbol, occurrence_at};
+use crate::semantics::Symbol;
 use crate::tuple_element::element_taken;
 use crate::{NavigationTarget, TextRange};
 
 /// Works at an instruction's name, at an operand, or anywhere else in an instruction; at the name of a
 /// computation it leads to its root.
 pub(crate) fn goto_type_definition(context: &FileContext<'_>, offset: usize) -> Vec<NavigationTarget> {
-    match occurrence_at(context, offset) {
+    match name_at(context, offset) {
         Some(found) => {
-            let origin = context.range(found.piece, found.span);
+            let origin = context.range(found.at.piece, found.at.span);
             match found.symbol {
                 Symbol::Instruction(at) => targets(context, &origin, at),
                 Symbol::Computation(index) => roots(context, &origin, &[index]),
+                _ => Vec::new(),
             }
         }
         None => match context.instruction_at(offset) {

@@ -8,12 +8,13 @@ use ir::{ElementTypeExt, Opcode, Shape};
 use syntax::Span;
 use syntax::hlo::AttributeKey;
 
-use crate::goto_definition::{Name, name_at};
+use crate::hlo::names::name_at;
 use crate::kernel::hover::{caused_in_kernel, kernel_hover};
 use crate::kernel::why_not_fused::why_not_fused;
 use crate::locate::{FileContext, InstructionRef};
 use crate::markdown::{bytes, code, counted, fence, shorten};
 use crate::reference::{Explained, at_cursor};
+use crate::semantics::{Name, Role, Symbol};
 use crate::source_location::source_location;
 use crate::{Hover, TextRange};
 
@@ -60,19 +61,18 @@ pub(crate) fn hover(context: &FileContext<'_>, offset: usize, config: &HoverConf
             markdown: format!("{reference}\n---\n{}", instruction(context, at, config)),
         });
     }
-    let start = context.range(at.piece, Span::default()).start;
+    let own_name = context.block(at.piece).instruction(at.id).name;
     // On a name, the hover describes what the name refers to.
-    match offset.checked_sub(start).and_then(|local| name_at(context, at, local)) {
-        Some(Name::Instruction(span, target)) => Some(Hover {
-            range: context.range(at.piece, span),
-            markdown: instruction(context, target, config),
-        }),
-        Some(Name::Computation(span)) => {
-            let name = span.of(&context.block(at.piece).text);
-            let markdown = computation(context, context.callee(at, name)?)?;
-            Some(Hover { range: context.range(at.piece, span), markdown })
+    match name_at(context, offset).filter(|name| name.at.span != own_name) {
+        Some(Name { at: used, symbol: Symbol::Instruction(target) }) if used.role != Role::SchedulingName => {
+            let markdown = instruction(context, target, config);
+            Some(Hover { range: context.range(used.piece, used.span), markdown })
         }
-        None => {
+        Some(Name { at: used, symbol: Symbol::Computation(index) }) => {
+            let markdown = computation(context, index)?;
+            Some(Hover { range: context.range(used.piece, used.span), markdown })
+        }
+        _ => {
             let range = hover_range(context, at, offset);
             Some(Hover { range, markdown: instruction(context, at, config) })
         }

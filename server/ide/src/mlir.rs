@@ -1,9 +1,9 @@
 //! The features for MLIR text. None needs a registered dialect: ops of unknown dialects are read like all
 //! others.
 //!
-//! One file per feature, named like the one for HLO.
+//! The implementation of [`Semantics`], and what MLIR alone has.
 
-pub(crate) mod call_hierarchy;
+mod calls;
 pub(crate) mod coalescing_warnings;
 pub(crate) mod code_actions;
 pub(crate) mod completion;
@@ -13,7 +13,6 @@ pub(crate) mod document_symbols;
 pub(crate) mod evaluate;
 pub(crate) mod folding_ranges;
 pub(crate) mod formatting;
-pub(crate) mod goto_definition;
 pub(crate) mod hover;
 pub(crate) mod indexing_map_hover;
 pub(crate) mod indexing_queries;
@@ -21,10 +20,9 @@ pub(crate) mod inlay_hints;
 pub(crate) mod kernels;
 pub(crate) mod map_notes;
 pub(crate) mod map_text;
-pub(crate) mod occurrences;
+pub(crate) mod names;
+mod new_names;
 pub(crate) mod op_maps_hover;
-pub(crate) mod references;
-pub(crate) mod rename;
 pub(crate) mod selection_ranges;
 pub(crate) mod semantic_tokens;
 pub(crate) mod source_location;
@@ -33,6 +31,79 @@ pub(crate) mod workspace_symbols;
 
 #[cfg(test)]
 mod in_pieces;
+
+use crate::call_hierarchy::{CallDirection, CallItem};
+use crate::locate::FileContext;
+use crate::semantics::{Defined, Function, Name, Occurrence, Semantics, Symbol};
+use crate::{NavigationTarget, RenameError, TextRange};
+
+/// The language MLIR.
+pub(crate) struct Mlir;
+
+impl Semantics for Mlir {
+    fn text<'a>(&self, context: &FileContext<'a>, piece: usize) -> &'a str {
+        &context.mlir_piece(piece).text
+    }
+
+    fn name_at(&self, context: &FileContext<'_>, offset: usize) -> Option<Name> {
+        names::name_at(context, offset)
+    }
+
+    fn occurrences(&self, context: &FileContext<'_>, symbol: &Symbol) -> Vec<Occurrence> {
+        names::occurrences(context, symbol)
+    }
+
+    fn definitions(&self, context: &FileContext<'_>, symbol: &Symbol) -> Vec<Defined> {
+        names::defined(context, symbol)
+    }
+
+    fn targets_beside_names(&self, _: &FileContext<'_>, _: usize) -> Vec<NavigationTarget> {
+        Vec::new()
+    }
+
+    fn passed_for(&self, _: &FileContext<'_>, _: &Symbol) -> Vec<TextRange> {
+        Vec::new()
+    }
+
+    fn why_no_name(&self, _: &FileContext<'_>, _: usize) -> RenameError {
+        new_names::why_no_name()
+    }
+
+    fn check_occurrences(&self, _: &Name, occurrences: &[Occurrence]) -> Result<(), RenameError> {
+        new_names::check_occurrences(occurrences)
+    }
+
+    fn check_new_name(
+        &self,
+        context: &FileContext<'_>,
+        symbol: &Symbol,
+        _: &[Occurrence],
+        new: &str,
+    ) -> Result<(), RenameError> {
+        new_names::check_new_name(context, symbol, new)
+    }
+
+    fn function_named(&self, context: &FileContext<'_>, symbol: &Symbol) -> Option<Function> {
+        calls::function_named(context, symbol)
+    }
+
+    fn function_around(&self, context: &FileContext<'_>, offset: usize) -> Option<Function> {
+        calls::function_around(context, offset)
+    }
+
+    fn call_item(&self, context: &FileContext<'_>, function: Function) -> Option<CallItem> {
+        calls::call_item(context, function)
+    }
+
+    fn calls(
+        &self,
+        context: &FileContext<'_>,
+        function: Function,
+        direction: CallDirection,
+    ) -> Vec<(Function, TextRange)> {
+        calls::calls(context, function, direction)
+    }
+}
 
 #[cfg(test)]
 mod tests {

@@ -1,9 +1,8 @@
-//! All uses of an instruction, a parameter or a computation.
+//! All uses of a name.
 
 use crate::TextRange;
-use crate::call_arguments::arguments;
 use crate::locate::FileContext;
-use crate::occurrences::{Role, Symbol, occurrence_at, occurrences};
+use crate::semantics::{Role, Symbol};
 
 /// The kind of a reference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,15 +23,12 @@ pub struct Reference {
 
 /// In text order.
 pub(crate) fn references(context: &FileContext<'_>, offset: usize, with_definition: bool) -> Vec<Reference> {
-    let Some(asked) = occurrence_at(context, offset) else { return Vec::new() };
-    let mut found = highlights_of(context, asked.symbol);
+    let semantics = context.semantics();
+    let Some(name) = semantics.name_at(context, offset) else { return Vec::new() };
+    let mut found = highlights_of(context, &name.symbol);
     found.retain(|r| with_definition || r.kind != ReferenceKind::Write);
-    if let Symbol::Instruction(at) = asked.symbol {
-        found.extend(arguments(context, at).into_iter().map(|argument| Reference {
-            range: context.range(argument.call.piece, argument.span),
-            kind: ReferenceKind::Argument,
-        }));
-    }
+    let passed = semantics.passed_for(context, &name.symbol).into_iter();
+    found.extend(passed.map(|range| Reference { range, kind: ReferenceKind::Argument }));
     found.sort_by_key(|r| r.range.start);
     found.dedup();
     found
@@ -40,11 +36,12 @@ pub(crate) fn references(context: &FileContext<'_>, offset: usize, with_definiti
 
 /// All occurrences of the same name in the file.
 pub(crate) fn document_highlight(context: &FileContext<'_>, offset: usize) -> Vec<Reference> {
-    occurrence_at(context, offset).map_or_else(Vec::new, |asked| highlights_of(context, asked.symbol))
+    let name = context.semantics().name_at(context, offset);
+    name.map_or_else(Vec::new, |name| highlights_of(context, &name.symbol))
 }
 
-fn highlights_of(context: &FileContext<'_>, symbol: Symbol) -> Vec<Reference> {
-    let found = occurrences(context, symbol).into_iter().filter_map(|o| {
+fn highlights_of(context: &FileContext<'_>, symbol: &Symbol) -> Vec<Reference> {
+    let found = context.semantics().occurrences(context, symbol).into_iter().filter_map(|o| {
         let kind = match o.role {
             Role::Definition | Role::Header => ReferenceKind::Write,
             Role::Use | Role::ControlPredecessor => ReferenceKind::Read,
@@ -61,11 +58,15 @@ mod tests {
     use expect_test::{Expect, expect};
 
     use super::ReferenceKind;
-    use crate::fixture::open;
+    use crate::fixture::{open, open_mlir};
+    use crate::{Analysis, FileId};
 
     /// Each reference as its line with the name in brackets: `[=` for a definition, `[>` for an argument.
     fn check(text: &str, expect: Expect) {
-        let (analysis, file, offset) = open(text);
+        check_in(open(text), expect);
+    }
+
+    fn check_in((analysis, file, offset): (Analysis, FileId, usize), expect: Expect) {
         let text = analysis.rope(file).to_string();
         let shown: Vec<String> = analysis
             .references(file, offset, true)
@@ -134,5 +135,39 @@ mod tests {
     #[test]
     fn what_has_no_name_has_no_references() {
         check("HloModule m\n\nENTRY e {\n  ROOT p = f32[8] para$0meter(0)\n}\n", expect![""]);
+    }
+
+    #[test]
+    fn values_of_mlir_are_used_in_their_function() {
+        check_in(
+            open_mlir(
+                "func.func @f(%a: f32) {\n  %0:2 = x.y %a : f32, f32\n  x.z {\n    x.w %0#1, $0%0#0 : f32\n  }\n}\nfunc.func @g(%0: f32) {\n  x.w %0 : f32\n}\n",
+            ),
+            expect![[r#"
+                [=%0]:2 = x.y %a : f32, f32
+                x.w [%0]#1, %0#0 : f32
+                x.w %0#1, [%0]#0 : f32
+            "#]],
+        );
+    }
+
+    #[test]
+    fn symbols_of_mlir_are_used_in_their_part() {
+        check_in(
+            open_mlir(
+                "func.func private @g() -> ()\nfunc.func @f() {\n  call $0@g() : () -> ()\n}\n// -----\nfunc.func private @g() -> ()\n",
+            ),
+            expect![[r#"
+                func.func private [=@g]() -> ()
+                call [@g]() : () -> ()
+            "#]],
+        );
+        check_in(
+            open_mlir("\"func.func\"() <{sym_name = \"$0g\"}> ({}) : () -> ()\nx.y {f = @g}\n"),
+            expect![[r#"
+                "func.func"() <{sym_name = "[=g]"}> ({}) : () -> ()
+                x.y {f = [@g]}
+            "#]],
+        );
     }
 }

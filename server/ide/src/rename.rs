@@ -1,20 +1,17 @@
-//! Renames an instruction or a computation. Each occurrence keeps its `%`, or stays without.
-
-use syntax::Span;
-use syntax::hlo::PieceState;
+//! Renames what the name under the cursor refers to. Each occurrence keeps its sign, or stays without.
 
 use crate::locate::FileContext;
-use crate::occurrences::{Occurrence, Role, Symbol, occurrence_at, occurrences};
+use crate::semantics::{Name, Occurrence};
 use crate::{TextEdit, TextRange};
 
 /// The reason why the rename is impossible, in words for the user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RenameError(pub String);
 
-/// The name that a rename at `offset` would replace, without `%`.
+/// The name that a rename at `offset` would replace.
 pub(crate) fn prepare_rename(context: &FileContext<'_>, offset: usize) -> Result<TextRange, RenameError> {
-    let (found, _) = named(context, offset)?;
-    Ok(context.range(found.piece, found.span))
+    let (name, _) = named(context, offset)?;
+    Ok(context.range(name.at.piece, name.at.span))
 }
 
 /// The edits, in text order. Empty if the name is unchanged.
@@ -23,115 +20,48 @@ pub(crate) fn rename(
     offset: usize,
     new_name: &str,
 ) -> Result<Vec<TextEdit>, RenameError> {
-    let (found, places) = named(context, offset)?;
-    // Drop a `%` in the new name: the text already has it, or does not use it.
+    let (name, occurrences) = named(context, offset)?;
+    let semantics = context.semantics();
+    let sign = name.symbol.sign();
+    let text_of = |o: &Occurrence| o.span.of(semantics.text(context, o.piece));
+    // Drop the sign of the new name: the text already has it, or does not use it.
     let new_name = new_name.trim();
-    let new_name = new_name.strip_prefix('%').unwrap_or(new_name);
-    if found.span.of(&context.block(found.piece).text) == new_name {
+    let new_name = new_name.strip_prefix(sign).unwrap_or(new_name);
+    if text_of(&name.at).trim_start_matches(sign) == new_name {
         return Ok(Vec::new());
     }
-    check_letters(new_name)?;
-    check_free(context, found.symbol, new_name)?;
-    let bare = places.iter().filter(|o| o.role != Role::SchedulingName);
-    if bare.into_iter().any(|o| !has_percent(context, o)) && !reads_back(new_name, found.symbol) {
-        return Err(RenameError(format!(
-            "{new_name} is a word of HLO text: it can be a name only behind %, and here names are written without"
-        )));
-    }
-    let edit =
-        |o: Occurrence| TextEdit { range: context.range(o.piece, o.span), insert: new_name.to_owned() };
-    Ok(places.into_iter().map(edit).collect())
+    semantics.check_new_name(context, &name.symbol, &occurrences, new_name)?;
+    let edit = |o: &Occurrence| {
+        let mut range = context.range(o.piece, o.span);
+        range.start += usize::from(text_of(o).starts_with(sign));
+        TextEdit { range, insert: new_name.to_owned() }
+    };
+    Ok(occurrences.iter().map(edit).collect())
 }
 
 /// The name at `offset`, and all occurrences that change with it.
-fn named(context: &FileContext<'_>, offset: usize) -> Result<(Occurrence, Vec<Occurrence>), RenameError> {
-    if let Some(found) = occurrence_at(context, offset) {
-        let places = occurrences(context, found.symbol);
-        // Fails in invalid texts: if there are two definitions, uses refer to the first.
-        return match places.iter().any(|o| (o.piece, o.span) == (found.piece, found.span)) {
-            true => Ok((found, places)),
-            false => Err(RenameError(
-                "this name is defined twice, or a header and its body differ in it".to_owned(),
-            )),
-        };
-    }
-    let on_name = context.instruction_at(offset).is_some_and(|at| {
-        let local = offset.saturating_sub(context.range(at.piece, Span::default()).start);
-        context.block(at.piece).operands_of(at.id).any(|(o, _)| o.name.contains(local))
-    });
-    Err(RenameError(match on_name {
-        true => "nothing of this name is defined".to_owned(),
-        false => "there is no name of an instruction or a computation here".to_owned(),
-    }))
-}
-
-fn has_percent(context: &FileContext<'_>, at: &Occurrence) -> bool {
-    let text = &context.block(at.piece).text;
-    (at.span.start as usize).checked_sub(1).is_some_and(|before| text.as_bytes()[before] == b'%')
-}
-
-/// Source of the alphabet: `hlo_lexer.cc`.
-fn check_letters(name: &str) -> Result<(), RenameError> {
-    let is_start = |c: char| c.is_ascii_alphabetic() || c == '_';
-    if !name.starts_with(is_start) {
-        return Err(RenameError(format!("a name starts with a letter or _, and “{name}” does not")));
-    }
-    match name.chars().find(|&c| !(is_start(c) || c.is_ascii_digit() || c == '.' || c == '-')) {
-        Some(other) => {
-            Err(RenameError(format!("a name consists of letters, digits, _ . and -, and “{other}” is none")))
-        }
-        None => Ok(()),
-    }
-}
-
-fn check_free(context: &FileContext<'_>, symbol: Symbol, name: &str) -> Result<(), RenameError> {
-    match symbol {
-        Symbol::Instruction(at) => match context.find_in_scope(at, name) {
-            Some(_) => Err(RenameError(format!("an instruction named {name} exists in this computation"))),
-            None => Ok(()),
-        },
-        Symbol::Computation(index) => {
-            let section = context.module().computations[index].section;
-            match context.module().find_in(section, name) {
-                Some(_) => Err(RenameError(format!("a computation named {name} exists in this module"))),
-                None => Ok(()),
-            }
-        }
-    }
-}
-
-/// Whether the name is valid without `%` in each kind of position. The parser decides.
-fn reads_back(name: &str, symbol: Symbol) -> bool {
-    let text = match symbol {
-        Symbol::Instruction(_) => format!(
-            "HloModule m\n\nc ({name}: f32[]) -> f32[] {{\n  {name} = f32[] parameter(0)\n  ROOT r = f32[] add({name}, {name}), control-predecessors={{{name}}}\n}}\n"
-        ),
-        Symbol::Computation(_) => format!(
-            "HloModule m\n\n{name} {{\n  ROOT r = f32[] constant(0)\n}}\n\n{name} (p: f32[]) -> f32[] {{\n  p = f32[] parameter(0)\n  ROOT r = f32[] call(p), to_apply={name}, branch_computations={{{name}, {name}}}\n}}\n"
-        ),
-    };
-    let parse = syntax::hlo::parse(&text, PieceState::HEADER);
-    let is = |span: Span| span.of(&text) == name;
-    parse.errors.is_empty()
-        && match symbol {
-            Symbol::Instruction(_) => {
-                parse.instructions.first().is_some_and(|i| is(i.name))
-                    && parse.operands.len() == 2
-                    && parse.operands.iter().all(|o| is(o.name))
-            }
-            Symbol::Computation(_) => {
-                parse.computations.len() == 2 && parse.computations.iter().all(|c| is(c.name))
-            }
-        }
+fn named(context: &FileContext<'_>, offset: usize) -> Result<(Name, Vec<Occurrence>), RenameError> {
+    let semantics = context.semantics();
+    let name = semantics.name_at(context, offset).ok_or_else(|| semantics.why_no_name(context, offset))?;
+    let occurrences = semantics.occurrences(context, &name.symbol);
+    semantics.check_occurrences(&name, &occurrences)?;
+    Ok((name, occurrences))
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::fixture::open;
+    use crate::fixture::{open, open_mlir};
+    use crate::{Analysis, FileId};
 
     /// The text after the rename, or the error.
     fn renamed(text: &str, new_name: &str) -> Result<String, String> {
-        let (analysis, file, offset) = open(text);
+        renamed_in(open(text), new_name)
+    }
+
+    fn renamed_in(
+        (analysis, file, offset): (Analysis, FileId, usize),
+        new_name: &str,
+    ) -> Result<String, String> {
         let mut text = analysis.rope(file).to_string();
         let range = analysis.prepare_rename(file, offset).expect("nobody cancels");
         let edits = analysis.rename(file, offset, new_name).expect("nobody cancels");
@@ -232,5 +162,46 @@ ENTRY e {
         check_refused(&TEXT.replace("to_apply=f", "to_apply=$0g"), "x", "no name");
         check_refused(&TEXT.replace("  c = ", "  $0u = "), "x", "defined twice");
         check_refused(&TEXT.replace("f (a:", "f ($0b:"), "x", "a header and its body differ");
+    }
+
+    const MLIR: &str = "#map = affine_map<(d0) -> (d0)>
+func.func @f(%a: f32) -> f32 {
+  %0:2 = x.y %a {m = #map} : f32, f32
+  cf.br ^bb1(%0#1 : f32)
+^bb1(%b: f32):
+  %1 = func.call @f(%b) : (f32) -> f32
+  return %1 : f32
+}
+func.func @g(%a: f32) {
+  x.y %a : f32
+}
+";
+
+    fn check_mlir(from: &str, to: &str, new_name: &str, expect: &str) {
+        assert_eq!(renamed_in(open_mlir(&MLIR.replace(from, to)), new_name).as_deref(), Ok(expect));
+    }
+
+    fn check_mlir_refused(from: &str, to: &str, new_name: &str, expect: &str) {
+        let refused = renamed_in(open_mlir(&MLIR.replace(from, to)), new_name).expect_err("it is refused");
+        assert!(refused.contains(expect), "{refused}");
+    }
+
+    #[test]
+    fn every_place_of_mlir_changes_and_no_other() {
+        check_mlir("f(%a", "f($0%a", "%x-1", &MLIR.replacen("%a", "%x-1", 2));
+        check_mlir("%0#1 :", "%0$0#1 :", "pair", &MLIR.replace("%0", "%pair"));
+        check_mlir("br ^bb1", "br $0^bb1", "2", &MLIR.replace("^bb1", "^2"));
+        check_mlir("call @f", "call $0@f", "h", &MLIR.replace("@f", "@h"));
+        check_mlir("= #map}", "= #m$0ap}", "#id", &MLIR.replace("#map", "#id"));
+    }
+
+    #[test]
+    fn names_that_cannot_be_in_mlir_are_refused_with_the_reason() {
+        check_mlir_refused("f(%a", "f($0%a", "b", "%b exists already");
+        check_mlir_refused("f(%a", "f($0%a", "b c", "cannot stand behind %");
+        check_mlir_refused("call @f", "call $0@f", "g", "@g exists already");
+        check_mlir_refused("call @f", "call $0@f", "1", "cannot stand behind @");
+        check_mlir_refused("= #map}", "= $0#map}", "a.b", "one of a dialect");
+        check_mlir_refused("x.y %a {", "x.y $0%c {", "d", "nothing of this name");
     }
 }

@@ -6,11 +6,7 @@ use crate::*;
 impl Analysis {
     /// The targets of the name at `offset`, each with the token at the cursor.
     pub fn goto_definition(&self, file: FileId, offset: usize) -> Cancellable<Vec<NavigationTarget>> {
-        self.of_language(
-            file,
-            |context| goto_definition::goto_definition(&context, offset),
-            |context| mlir::goto_definition::goto_definition(&context, offset),
-        )
+        self.with_file(file, |context| goto_definition::goto_definition(&context, offset))
     }
 
     /// The origin of the value at `offset`; see `goto_type_definition.rs`.
@@ -24,36 +20,20 @@ impl Analysis {
         offset: usize,
         with_definition: bool,
     ) -> Cancellable<Vec<Reference>> {
-        self.of_language(
-            file,
-            |context| references::references(&context, offset, with_definition),
-            |context| mlir::references::references(&context, offset, with_definition),
-        )
+        self.with_file(file, |context| references::references(&context, offset, with_definition))
     }
 
     pub fn document_highlight(&self, file: FileId, offset: usize) -> Cancellable<Vec<Reference>> {
-        self.of_language(
-            file,
-            |context| references::document_highlight(&context, offset),
-            |context| mlir::references::document_highlight(&context, offset),
-        )
+        self.with_file(file, |context| references::document_highlight(&context, offset))
     }
 
     pub fn prepare_call_hierarchy(&self, file: FileId, offset: usize) -> Cancellable<Option<CallItem>> {
-        self.of_language(
-            file,
-            |context| call_hierarchy::prepare_call_hierarchy(&context, offset),
-            |context| mlir::call_hierarchy::prepare_call_hierarchy(&context, offset),
-        )
+        self.with_file(file, |context| call_hierarchy::prepare_call_hierarchy(&context, offset))
     }
 
     /// The calls of the computation whose name is at `offset`.
     pub fn calls(&self, file: FileId, offset: usize, direction: CallDirection) -> Cancellable<Vec<Call>> {
-        self.of_language(
-            file,
-            |context| call_hierarchy::calls(&context, offset, direction),
-            |context| mlir::call_hierarchy::calls(&context, offset, direction),
-        )
+        self.with_file(file, |context| call_hierarchy::calls(&context, offset, direction))
     }
 
     /// The offset of the instruction called `name` (without `%`).

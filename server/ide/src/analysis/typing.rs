@@ -20,11 +20,7 @@ impl Analysis {
 
     /// The name that [`Analysis::rename`] would replace.
     pub fn prepare_rename(&self, file: FileId, offset: usize) -> Cancellable<Result<TextRange, RenameError>> {
-        self.of_language(
-            file,
-            |context| rename::prepare_rename(&context, offset),
-            |context| mlir::rename::prepare_rename(&context, offset),
-        )
+        self.with_file(file, |context| rename::prepare_rename(&context, offset))
     }
 
     pub fn rename(
@@ -33,11 +29,7 @@ impl Analysis {
         offset: usize,
         new_name: &str,
     ) -> Cancellable<Result<Vec<TextEdit>, RenameError>> {
-        self.of_language(
-            file,
-            |context| rename::rename(&context, offset, new_name),
-            |context| mlir::rename::rename(&context, offset, new_name),
-        )
+        self.with_file(file, |context| rename::rename(&context, offset, new_name))
     }
 
     /// White-space edits that format the instructions touched by `range`.

@@ -4,10 +4,11 @@ use gpu::Decision;
 use ir::{Graph, Op, OpId, Opcode, SegmentRef};
 use rustc_hash::FxHashMap;
 
+use crate::hlo::names::occurrences;
 use crate::locate::{FileContext, InstructionRef};
 use crate::maps::callee_graph;
 use crate::markdown::{code, prose};
-use crate::occurrences::{Role, Symbol, occurrences};
+use crate::semantics::{Role, Symbol};
 
 /// With more consumers the hover says nothing: each one requires analysing a fusion.
 const MAX_CONSUMERS: usize = 32;
@@ -95,7 +96,7 @@ fn is_accessor(opcode: Opcode) -> bool {
 /// The instructions of the computation that have it as an operand, without duplicates.
 fn consumers(context: &FileContext<'_>, at: InstructionRef) -> Vec<InstructionRef> {
     let mut found: Vec<InstructionRef> = Vec::new();
-    for occurrence in occurrences(context, Symbol::Instruction(at)) {
+    for occurrence in occurrences(context, &Symbol::Instruction(at)) {
         let offset = context.range(occurrence.piece, occurrence.span).start;
         let Some(user) = context.instruction_at(offset).filter(|_| occurrence.role == Role::Use) else {
             continue;

@@ -9,7 +9,8 @@ use crate::mlir::kernels::functions::{
     Converted, FunctionRef, argument_names, arguments, kernels, key, name_of, symbol,
 };
 use crate::mlir::kernels::unfused::{unfused, written};
-use crate::mlir::occurrences::{Symbol, occurrences};
+use crate::mlir::names::occurrences;
+use crate::semantics::Symbol;
 use crate::{Diagnostic, Diagnostics, Related, Severity};
 
 pub(crate) fn has_more_kernels_than(context: &FileContext<'_>, count: usize) -> bool {
@@ -95,7 +96,7 @@ fn is_called(context: &FileContext<'_>, function: FunctionRef, symbol: &str) -> 
     let start = context.mlir_piece(function.piece).parse.op(function.op).span.start;
     let part = context.part_at(function.piece, start);
     let symbol = Symbol::Global { part, name: symbol.to_owned() };
-    occurrences(context, &symbol).iter().any(|mention| !mention.is_definition)
+    occurrences(context, &symbol).iter().any(|mention| !mention.is_definition())
 }
 
 #[cfg(test)]

@@ -12,9 +12,10 @@ use crate::mlir::context::OpRef;
 use crate::mlir::indexing_map_hover::{describe, indexing_map_hover};
 use crate::mlir::kernels::hover::kernel_hover;
 use crate::mlir::map_text::domain_text;
-use crate::mlir::occurrences::{Symbol, definitions, occurrence_at, occurrences};
+use crate::mlir::names::{definitions, name_at, occurrences};
 use crate::mlir::op_maps_hover::op_maps_hover;
 use crate::mlir::source_location::source_location;
+use crate::semantics::{Name, Symbol};
 
 /// The largest number of characters shown of an op's line.
 const LINE_LIMIT: usize = 600;
@@ -25,7 +26,7 @@ pub(crate) fn hover(context: &FileContext<'_>, offset: usize, config: &HoverConf
     if let Some(map) = indexing_map_hover(context, offset) {
         return Some(map);
     }
-    if let Some((found, symbol)) = occurrence_at(context, offset) {
+    if let Some(Name { at: found, symbol }) = name_at(context, offset) {
         let range = context.range(found.piece, found.span);
         let index = index_at(context, found.piece, found.span);
         let markdown = match &symbol {
@@ -34,7 +35,7 @@ pub(crate) fn hover(context: &FileContext<'_>, offset: usize, config: &HoverConf
                 let read = context.mlir_piece(*piece);
                 Some(of_block(&read.parse, *block, &read.text))
             }
-            Symbol::Global { .. } | Symbol::Alias { .. } => of_symbol(context, &symbol),
+            _ => of_symbol(context, &symbol),
         };
         return markdown.map(|markdown| Hover { range, markdown });
     }
@@ -197,7 +198,7 @@ fn of_symbol(context: &FileContext<'_>, symbol: &Symbol) -> Option<String> {
             kernel += &kernel_hover(context, found);
         }
     }
-    let uses = occurrences(context, symbol).iter().filter(|o| !o.is_definition).count();
+    let uses = occurrences(context, symbol).iter().filter(|o| !o.is_definition()).count();
     markdown += &format!("\nused {uses} times\n")
         .replace("used 1 times", "used once")
         .replace("used 0 times", "not used");

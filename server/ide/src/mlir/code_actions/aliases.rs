@@ -8,15 +8,16 @@ use syntax::Span;
 use crate::code_actions::{Actions, Change, CodeActionKind};
 use crate::locate::FileContext;
 use crate::mlir::code_actions::map_texts::{MapText, letters, map_texts};
-use crate::mlir::occurrences::{Occurrence, Symbol, definitions, occurrence_at, occurrences};
+use crate::mlir::names::{definitions, name_at, occurrences};
+use crate::semantics::{Name, Occurrence, Symbol};
 use crate::{TextEdit, TextRange};
 
 /// The largest size in bytes of an edit's text.
 const MAX_WRITTEN: usize = 1 << 20;
 
 pub(super) fn offer(context: &FileContext<'_>, range: &TextRange, actions: &mut Actions<'_>) {
-    if let Some((found, symbol @ Symbol::Alias { .. })) = occurrence_at(context, range.start) {
-        of_alias(context, found, &symbol, actions);
+    if let Some(Name { at, symbol: symbol @ Symbol::Alias { .. } }) = name_at(context, range.start) {
+        of_alias(context, at, &symbol, actions);
     }
     extract(context, range, actions);
 }
@@ -40,7 +41,7 @@ fn definition_span(context: &FileContext<'_>, at: &Occurrence) -> Option<(usize,
 fn of_alias(context: &FileContext<'_>, at: Occurrence, symbol: &Symbol, actions: &mut Actions<'_>) {
     let Symbol::Alias { part, name } = symbol else { return };
     let (defined, uses): (Vec<_>, Vec<_>) =
-        occurrences(context, symbol).into_iter().partition(|o| o.is_definition);
+        occurrences(context, symbol).into_iter().partition(Occurrence::is_definition);
     let [definition] = defined.as_slice() else { return };
     let Some((piece, span)) = definition_span(context, definition) else { return };
     let removal = || TextEdit { range: whole_lines(context, piece, span), insert: String::new() };
@@ -57,7 +58,7 @@ fn of_alias(context: &FileContext<'_>, at: Occurrence, symbol: &Symbol, actions:
     }
     let inlined =
         |at: &Occurrence| TextEdit { range: context.range(at.piece, at.span), insert: value.clone() };
-    if !at.is_definition && uses.len() > 1 {
+    if !at.is_definition() && uses.len() > 1 {
         let title = format!("Inline {name} here");
         actions.offer("inline-alias-here", title, CodeActionKind::RefactorRewrite, || {
             Some(Change::Edits(vec![inlined(&at)]))

@@ -9,7 +9,7 @@ use crate::mlir::kernels::functions::{Converted, FunctionRef, argument_names, fu
 use crate::mlir::kernels::named::named;
 use crate::mlir::kernels::shown_kernel;
 use crate::mlir::kernels::unfused::{Unfused, unfused};
-use crate::mlir::occurrences::Occurrence;
+use crate::semantics::Occurrence;
 
 /// The kernel of the function defined here; empty if it has none.
 pub(crate) fn kernel_hover(context: &FileContext<'_>, definition: &Occurrence) -> String {

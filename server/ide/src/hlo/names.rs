@@ -5,36 +5,7 @@ use syntax::Span;
 use syntax::hlo::{AttributeKey, ComputationId, ComputationKind, InstructionId, Opcode, OperandKind, Value};
 
 use crate::locate::{FileContext, InstructionRef};
-
-/// The definition that a name refers to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Symbol {
-    Instruction(InstructionRef),
-    /// By its index in the module.
-    Computation(usize),
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Role {
-    Definition,
-    /// `(p: f32[8])` in the header of a computation, for its parameter.
-    Header,
-    /// An operand, or the name of a called computation.
-    Use,
-    ControlPredecessor,
-    /// `scheduling_name="…"` in the metadata of the instruction with this name.
-    SchedulingName,
-}
-
-/// An occurrence of a name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Occurrence {
-    pub(crate) piece: usize,
-    /// The span without `%`.
-    pub(crate) span: Span,
-    pub(crate) symbol: Symbol,
-    pub(crate) role: Role,
-}
+use crate::semantics::{Name, Occurrence, Role, Symbol};
 
 /// Whether the cursor is on a name, or on the `%` before it.
 fn is_on(text: &str, name: Span, local: usize) -> bool {
@@ -43,7 +14,7 @@ fn is_on(text: &str, name: Span, local: usize) -> bool {
 }
 
 /// The name at `offset`, if it refers to a definition.
-pub(crate) fn occurrence_at(context: &FileContext<'_>, offset: usize) -> Option<Occurrence> {
+pub(crate) fn name_at(context: &FileContext<'_>, offset: usize) -> Option<Name> {
     if let Some(at) = context.instruction_at(offset)
         && let Some(local) = offset.checked_sub(context.range(at.piece, Span::default()).start)
         && let Some(found) = in_instruction(context, at, local)
@@ -54,11 +25,12 @@ pub(crate) fn occurrence_at(context: &FileContext<'_>, offset: usize) -> Option<
     in_header(context, piece, local)
 }
 
-fn in_instruction(context: &FileContext<'_>, at: InstructionRef, local: usize) -> Option<Occurrence> {
+fn in_instruction(context: &FileContext<'_>, at: InstructionRef, local: usize) -> Option<Name> {
     let block = context.block(at.piece);
     let instruction = block.instruction(at.id);
-    let found =
-        |span: Span, symbol: Symbol, role: Role| Some(Occurrence { piece: at.piece, span, symbol, role });
+    let found = |span: Span, symbol: Symbol, role: Role| {
+        Some(Name { at: Occurrence { piece: at.piece, span, role }, symbol })
+    };
     if !instruction.is_nested && !instruction.name.is_empty() && is_on(&block.text, instruction.name, local) {
         // If a name has two definitions, every use refers to the first.
         let first = context.find_in_scope(at, block.name(at.id)).unwrap_or(at);
@@ -101,14 +73,15 @@ fn in_instruction(context: &FileContext<'_>, at: InstructionRef, local: usize) -
     }
 }
 
-fn in_header(context: &FileContext<'_>, piece: usize, local: usize) -> Option<Occurrence> {
+fn in_header(context: &FileContext<'_>, piece: usize, local: usize) -> Option<Name> {
     let block = context.block(piece);
     for (id, computation) in block.parse.computations.iter().enumerate() {
         let segment = SegmentRef { piece, computation: id as ComputationId };
         if !computation.name.is_empty() && is_on(&block.text, computation.name, local) {
             let index = context.module().computation_of(segment)?;
             let symbol = Symbol::Computation(index);
-            return Some(Occurrence { piece, span: computation.name, symbol, role: Role::Definition });
+            let at = Occurrence { piece, span: computation.name, role: Role::Definition };
+            return Some(Name { at, symbol });
         }
         for (number, parameter) in header_parameters(context, segment).iter().enumerate() {
             if is_on(&block.text, parameter.name, local) {
@@ -118,7 +91,8 @@ fn in_header(context: &FileContext<'_>, piece: usize, local: usize) -> Option<Oc
                 let target = named
                     .or_else(|| context.parameter_of(&context.scope(segment), u32::try_from(number).ok()?))?;
                 let symbol = Symbol::Instruction(target);
-                return Some(Occurrence { piece, span: parameter.name, symbol, role: Role::Header });
+                let at = Occurrence { piece, span: parameter.name, role: Role::Header };
+                return Some(Name { at, symbol });
             }
         }
     }
@@ -145,22 +119,22 @@ fn scheduling_name(context: &FileContext<'_>, at: InstructionRef) -> Option<Span
 }
 
 /// All occurrences of the symbol, including its definition, in text order.
-pub(crate) fn occurrences(context: &FileContext<'_>, symbol: Symbol) -> Vec<Occurrence> {
-    let mut found = match symbol {
+pub(crate) fn occurrences(context: &FileContext<'_>, symbol: &Symbol) -> Vec<Occurrence> {
+    let mut found = match *symbol {
         Symbol::Instruction(at) => of_instruction(context, at),
         Symbol::Computation(index) => of_computation(context, index),
+        _ => Vec::new(),
     };
     found.sort_by_key(|o| (o.piece, o.span.start));
     found
 }
 
 fn of_computation(context: &FileContext<'_>, index: usize) -> Vec<Occurrence> {
-    let symbol = Symbol::Computation(index);
     let mut found = Vec::new();
     if let Some(&first) = context.module().computations[index].segments.first() {
         let name = context.computation(first).name;
         if !name.is_empty() {
-            found.push(Occurrence { piece: first.piece, span: name, symbol, role: Role::Definition });
+            found.push(Occurrence { piece: first.piece, span: name, role: Role::Definition });
         }
     }
     let calls = db::call_graph(context.db, context.view.file).incoming(index);
@@ -168,17 +142,16 @@ fn of_computation(context: &FileContext<'_>, index: usize) -> Vec<Occurrence> {
         let piece = of_piece[0].piece;
         let callees: Vec<Span> = context.block(piece).callees().map(|(_, span)| span).collect();
         let spans = of_piece.iter().filter_map(|call| callees.get(call.nth as usize));
-        found.extend(spans.map(|&span| Occurrence { piece, span, symbol, role: Role::Use }));
+        found.extend(spans.map(|&span| Occurrence { piece, span, role: Role::Use }));
     }
     found
 }
 
 fn of_instruction(context: &FileContext<'_>, at: InstructionRef) -> Vec<Occurrence> {
-    let symbol = Symbol::Instruction(at);
     let block = context.block(at.piece);
     let name = block.name(at.id);
     let mut found = Vec::new();
-    let mut push = |piece, span, role| found.push(Occurrence { piece, span, symbol, role });
+    let mut push = |piece, span, role| found.push(Occurrence { piece, span, role });
     push(at.piece, block.instruction(at.id).name, Role::Definition);
     if let Some(span) = scheduling_name(context, at) {
         push(at.piece, span, Role::SchedulingName);

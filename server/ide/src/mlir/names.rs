@@ -1,38 +1,24 @@
 //! The name under the cursor, and all its other occurrences.
 
 use db::GiantDefinition;
-use mlir::{BlockId, ValueId};
+use mlir::{BlockId, Definition};
 use syntax::Span;
 
+use crate::TextRange;
 use crate::locate::FileContext;
+use crate::mlir::context::OpRef;
+use crate::semantics::{Defined, Name, Occurrence, Role, Symbol};
 
-/// The definition that a name refers to.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Symbol {
-    /// A result or an argument: `%name`.
-    Value { piece: usize, value: ValueId },
-    /// For example `^bb0`.
-    Block { piece: usize, block: BlockId },
-    /// `@name`, stored without `@`, in a part of the file.
-    Global { part: usize, name: String },
-    /// `#map` or `!array`, stored with its sign, in a part of the file.
-    Alias { part: usize, name: String },
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Occurrence {
-    pub(crate) piece: usize,
-    /// The span with the name's sign, without the `#1` of a result pack.
-    pub(crate) span: Span,
-    pub(crate) is_definition: bool,
-}
-
-pub(crate) fn occurrence_at(context: &FileContext<'_>, offset: usize) -> Option<(Occurrence, Symbol)> {
+pub(crate) fn name_at(context: &FileContext<'_>, offset: usize) -> Option<Name> {
     let (piece, local) = context.locate(offset);
     in_piece(context, piece, local).or_else(|| {
         let before = piece.checked_sub(1).filter(|_| local == 0)?;
         in_piece(context, before, offset - context.view.starts[before].offset)
     })
+}
+
+fn occurrence(piece: usize, span: Span, is_definition: bool) -> Occurrence {
+    Occurrence { piece, span, role: if is_definition { Role::Definition } else { Role::Use } }
 }
 
 /// `%a` of `%a#1`.
@@ -41,12 +27,14 @@ pub(crate) fn without_index(span: Span, text: &str) -> Span {
     Span { start: span.start, end: span.start + len as u32 }
 }
 
-fn in_piece(context: &FileContext<'_>, piece: usize, local: usize) -> Option<(Occurrence, Symbol)> {
+fn in_piece(context: &FileContext<'_>, piece: usize, local: usize) -> Option<Name> {
     let read = context.mlir_piece(piece);
     let (parse, text) = (&read.parse, &*read.text);
-    let at = |span: Span, is_definition: bool| Occurrence { piece, span, is_definition };
+    let found = |span: Span, is_definition: bool, symbol: Symbol| {
+        Some(Name { at: occurrence(piece, span, is_definition), symbol })
+    };
     if let Some(value) = parse.value_at(local) {
-        return Some((at(parse.values[value as usize].name, true), Symbol::Value { piece, value }));
+        return found(parse.values[value as usize].name, true, Symbol::Value { piece, value });
     }
     // An op's names are inside it, and in no other op.
     if let Some(op) = parse.op_at(local)
@@ -55,26 +43,26 @@ fn in_piece(context: &FileContext<'_>, piece: usize, local: usize) -> Option<(Oc
         let nth = parse.op(op).uses.start as usize + nth;
         let (defining, value) = context.value_of_use(piece, nth)?;
         let symbol = Symbol::Value { piece: defining, value };
-        return Some((at(without_index(parse.uses[nth].span, text), false), symbol));
+        return found(without_index(parse.uses[nth].span, text), false, symbol);
     }
     let label = parse.blocks.iter().position(|b| !b.label.is_empty() && b.label.contains(local));
     if let Some(block) = label {
         let symbol = Symbol::Block { piece, block: block as BlockId };
-        return Some((at(parse.blocks[block].label, true), symbol));
+        return found(parse.blocks[block].label, true, symbol);
     }
     if let Some(nth) = parse.successors.iter().position(|s| s.span.contains(local)) {
         let (defining, block) = context.block_of_successor(piece, nth)?;
-        return Some((at(parse.successors[nth].span, false), Symbol::Block { piece: defining, block }));
+        return found(parse.successors[nth].span, false, Symbol::Block { piece: defining, block });
     }
     if let Some(mention) = parse.symbols.iter().find(|s| s.span.contains(local)) {
         let name = db::symbol_name(mention.span.of(text)).to_owned();
         let part = context.part_at(piece, mention.span.start);
-        return Some((at(mention.span, mention.is_definition), Symbol::Global { part, name }));
+        return found(mention.span, mention.is_definition, Symbol::Global { part, name });
     }
     let mention = parse.aliases.iter().find(|a| a.span.contains(local))?;
     let name = mention.span.of(text).to_owned();
     let part = context.part_at(piece, mention.span.start);
-    Some((at(mention.span, mention.is_definition), Symbol::Alias { part, name }))
+    found(mention.span, mention.is_definition, Symbol::Alias { part, name })
 }
 
 /// All occurrences, in text order.
@@ -84,24 +72,18 @@ pub(crate) fn occurrences(context: &FileContext<'_>, symbol: &Symbol) -> Vec<Occ
             let read = context.mlir_piece(*piece);
             let Some(defined) = read.parse.values.get(*value as usize) else { return Vec::new() };
             let uses = read.parse.uses.iter().filter(|u| u.value == Some(*value));
-            let mut found: Vec<_> = uses
-                .map(|u| Occurrence {
-                    piece: *piece,
-                    span: without_index(u.span, &read.text),
-                    is_definition: false,
-                })
-                .collect();
-            found.push(Occurrence { piece: *piece, span: defined.name, is_definition: true });
+            let mut found: Vec<_> =
+                uses.map(|u| occurrence(*piece, without_index(u.span, &read.text), false)).collect();
+            found.push(occurrence(*piece, defined.name, true));
             in_other_pieces(context, *piece, GiantDefinition::Value(*value), &mut found);
             found
         }
         Symbol::Block { piece, block } => {
             let parse = &context.mlir_piece(*piece).parse;
             let uses = parse.successors.iter().filter(|s| s.block == Some(*block));
-            let mut found: Vec<_> =
-                uses.map(|s| Occurrence { piece: *piece, span: s.span, is_definition: false }).collect();
+            let mut found: Vec<_> = uses.map(|s| occurrence(*piece, s.span, false)).collect();
             let label = parse.blocks.get(*block as usize).map(|b| b.label);
-            found.extend(label.map(|span| Occurrence { piece: *piece, span, is_definition: true }));
+            found.extend(label.map(|span| occurrence(*piece, span, true)));
             in_other_pieces(context, *piece, GiantDefinition::Block(*block), &mut found);
             found
         }
@@ -114,6 +96,7 @@ pub(crate) fn occurrences(context: &FileContext<'_>, symbol: &Symbol) -> Vec<Occ
             let here = read.parse.aliases.iter().filter(|a| a.span.of(&read.text) == name);
             here.map(|a| (a.span, a.is_definition)).collect()
         }),
+        Symbol::Instruction(_) | Symbol::Computation(_) => Vec::new(),
     }
 }
 
@@ -132,7 +115,7 @@ fn in_other_pieces(
             let uses = links.uses_of(name).map(|nth| without_index(read.parse.uses[nth].span, &read.text));
             let successors = links.successors_of(name).map(|nth| read.parse.successors[nth].span);
             let spans = uses.chain(successors);
-            found.extend(spans.map(|span| Occurrence { piece: other, span, is_definition: false }));
+            found.extend(spans.map(|span| occurrence(other, span, false)));
         }
     }
     found.sort_by_key(|o| (o.piece, o.span.start));
@@ -148,7 +131,7 @@ fn in_part(
         crate::analysis::check_cancelled(context.db);
         for (span, is_definition) in find(context.mlir_piece(piece)) {
             if context.part_at(piece, span.start) == part {
-                found.push(Occurrence { piece, span, is_definition });
+                found.push(occurrence(piece, span, is_definition));
             }
         }
     }
@@ -159,10 +142,11 @@ fn in_part(
 pub(crate) fn definitions(context: &FileContext<'_>, symbol: &Symbol) -> Vec<Occurrence> {
     let pieces: &[usize] = match symbol {
         Symbol::Value { .. } | Symbol::Block { .. } => {
-            return occurrences(context, symbol).into_iter().filter(|o| o.is_definition).collect();
+            return occurrences(context, symbol).into_iter().filter(Occurrence::is_definition).collect();
         }
         Symbol::Global { part, name } => context.mlir_module().symbol(*part, name),
         Symbol::Alias { part, name } => context.mlir_module().alias(*part, name),
+        Symbol::Instruction(_) | Symbol::Computation(_) => &[],
     };
     let mut found = Vec::new();
     // In order; an op that defines the name several times appears as often.
@@ -179,16 +163,40 @@ pub(crate) fn definitions(context: &FileContext<'_>, symbol: &Symbol) -> Vec<Occ
                 let defined = read.parse.aliases.iter().filter(|a| a.is_definition);
                 defined.map(|a| a.span).filter(|s| s.of(text) == name).collect()
             }
-            Symbol::Value { .. } | Symbol::Block { .. } => Vec::new(),
+            _ => Vec::new(),
         };
         for span in spans {
-            let occurrence = Occurrence { piece, span, is_definition: true };
+            let definition = occurrence(piece, span, true);
             let part = context.part_at(piece, span.start);
             let is_here = matches!(symbol, Symbol::Global { part: p, .. } | Symbol::Alias { part: p, .. } if *p == part);
-            if is_here && !found.contains(&occurrence) {
-                found.push(occurrence);
+            if is_here && !found.contains(&definition) {
+                found.push(definition);
             }
         }
     }
     found
+}
+
+/// The definitions of a symbol with the ranges of their ops.
+pub(crate) fn defined(context: &FileContext<'_>, symbol: &Symbol) -> Vec<Defined> {
+    let whole =
+        |o: &Occurrence| Defined { range: whole(context, o, symbol), name: context.range(o.piece, o.span) };
+    definitions(context, symbol).iter().map(whole).collect()
+}
+
+/// The range of the whole definition: the op, or the name alone.
+fn whole(context: &FileContext<'_>, at: &Occurrence, symbol: &Symbol) -> TextRange {
+    let parse = &context.mlir_piece(at.piece).parse;
+    let op = match symbol {
+        Symbol::Value { value, .. } => match parse.values[*value as usize].definition {
+            Definition::Result(op) => Some(op),
+            Definition::BlockArgument(_) | Definition::Binder(_) => None,
+        },
+        Symbol::Global { .. } | Symbol::Alias { .. } => parse.op_at(at.span.start as usize),
+        _ => None,
+    };
+    let name = context.range(at.piece, at.span);
+    let range = op.map_or(name.clone(), |id| context.whole_op(OpRef { piece: at.piece, id }));
+    // In an invalid text, a name may be outside its op.
+    if range.start <= name.start && name.end <= range.end { range } else { name }
 }
