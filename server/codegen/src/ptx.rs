@@ -1,4 +1,6 @@
-//! The PTX text of a kernel.
+//! The PTX text of a kernel, in stages with a type each: [`lower::select`] makes instructions of the kernel, loop by
+//! loop as [`loop_plan::LoopPlan`] says; [`peepholes::peepholes`] improves them; [`assemble`] makes statements of PTX
+//! of them, which [`print`] prints.
 
 mod absorbing;
 mod access_maps;
@@ -10,6 +12,7 @@ mod calls;
 mod carried;
 mod code;
 mod exchange;
+mod features;
 mod frame;
 mod groups;
 mod halves;
@@ -20,11 +23,14 @@ mod library;
 mod loop_body;
 mod loop_length;
 mod loop_nest;
+mod loop_plan;
 mod loops;
 mod lower;
 mod machine;
 mod memory;
+mod number_index;
 mod packed;
+mod peepholes;
 mod print;
 mod scalar;
 mod shuffle;
@@ -37,10 +43,10 @@ mod words;
 use gpu::{CodeAccess, Device};
 use ir::OpId;
 
-use crate::kernel::{Kernel, Missing, Param, SharedArray};
+use crate::kernel::{Kernel, Missing, SharedArray};
 use crate::{KernelText, Reason};
 use code::Code;
-use lower::Lowering;
+use features::Features;
 use machine::Reg;
 use print::Lowered;
 pub(crate) use unrolling::{is_expensive, partial_unroll};
@@ -73,31 +79,10 @@ struct Instructions {
     is_too_large: bool,
 }
 
-fn instructions(kernel: &Kernel, Target { major, minor, .. }: Target) -> Instructions {
-    let mut lowering = Lowering::new(kernel, (major, minor));
-    lowering.run();
-    let Lowering { mut code, shared, pointers, missing, is_too_large, in_pairs, chosen, .. } = lowering;
-    code.drop_dead();
-    sink::sink(&mut code);
-    hoist::hoist(&mut code);
-    // Blackwell has 32-byte loads and stores.
-    let widest = if major >= 10 { 32 } else { 16 };
-    let is_packed = |param: &Param| packed::packed(param.shape.element).is_some();
-    let packed = kernel.params.iter().map(is_packed).collect();
-    join::join(
-        &mut code,
-        join::Joining {
-            widest,
-            vector_atomics: major >= 9,
-            in_pairs,
-            // The code of sorts moves numbers individually.
-            has_wide_pairs: major >= 10 && kernel.waits,
-            packed,
-            vectors: chosen,
-        },
-    );
-    code.drop_dead();
-    Instructions { code, pointers, shared, missing, is_too_large }
+/// Selects instructions and improves them.
+fn instructions(kernel: &Kernel, target: Target) -> Instructions {
+    let features = Features::of(target);
+    peepholes::peepholes(lower::select(kernel, features), kernel, features)
 }
 
 /// The accesses of a kernel's code to its arguments. An error if some of them are not known.

@@ -6,8 +6,9 @@ use ir::ElementTypeExt;
 use ptx::{Comparison, Modifier, Name, Type, setp};
 use syntax::hlo::{ElementType, Opcode};
 
+use super::features::Bf16;
 use super::frame::Frame;
-use super::lower::{Bf16, Lowering, Pending};
+use super::lower::{Lowering, Pending};
 use super::machine::{Address, Class, Kind, Operand, Reg};
 use super::memory::Place;
 use super::value::Val;
@@ -105,33 +106,32 @@ impl<'k> Lowering<'k> {
                 let (address, _) = self.address(place, element, at);
                 let class = Class::of_bits(bits);
                 let value = match value {
-                    Operand::Int(_) if bits < 32 => self.in_register(value, class),
+                    Operand::Int(_) if bits < 32 => self.scalars().in_register(value, class),
                     other => other,
                 };
-                let outer = std::mem::take(&mut self.code.insts);
-                self.combined(update, ty, address, value);
-                return self.deferred(outer);
+                return self.deferring(|lowering| lowering.combined(update, ty, address, value));
             }
             if opcode == Opcode::Maximum && element == ElementType::F32 {
                 let (address, _) = self.address(place, element, at);
-                let outer = std::mem::take(&mut self.code.insts);
-                self.enter();
-                self.larger(address, value);
-                self.leave();
-                return self.deferred(outer);
+                return self.deferring(|lowering| {
+                    lowering.enter();
+                    lowering.larger(address, value);
+                    lowering.leave();
+                });
             }
         }
         let word = self.word(param, place, element, at);
-        let outer = std::mem::take(&mut self.code.insts);
-        self.enter();
-        self.exchanged(frame, &word, element, body, matches!(change, Change::Set(_)));
-        self.leave();
-        self.deferred(outer);
+        self.deferring(|lowering| {
+            lowering.enter();
+            lowering.exchanged(frame, &word, element, body, matches!(change, Change::Set(_)));
+            lowering.leave();
+        });
     }
 
-    /// Defers the instructions in the list while a loop is unrolled; `outer` are those that were there
-    /// before.
-    fn deferred(&mut self, outer: Vec<super::machine::Inst>) {
+    /// Runs `write`, and defers its instructions while a loop is unrolled.
+    fn deferring(&mut self, write: impl FnOnce(&mut Self)) {
+        let outer = std::mem::take(&mut self.code.insts);
+        write(self);
         let own = std::mem::replace(&mut self.code.insts, outer);
         match &mut self.pending {
             Some(pending) => pending.push(Pending::Code(own)),
@@ -151,9 +151,9 @@ impl<'k> Lowering<'k> {
             Operand::F64(pattern) => Operand::Int(pattern as i64),
             other => other,
         };
-        let outer = std::mem::take(&mut self.code.insts);
-        self.code.push(Kind::Atomic { update: None, ty, address, from: vec![from] }, Vec::new());
-        self.deferred(outer);
+        self.deferring(|lowering| {
+            lowering.code.push(Kind::Atomic { update: None, ty, address, from: vec![from] }, Vec::new());
+        });
     }
 
     /// The atomic instruction. Integers of 32 and 64 bits are added and compared, floats are added.
@@ -163,7 +163,7 @@ impl<'k> Lowering<'k> {
             (Opcode::Add, F32) => (Modifier::Add, Type::F32),
             (Opcode::Add, F64) => (Modifier::Add, Type::F64),
             (Opcode::Add, F16) => (Modifier::Add, Type::F16),
-            (Opcode::Add, B16) if self.bf16 == Bf16::Full => (Modifier::Add, Type::Bf16),
+            (Opcode::Add, B16) if self.features.bf16 == Bf16::Full => (Modifier::Add, Type::Bf16),
             (Opcode::Add, S32 | U32) => (Modifier::Add, Type::U32),
             (Opcode::Add, S64 | U64) => (Modifier::Add, Type::U64),
             (Opcode::Maximum | Opcode::Minimum, S32 | U32 | S64 | U64) => {
@@ -180,7 +180,7 @@ impl<'k> Lowering<'k> {
         let end = self.code.label();
         let old = self.code.load(address, 32, false);
         let pred = |e: &mut Self, opcode, a: Operand, b: Operand| -> Reg { e.code.pure(opcode, [a, b]) };
-        let value = self.in_register(value, Class::B32);
+        let value = self.scalars().in_register(value, Class::B32);
         let is_done = pred(self, setp(Comparison::Nan, Type::F32), old.into(), old.into());
         self.code.branch(end, Some((is_done, true)));
         let is_nan = pred(self, setp(Comparison::Nan, Type::F32), value, value);

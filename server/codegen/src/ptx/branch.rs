@@ -37,7 +37,7 @@ impl<'k> Lowering<'k> {
         let places: Vec<Val> = otherwise.yields.iter().map(|&value| frame.value(value)).collect();
         let (other, end) = (self.code.label(), self.code.label());
         let mut results = self.undefined(frame, &op.results, &places);
-        self.chosen.extend(results.vectors());
+        self.joins.vectors.extend(results.vectors());
         let has_other = !otherwise.ops.is_empty();
         if !has_other {
             // The yields are available before the branch: they are assigned there, and again inside.

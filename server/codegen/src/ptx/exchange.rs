@@ -148,13 +148,13 @@ impl<'k> Lowering<'k> {
     /// The element shifted to its position in the word, with zeros around it.
     fn in_place(&mut self, element: ElementType, value: Val, bits: u32, shift: Option<Operand>) -> Operand {
         if let Val::Complex(re, im) = value {
-            let parts = [re, im].map(|part| self.in_register(part, Class::B32));
+            let parts = [re, im].map(|part| self.scalars().in_register(part, Class::B32));
             let word = self.code.reg(Class::B64);
             self.code.push(Kind::Pack { from: parts.to_vec() }, vec![word]);
             return word.into();
         }
         let Some(shift) = shift else {
-            return self.in_register(value.num(), Class::of_bits(bits));
+            return self.scalars().in_register(value.num(), Class::of_bits(bits));
         };
         let wide = match (element, value.num()) {
             (_, Operand::Int(value)) => {

@@ -2,18 +2,16 @@
 
 use indexing_map::Expr;
 
-use super::frame::Frame;
 use super::loops::MapLoop;
-use super::lower::Lowering;
 use super::tiles::Tile;
 use super::unrolling::{ReductionBody, full_unroll, partial_unroll, size};
-use crate::kernel::Type;
+use crate::kernel::{Function, Kernel, Type};
 
 /// The maximum number of elements that a thread reads at once; XLA uses at most 8.
 const MAX_COLUMNS: i64 = 16;
 
 /// The length of a loop body by the kind of loop.
-#[derive(Clone, Copy)]
+#[derive(Debug, Clone, Copy)]
 pub(super) enum LoopLength {
     /// Computes and writes elements.
     Elements(i64),
@@ -24,6 +22,27 @@ pub(super) enum LoopLength {
 }
 
 impl LoopLength {
+    pub fn of(kernel: &Kernel, function: &Function, map_loop: MapLoop<'_>, innermost: i64) -> LoopLength {
+        if let Some(tile) = Tile::of(kernel, function, map_loop) {
+            return LoopLength::Tile(tile);
+        }
+        let types = map_loop.inits.iter().map(|&init| function.ty(init));
+        let columns = types.fold(None, |columns: Option<i64>, ty| match ty {
+            Type::Scalar(_) => Some(columns.unwrap_or(1)),
+            Type::Vector { size, .. } => Some(*size),
+            Type::Tensor(_) | Type::Shared(_) => columns,
+        });
+        match columns {
+            None => LoopLength::Elements(size(map_loop.body, kernel)),
+            // Each iteration reduces as many elements of a row as are read at once.
+            Some(columns) => {
+                let innermost = if innermost <= MAX_COLUMNS { innermost } else { 1 };
+                let body = ReductionBody::of(function, map_loop.body, kernel, (innermost, columns > 1));
+                LoopLength::Reduced(body, innermost)
+            }
+        }
+    }
+
     /// Whether the loop is fully unrolled; each iteration contains `below` iterations of inner loops.
     pub fn is_unrolled(self, rounds: i64, below: i64, is_innermost: bool) -> bool {
         match self {
@@ -34,16 +53,6 @@ impl LoopLength {
                 body.is_unrolled(rounds.saturating_mul(below / columns.max(1)))
             }
         }
-    }
-
-    /// Whether all nested loops are fully unrolled.
-    pub fn is_written_out(self, rounds: &[i64]) -> bool {
-        let mut below = 1i64;
-        rounds.iter().enumerate().rev().all(|(n, &own)| {
-            let is_unrolled = self.is_unrolled(own, below, n + 1 == rounds.len());
-            below = below.saturating_mul(own);
-            is_unrolled
-        })
     }
 
     /// Whether this is an iteration of nested row loops that LLVM has unrolled, after the first one of its
@@ -74,30 +83,6 @@ impl LoopLength {
             LoopLength::Tile(tile) => tile.factor(rounds),
             LoopLength::Reduced(body, columns) if below <= columns => body.factor(rounds),
             LoopLength::Reduced(..) => 1,
-        }
-    }
-}
-
-impl<'k> Lowering<'k> {
-    pub(super) fn length(&self, frame: &Frame<'k>, map_loop: MapLoop<'k>, innermost: i64) -> LoopLength {
-        if let Some(tile) = self.tile(frame, map_loop) {
-            return LoopLength::Tile(tile);
-        }
-        let types = map_loop.inits.iter().map(|&init| frame.function.ty(init));
-        let columns = types.fold(None, |columns: Option<i64>, ty| match ty {
-            Type::Scalar(_) => Some(columns.unwrap_or(1)),
-            Type::Vector { size, .. } => Some(*size),
-            Type::Tensor(_) | Type::Shared(_) => columns,
-        });
-        match columns {
-            None => LoopLength::Elements(size(map_loop.body, self.kernel)),
-            // Each iteration reduces as many elements of a row as are read at once.
-            Some(columns) => {
-                let innermost = if innermost <= MAX_COLUMNS { innermost } else { 1 };
-                let body =
-                    ReductionBody::of(frame.function, map_loop.body, self.kernel, (innermost, columns > 1));
-                LoopLength::Reduced(body, innermost)
-            }
         }
     }
 }

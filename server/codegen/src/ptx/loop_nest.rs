@@ -8,8 +8,9 @@ use rustc_hash::FxHashMap;
 use super::carried::Carried;
 use super::frame::Frame;
 use super::loop_length::LoopLength;
+use super::loop_plan::Axis;
 use super::loops::{MapLoop, Open, in_place};
-use super::lower::{Lowering, Pending};
+use super::lower::{Lowering, Pending, Scope};
 use super::machine::{Operand, Reg, Space};
 use super::tiles::moves_vectors;
 use super::value::Val;
@@ -26,18 +27,6 @@ pub(super) struct Nest<'a, 'k> {
     pub length: LoopLength,
     /// Whether the loop is inside a branch on a condition.
     pub is_guarded: bool,
-}
-
-/// The state of a range variable of a loop nest.
-#[derive(Clone, Copy)]
-pub(super) enum Axis {
-    /// Fixed to one iteration.
-    At(i64),
-    /// Fully unrolled, with this number of iterations.
-    Unrolled(i64),
-    /// A loop over this number of iterations, unrolled by `factor`. The last unrolled iteration may be
-    /// incomplete.
-    Counted { rounds: i64, factor: i64 },
 }
 
 /// A branch around iterations of a loop, with the state to end it.
@@ -136,11 +125,11 @@ impl<'k> Lowering<'k> {
     ) -> Vec<Val> {
         let Nest { dims, inner, length, map_loop, .. } = *nest;
         let MapLoop { map, vars, results, body, .. } = map_loop;
-        let was_parted = self.is_parted;
-        let outer_vector = self.tile_vector;
-        if let LoopLength::Tile(tile) = length {
-            self.tile_vector = tile.of_several();
-        }
+        let outer = self.scope;
+        let tile_vector = match length {
+            LoopLength::Tile(tile) => tile.of_several(),
+            _ => outer.tile_vector,
+        };
         let is_counted = |axis: &Axis| matches!(axis, Axis::Counted { .. });
         let carried = axes.iter().any(is_counted).then(|| self.carry(frame, &body.args, &values));
         if let Some(carried) = &carried {
@@ -185,7 +174,7 @@ impl<'k> Lowering<'k> {
         let is_joined_throughout = !matches!(length, LoopLength::Reduced(body, _) if !body.is_direct);
         // A body with atomic updates reads no elements before it changes them.
         let only_changes = || body.ops.iter().any(|op| matches!(op.kind, OpKind::Update { .. }));
-        let defers = rounds > 1 && self.pending.is_none() && (!self.has_aliases || only_changes());
+        let defers = rounds > 1 && self.pending.is_none() && (!self.has_aliases() || only_changes());
         let moves_vectors = moves_vectors(frame.function, body);
         // Consecutive iterations with the same condition share a branch, and their stores are deferred to its
         // end, so that neighbours can be joined.
@@ -207,11 +196,11 @@ impl<'k> Lowering<'k> {
                 self.assign(carried, &values);
                 self.leave_in(leaves);
             }
-            self.is_parted = was_parted
+            let is_parted = outer.is_parted
                 || moves_vectors && asked[round as usize] != asked[0]
                 || turned.is_some() && round >= in_turn && !is_joined_throughout
                 || length.is_behind(round, &changing)
-                || matches!(length, LoopLength::Tile(tile) if tile.is_parted(round, carried.is_none()));
+                || matches!(length, LoopLength::Tile(tile) if tile.is_parted(round, carried.is_none(), self.is_tile_guarded));
             self.fix(&changing, round);
             let asked = asked[round as usize].clone();
             let is_same = held.as_ref().is_some_and(|(before, _)| *before == asked);
@@ -245,14 +234,13 @@ impl<'k> Lowering<'k> {
             if defers && self.pending.is_none() {
                 self.pending = Some(Vec::new());
             }
-            values = self.region(frame, body);
+            let scope = Scope { is_parted, tile_vector, ..outer };
+            values = self.within(scope, |lowering| lowering.region(frame, body));
             self.calls.pop();
         }
         if let Some((_, held)) = held {
             values = self.release(held, values);
         }
-        self.is_parted = was_parted;
-        self.tile_vector = outer_vector;
         if let Some(carried) = carried {
             self.assign(&carried, &values);
             for open in open.into_iter().rev() {

@@ -7,8 +7,9 @@ use super::carried::Carried;
 use super::frame::Frame;
 use super::loop_body::LoopBody;
 use super::loop_length::LoopLength;
-use super::loop_nest::{Axis, Leaves, Nest};
-use super::lower::Lowering;
+use super::loop_nest::{Leaves, Nest};
+use super::loop_plan::LoopPlan;
+use super::lower::{Lowering, Scope};
 use super::machine::{Class, Kind, Operand, Reg};
 use super::value::Val;
 use crate::kernel::{Region, ValueId};
@@ -125,18 +126,25 @@ impl<'k> Lowering<'k> {
         if map.is_known_empty() {
             return values;
         }
-        let rounds: Vec<i64> =
-            map.ranges().iter().map(|v| i64::try_from(v.bounds.size()).unwrap_or(i64::MAX)).collect();
-        let length = self.length(frame, map_loop, rounds.last().copied().unwrap_or(1));
+        let plan = LoopPlan::of(self.kernel, frame.function, map_loop);
         // LLVM does not analyse vectors that a loop carries.
         let carries_vectors = values.iter().any(|value| matches!(value, Val::Vector(_)));
-        if (!carries_vectors || length.is_written_out(&rounds)) && self.keeps_constants(frame, &values, body)
-        {
+        if (!carries_vectors || plan.is_written_out()) && self.keeps_constants(frame, &values, body) {
             return values;
         }
-        let outside = (self.is_parted, self.wraps);
-        self.wraps = wraps(map);
-        self.is_parted = self.wraps;
+        let scope = Scope { is_parted: plan.wraps, wraps: plan.wraps, ..self.scope };
+        self.within(scope, |lowering| lowering.planned(frame, map_loop, plan, values))
+    }
+
+    /// Emits a loop by its plan.
+    fn planned(
+        &mut self,
+        frame: &mut Frame<'k>,
+        map_loop: MapLoop<'k>,
+        plan: LoopPlan,
+        mut values: Vec<Val>,
+    ) -> Vec<Val> {
+        let MapLoop { map, body, .. } = map_loop;
         let dims: Vec<Expr> = frame.indices(map_loop.dims);
         // Tests loop-invariant constraints once; the bounds of the dimensions may be narrower than the grid.
         let bounds = dims.iter().zip(map.dims());
@@ -153,10 +161,9 @@ impl<'k> Lowering<'k> {
             }
         }
         let guard = self.guard(&outer);
-        if matches!(length, LoopLength::Tile(tile) if tile.is_way_in) {
+        if matches!(plan.length, LoopLength::Tile(tile) if tile.is_way_in) {
             self.is_tile_guarded = guard.is_some();
         }
-        let mut values = values;
         let mut held = None;
         if let Some(guard) = guard {
             let carried = self.carry(frame, &body.args, &values);
@@ -167,20 +174,8 @@ impl<'k> Lowering<'k> {
             held = Some((skip, carried));
         }
         let before = self.indices.assume(outer);
-        let mut axes: Vec<Axis> = Vec::new();
-        let mut below = 1i64;
-        let mut is_whole = true;
-        for (n, &rounds) in rounds.iter().enumerate().rev() {
-            self.in_pairs &= length.is_paired(rounds, below);
-            axes.push(match is_whole && length.is_unrolled(rounds, below, n + 1 == map.num_ranges()) {
-                true => Axis::Unrolled(rounds),
-                false if is_whole => Axis::Counted { rounds, factor: length.factor(rounds, below) },
-                false => Axis::Counted { rounds, factor: 1 },
-            });
-            is_whole &= matches!(axes.last(), Some(Axis::Unrolled(_)));
-            below = below.saturating_mul(rounds);
-        }
-        axes.reverse();
+        self.joins.in_pairs &= plan.is_paired;
+        let LoopPlan { length, axes, .. } = plan;
         let nest = Nest { map_loop, dims: &dims, inner: &inner, length, is_guarded: held.is_some() };
         values = self.peeled(frame, &nest, axes, values);
         self.indices.forget(before);
@@ -190,7 +185,6 @@ impl<'k> Lowering<'k> {
             self.code.place(skip);
             values = carried.values;
         }
-        (self.is_parted, self.wraps) = outside;
         values
     }
 }
@@ -205,13 +199,4 @@ pub(super) fn in_place(expr: &Expr, dims: &[Expr], ranges: &[Expr]) -> Expr {
 
 fn uses_ranges(map: &IndexingMap, expr: &Expr) -> bool {
     (0..map.num_ranges()).any(|n| expr.uses_var((map.num_dims() + n) as u32))
-}
-
-/// Whether the elements of a thread span several rows of an array that the threads do not fill evenly. XLA
-/// then keeps a remainder in the slowest index, and joins no accesses after it.
-fn wraps(map: &IndexingMap) -> bool {
-    let mut moving = map.results().iter().filter(|e| e.as_const().is_none());
-    let (Some(slowest), Some(_)) = (moving.next(), moving.next()) else { return false };
-    let Some(innermost) = map.num_ranges().checked_sub(1) else { return false };
-    !map.constraints().is_empty() && slowest.uses_var((map.num_dims() + innermost) as u32)
 }

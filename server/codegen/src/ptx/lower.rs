@@ -6,11 +6,13 @@ use ptx::{Modifier, Name, Opcode};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::code::Code;
+use super::features::Features;
 use super::frame::Frame;
 use super::index::Indices;
 use super::loops::MapLoop;
 use super::machine::{Address, Inst, Kind, Operand, Reg};
 use super::memory::Place;
+use super::scalar::Scalars;
 use super::value::Val;
 use crate::constant::Constant;
 use crate::kernel::{Function, Kernel, Op, OpKind, Region, SharedArray, Type, ValueId};
@@ -23,8 +25,10 @@ const MAX_VECTOR: usize = 64;
 /// The results of functions at indices, for given tensors.
 type Calls = FxHashMap<(usize, Vec<Expr>, Vec<Place>), Vec<Val>>;
 
+/// Instruction selection for one kernel.
 pub(crate) struct Lowering<'k> {
     pub kernel: &'k Kernel,
+    pub features: Features,
     pub code: Code,
     pub indices: Indices,
     /// Per argument, the register with its address, if it is used.
@@ -33,41 +37,56 @@ pub(crate) struct Lowering<'k> {
     /// Available results of calls, per open region.
     pub calls: Vec<Calls>,
     written: usize,
-    pub is_too_large: bool,
-    /// Whether a kernel can be launched before the one on which it depends ends.
-    has_dependent_launches: bool,
-    /// Whether it has conversions for two formats of eight bits.
-    pub has_f8: bool,
-    pub bf16: Bf16,
     /// The stores of an unrolled loop, deferred until its iterations end.
     pub pending: Option<Vec<Pending>>,
     /// The elements of each [`Val::Vector`], by number.
     pub vectors: Vec<Vec<Val>>,
-    /// Whether 16-bit numbers are computed in pairs before they go to shared memory.
-    pub in_pairs: bool,
-    /// Whether neighbouring elements are not joined here.
-    pub is_parted: bool,
-    /// In the loop of several transposes: the number of elements of a row that a thread reads.
-    pub tile_vector: Option<i64>,
+    pub scope: Scope,
     /// Whether the loop that wrote the tile of a packed transpose was in a branch.
     pub is_tile_guarded: bool,
-    /// Whether the elements of a thread span several rows, so that they need not be adjacent.
-    pub wraps: bool,
-    /// Registers of vectors that are results of branches.
-    pub chosen: FxHashSet<Reg>,
-    /// Whether a result shares memory with an operand.
-    pub has_aliases: bool,
+    pub joins: Joins,
     /// Ops that no rule implements.
     pub missing: Vec<(OpId, String)>,
 }
 
-/// The `bf16` arithmetic of a device.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Bf16 {
-    None,
-    /// Fused multiply-add, which also implements sums and products.
-    Fused,
-    Full,
+/// What the loops around the code say about its accesses.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Scope {
+    /// Whether neighbouring elements are not joined here.
+    pub is_parted: bool,
+    /// Whether the elements of a thread span several rows, so that they need not be adjacent.
+    pub wraps: bool,
+    /// In the loop of several transposes: the number of elements of a row that a thread reads.
+    pub tile_vector: Option<i64>,
+}
+
+/// What later stages need to know to join accesses.
+pub(crate) struct Joins {
+    /// Whether 16-bit numbers are computed in pairs before they go to shared memory.
+    pub in_pairs: bool,
+    /// Registers of vectors that are results of branches.
+    pub vectors: FxHashSet<Reg>,
+}
+
+/// The instructions of a kernel as they were selected.
+pub(crate) struct Selected {
+    pub code: Code,
+    /// Per argument, the register with its address, if it is used.
+    pub pointers: Vec<Option<Reg>>,
+    pub shared: Vec<SharedArray>,
+    /// Ops that no rule implements, with the reason.
+    pub missing: Vec<(OpId, String)>,
+    pub is_too_large: bool,
+    pub joins: Joins,
+}
+
+/// Selects the instructions of a kernel.
+pub(crate) fn select(kernel: &Kernel, features: Features) -> Selected {
+    let mut lowering = Lowering::new(kernel, features);
+    lowering.run();
+    let is_too_large = lowering.written > MAX_OPS;
+    let Lowering { code, pointers, shared, missing, joins, .. } = lowering;
+    Selected { code, pointers, shared, missing, is_too_large, joins }
 }
 
 /// A write to memory that is deferred until the iterations of a loop end.
@@ -78,39 +97,46 @@ pub(crate) enum Pending {
 }
 
 impl<'k> Lowering<'k> {
-    pub fn new(kernel: &'k Kernel, (major, minor): (u32, u32)) -> Lowering<'k> {
+    fn new(kernel: &'k Kernel, features: Features) -> Lowering<'k> {
         Lowering {
             kernel,
+            features,
             code: Code::new(),
             indices: Indices::default(),
             pointers: vec![None; kernel.params.len()],
             shared: Vec::new(),
             calls: vec![FxHashMap::default()],
             written: 0,
-            is_too_large: false,
-            has_dependent_launches: major >= 9,
-            has_f8: (major, minor) >= (8, 9),
-            bf16: match major {
-                0..=7 => Bf16::None,
-                8 => Bf16::Fused,
-                _ => Bf16::Full,
-            },
             pending: None,
             vectors: Vec::new(),
-            in_pairs: true,
-            is_parted: false,
-            tile_vector: None,
+            scope: Scope::default(),
             is_tile_guarded: false,
-            wraps: false,
-            chosen: FxHashSet::default(),
-            has_aliases: kernel.params.iter().any(|param| param.aliases.is_some()),
+            joins: Joins { in_pairs: true, vectors: FxHashSet::default() },
             missing: Vec::new(),
         }
     }
 
-    pub fn run(&mut self) {
+    /// Elementwise ops at the end of the code.
+    pub(super) fn scalars(&mut self) -> Scalars<'_> {
+        Scalars { code: &mut self.code, features: self.features, missing: &mut self.missing }
+    }
+
+    /// Runs `write` in loops that say `scope`.
+    pub(super) fn within<T>(&mut self, scope: Scope, write: impl FnOnce(&mut Self) -> T) -> T {
+        let outer = std::mem::replace(&mut self.scope, scope);
+        let result = write(self);
+        self.scope = outer;
+        result
+    }
+
+    /// Whether a result shares memory with an operand.
+    pub(super) fn has_aliases(&self) -> bool {
+        self.kernel.params.iter().any(|param| param.aliases.is_some())
+    }
+
+    fn run(&mut self) {
         let entry = &self.kernel.functions[0];
-        if self.kernel.waits && self.has_dependent_launches {
+        if self.kernel.waits && self.features.has_dependent_launches {
             let opcode = Opcode::new(Name::Griddepcontrol).with(Modifier::Wait);
             self.code.push(Kind::Effect { opcode, from: Vec::new() }, Vec::new());
         }
@@ -148,20 +174,27 @@ impl<'k> Lowering<'k> {
         for op in &region.ops {
             self.written += 1;
             if self.written > MAX_OPS {
-                self.is_too_large = true;
                 break;
             }
-            let before = self.code.origin;
-            // Ops of inlined functions keep the instruction of the call.
-            self.code.origin = op.origin.or(before);
             self.statement(frame, op);
-            self.code.origin = before;
         }
         region.yields.iter().map(|&value| frame.value(value)).collect()
     }
 
     fn statement(&mut self, frame: &mut Frame<'k>, op: &'k Op) {
-        let results = match &op.kind {
+        // Ops of inlined functions keep the instruction of the call.
+        let outer = self.code.origin;
+        self.code.origin = op.origin.or(outer);
+        let results = self.results(frame, op);
+        self.code.origin = outer;
+        for (&result, value) in op.results.iter().zip(results) {
+            frame.values[result as usize] = Some(value);
+        }
+    }
+
+    /// Emits an op; returns its results.
+    fn results(&mut self, frame: &mut Frame<'k>, op: &'k Op) -> Vec<Val> {
+        match &op.kind {
             OpKind::Constant(constant) => vec![Val::constant(*constant)],
             OpKind::Table(number) => vec![Val::Tensor(Place::Table(*number as u32))],
             OpKind::Read { tensor, at } => {
@@ -203,7 +236,7 @@ impl<'k> Lowering<'k> {
                 let index = self.indices.here(&index);
                 let to = frame.function.element(op.results[0]);
                 let (value, width) = self.indices.compute(&mut self.code, &index);
-                vec![self.index_as_number(value, width, to)]
+                vec![self.scalars().index_as_number(value, width, to)]
             }
             OpKind::ToIndex { value, var } => {
                 let from = frame.function.element(*value);
@@ -216,7 +249,7 @@ impl<'k> Lowering<'k> {
                 let inputs: Vec<Val> = operands.iter().map(|&value| frame.value(value)).collect();
                 let from = operands.first().map(|&value| frame.function.element(value));
                 let to = frame.function.element(op.results[0]);
-                vec![self.scalar(*opcode, &inputs, from.unwrap_or(to), to, *detail)]
+                vec![self.scalars().scalar(*opcode, &inputs, from.unwrap_or(to), to, *detail)]
             }
             OpKind::Switch { on, cases } => self.switch(frame, op, on, cases),
             OpKind::If { condition, then, otherwise } => self.branch(frame, op, condition, then, otherwise),
@@ -293,9 +326,6 @@ impl<'k> Lowering<'k> {
                 let zero = |&result: &ValueId| Val::constant(Constant::zero(frame.function.element(result)));
                 op.results.iter().map(zero).collect()
             }
-        };
-        for (&result, value) in op.results.iter().zip(results) {
-            frame.values[result as usize] = Some(value);
         }
     }
 

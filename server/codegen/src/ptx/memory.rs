@@ -6,7 +6,7 @@ use ptx::{Comparison, Modifier, Name, Type, cvt, setp};
 use syntax::hlo::ElementType;
 
 use super::index::{divisor, split_constant};
-use super::lower::{Lowering, Pending};
+use super::lower::{Lowering, Pending, Scope};
 use super::machine::{Address, Class, Kind, Operand, Reg, Space};
 use super::packed::packed;
 use super::value::Val;
@@ -86,7 +86,7 @@ impl Lowering<'_> {
                         self.code.pure(Name::Add.of(Type::S64), [base.into(), bytes_here.into()]).into();
                     return (Address { space: Space::Global(param), base, offset: 0, align: bytes }, bits);
                 }
-                let is_parted = self.is_parted && !self.is_beside(param, at, &rest);
+                let is_parted = self.scope.is_parted && !self.is_beside(param, at, &rest);
                 let align = if is_parted { bytes } else { align };
                 let align = align.min(i64::from(self.kernel.params[param].align));
                 let base = self.moved(base, &rest, bytes, elements);
@@ -119,7 +119,7 @@ impl Lowering<'_> {
     /// offset in the row. LLVM adds it last to the same address, so it sees them as neighbours; it also does
     /// so for elements whose index is a sum of parts without common bits.
     fn is_beside(&mut self, param: usize, at: &[Expr], rest: &Expr) -> bool {
-        let Some(vector) = self.tile_vector else { return false };
+        let Some(vector) = self.scope.tile_vector else { return false };
         let minor = self.kernel.params[param].shape.minor_to_major().first().copied();
         let Some(inner) = minor.and_then(|dim| at.get(dim)) else { return false };
         let inner = self.indices.here(inner);
@@ -136,11 +136,8 @@ impl Lowering<'_> {
             }
             Place::Table(_) | Place::Shared(_) => false,
         };
-        let was_parted = self.is_parted;
-        self.is_parted |= is_deep;
-        let answer = self.address(place, element, at);
-        self.is_parted = was_parted;
-        answer
+        let scope = Scope { is_parted: self.scope.is_parted || is_deep, ..self.scope };
+        self.within(scope, |lowering| lowering.address(place, element, at))
     }
 
     /// Whether the index decreases from the end of an array whose size is not a power of two. LLVM then
@@ -262,7 +259,7 @@ impl Lowering<'_> {
                 self.stored(address, 8, byte);
             }
             Val::Num(number) if self.is_in_halves(place, element) => {
-                let whole = self.in_register(number, Class::of_bits(bits));
+                let whole = self.scalars().in_register(number, Class::of_bits(bits));
                 let half = Class::of_bits(bits / 2);
                 let halves = [self.code.reg(half), self.code.reg(half)];
                 if let Operand::Reg(from) = whole {

@@ -60,11 +60,11 @@ impl Lowering<'_> {
         let (rest, constant) = split_constant(&linear);
         let load = |e: &mut Self, index: Expr, offset: i64| -> Operand {
             let align = (1i64 << divisor(&index).trailing_zeros().min(4)).min(16);
-            let align = if matches!(space, Space::Table(_)) || e.is_parted { 1 } else { align };
+            let align = if matches!(space, Space::Table(_)) || e.scope.is_parted { 1 } else { align };
             let base = e.moved(pointer, &index, 1, i64::MAX);
             e.code.load(Address { space, base, offset, align }, 8, is_invariant).into()
         };
-        let (byte, shift) = if divisor(&rest) % per_byte == 0 && !self.wraps {
+        let (byte, shift) = if divisor(&rest) % per_byte == 0 && !self.scope.wraps {
             let index = self.indices.simplify(&rest.floor_div(per_byte));
             let byte = load(self, index, constant.div_euclid(per_byte));
             (byte, Operand::Int(constant.rem_euclid(per_byte) * i64::from(bits)))
@@ -99,13 +99,13 @@ impl Lowering<'_> {
         let per_byte = i64::from(8 / bits);
         let (linear, pointer, space) = self.packed_place(place, at);
         let (rest, constant) = split_constant(&linear);
-        let known = divisor(&rest) % per_byte == 0 && !self.wraps;
+        let known = divisor(&rest) % per_byte == 0 && !self.scope.wraps;
         let (index, offset) = if known { (rest.clone(), constant) } else { (linear.clone(), 0) };
         let index = self.indices.simplify(&index.floor_div(per_byte));
         let base = self.moved(pointer, &index, 1, i64::MAX);
         if known {
             let limit = match place {
-                Place::Param(param) if !self.is_parted => i64::from(self.kernel.params[param].align),
+                Place::Param(param) if !self.scope.is_parted => i64::from(self.kernel.params[param].align),
                 _ => 1,
             };
             let limit = limit * per_byte;

@@ -22,7 +22,7 @@ impl Lowering<'_> {
         // Constants are shuffled as well.
         for (value, &arg) in values.iter_mut().zip(&combiner.args) {
             if let Val::Num(number) = *value {
-                *value = Val::Num(self.in_register(number, class_of(combiner.element(arg))));
+                *value = Val::Num(self.scalars().in_register(number, class_of(combiner.element(arg))));
             }
         }
         while distance >= 1 {

@@ -2,9 +2,7 @@
 
 use indexing_map::{BinaryOp, Expr, RangeContext, Simplifier, SimplifyMode};
 
-use super::frame::Frame;
 use super::loops::MapLoop;
-use super::lower::Lowering;
 use super::unrolling::{partial_unroll, size};
 use crate::kernel::{Function, Kernel, Op, OpKind, Region, Type};
 
@@ -37,8 +35,9 @@ pub(super) struct Tile {
     most: i64,
     /// The number of iterations of one unrolled iteration.
     pub in_turn: i64,
-    /// The number of rows of adjacent elements that are joined; `None` for all.
-    joined: Option<i64>,
+    /// The number of rows of adjacent elements that are joined, `None` for all; first if the tile was written
+    /// unconditionally, then if it was written in a branch.
+    joined: [Option<i64>; 2],
     /// The number of elements in such a row.
     vector: i64,
     /// Whether several transposes go through shared memory on the way in.
@@ -63,17 +62,17 @@ impl Tile {
 
     /// Whether this iteration comes after those whose accesses are joined. If the loop is not fully unrolled,
     /// none are joined.
-    pub fn is_parted(self, round: i64, is_whole: bool) -> bool {
-        let Some(joined) = self.joined else { return false };
+    pub fn is_parted(self, round: i64, is_whole: bool, is_guarded: bool) -> bool {
+        let Some(joined) = self.joined[usize::from(is_guarded)] else { return false };
         !is_whole || round / self.vector.max(1) >= joined
     }
 }
 
-impl<'k> Lowering<'k> {
+impl Tile {
     /// The loop as a tile loop; `None` if it is not one.
-    pub(super) fn tile(&self, frame: &Frame<'k>, map_loop: MapLoop<'k>) -> Option<Tile> {
+    pub fn of(kernel: &Kernel, function: &Function, map_loop: MapLoop<'_>) -> Option<Tile> {
         let MapLoop { map, body, .. } = map_loop;
-        let is_tile = |tensor| match frame.function.ty(tensor) {
+        let is_tile = |tensor| match function.ty(tensor) {
             Type::Shared(array) => matches!(array.dims.as_slice(), [rows, columns] if rows == columns),
             _ => false,
         };
@@ -92,9 +91,9 @@ impl<'k> Lowering<'k> {
         if heroes == 0 || map.num_ranges() < 2 {
             return None;
         }
-        let more = (size(body, self.kernel) - 2 * heroes).max(0);
+        let more = (size(body, kernel) - 2 * heroes).max(0);
         // XLA does not inline a function that is called more than once.
-        let apart = (size_of_calls(body, self.kernel) - 2 * heroes).max(0);
+        let apart = (size_of_calls(body, kernel) - 2 * heroes).max(0);
         if writes > 0 {
             let first = map.num_dims() as u32;
             let is_asked = map.constraints().iter().any(|c| c.expr.uses_var(first));
@@ -113,15 +112,15 @@ impl<'k> Lowering<'k> {
                 most: if is_asked { MAX_SIZE } else { LEFT_IN },
                 in_turn,
                 // With several transposes, XLA itself joins nothing.
-                joined: (heroes > 1).then_some(1),
+                joined: [(heroes > 1).then_some(1); 2],
                 vector,
                 is_several: heroes > 1,
                 is_way_in: true,
             });
         }
-        let is_alone = reads_of_arrays(frame.function, body, self.kernel, 0) == 0;
+        let is_alone = reads_of_arrays(function, body, kernel, 0) == 0;
         let rows = if is_alone { in_turn / vector.max(1) } else { 1 };
-        let joined = rows_joined(frame, map_loop, (rows, self.is_tile_guarded));
+        let joined = [false, true].map(|is_guarded| rows_joined(function, map_loop, (rows, is_guarded)));
         Some(Tile {
             size: (ELEMENT_OUT * heroes + more).saturating_mul(in_turn),
             whole: (ELEMENT_OUT * heroes + more).saturating_mul(in_turn),
@@ -140,7 +139,7 @@ impl<'k> Lowering<'k> {
 /// the lowest bits of the position, and it examines sums of few summands (`MaxAnalysisRecursionDepth` of
 /// `ValueTracking.h`). The distance of a row is one more summand unless it is a single bit of its own.
 fn rows_joined(
-    frame: &Frame<'_>,
+    function: &Function,
     map_loop: MapLoop<'_>,
     (rows, is_tile_guarded): (i64, bool),
 ) -> Option<i64> {
@@ -155,7 +154,7 @@ fn rows_joined(
             distance.get_or_insert(stride);
         }
         linear = linear + expr.clone() * stride;
-        let bounds = frame.function.index_vars[result as usize].bounds;
+        let bounds = function.index_vars[result as usize].bounds;
         stride = stride.saturating_mul(i64::try_from(bounds.size()).unwrap_or(i64::MAX));
     }
     let ranges = RangeContext::new(map.variables(), &[]);

@@ -4,10 +4,10 @@ use ir::ElementTypeExt;
 use ptx::{Comparison, Name, Type, setp};
 use syntax::hlo::ElementType;
 
-use super::super::lower::Lowering;
 use super::super::machine::{Class, Operand};
 use super::super::memory::class_of;
 use super::super::value::Val;
+use super::Scalars;
 use crate::kernel::{self, Direction};
 
 impl Direction {
@@ -23,7 +23,7 @@ impl Direction {
     }
 }
 
-impl Lowering<'_> {
+impl Scalars<'_> {
     pub(super) fn compare(
         &mut self,
         a: Val,

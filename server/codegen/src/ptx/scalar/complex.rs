@@ -6,9 +6,9 @@ mod quotient;
 use ptx::{Name, Type};
 use syntax::hlo::{ElementType, Opcode};
 
-use super::super::lower::Lowering;
 use super::super::machine::Operand;
 use super::super::value::Val;
+use super::Scalars;
 use super::math::flow::X;
 use super::math::kind_of;
 
@@ -27,7 +27,7 @@ fn part_of(element: ElementType) -> ElementType {
     }
 }
 
-impl Lowering<'_> {
+impl Scalars<'_> {
     pub(super) fn complex_unary(&mut self, opcode: Opcode, a: Val, from: ElementType) -> Option<Val> {
         let Val::Complex(re, im) = a else { return None };
         let part = part_of(from);

@@ -4,14 +4,13 @@ use ir::ElementTypeExt;
 use ptx::{Comparison, Name, Rounding, Type, cvt, rounding_cvt, setp};
 use syntax::hlo::ElementType;
 
-use super::super::lower::Lowering;
 use super::super::machine::{Class, Operand};
 use super::super::memory::class_of;
 use super::super::value::Val;
-use super::float_type;
+use super::{Scalars, float_type};
 use crate::constant::Constant;
 
-impl Lowering<'_> {
+impl Scalars<'_> {
     pub(in super::super) fn convert(&mut self, a: Val, from: ElementType, to: ElementType) -> Option<Val> {
         if from == to {
             return Some(a);

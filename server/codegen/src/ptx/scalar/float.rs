@@ -4,19 +4,19 @@ use ir::ElementTypeExt;
 use ptx::{Comparison, Modifier, Name, Rounding, Type, rounding_cvt, setp};
 use syntax::hlo::{ElementType, Opcode};
 
-use super::super::lower::{Bf16, Lowering};
+use super::super::features::Bf16;
 use super::super::machine::{Class, Operand};
 use super::super::memory::class_of;
 use super::super::value::Val;
-use super::float_type;
+use super::{Scalars, float_type};
 use crate::constant::Constant;
 
-impl Lowering<'_> {
+impl Scalars<'_> {
     /// Whether the device adds, subtracts and multiplies in this type.
     fn is_native(&self, element: ElementType) -> bool {
         match element {
             ElementType::F32 | ElementType::F64 | ElementType::F16 => true,
-            ElementType::Bf16 => self.bf16 == Bf16::Full,
+            ElementType::Bf16 => self.features.bf16 == Bf16::Full,
             _ => false,
         }
     }
@@ -221,7 +221,7 @@ impl Lowering<'_> {
             Opcode::Multiply => Some(Name::Mul),
             _ => None,
         };
-        if element == ElementType::Bf16 && self.bf16 == Bf16::Fused && simple.is_some() {
+        if element == ElementType::Bf16 && self.features.bf16 == Bf16::Fused && simple.is_some() {
             return Some(Val::Num(self.fused_bf16(opcode, a, b)));
         }
         if let Some(simple) = simple
@@ -240,7 +240,7 @@ impl Lowering<'_> {
         };
         if let Some(base) = least_or_greatest
             && matches!(element, ElementType::F16 | ElementType::Bf16)
-            && self.bf16 != Bf16::None
+            && self.features.bf16 != Bf16::None
         {
             let (a, b) = (self.in_register(a, class), self.in_register(b, class));
             return Some(Val::Num(self.code.pure(base.with(Modifier::Nan, ty), [a, b]).into()));

@@ -5,12 +5,12 @@ use ir::ElementTypeExt;
 use ptx::{Comparison, Modifier, Name, Type, cvt, setp};
 use syntax::hlo::{ElementType, Opcode};
 
-use super::super::lower::Lowering;
 use super::super::machine::{Class, Operand};
 use super::super::memory::class_of;
 use super::super::value::Val;
+use super::Scalars;
 
-impl Lowering<'_> {
+impl Scalars<'_> {
     pub(super) fn integer_unary(&mut self, opcode: Opcode, a: Val, element: ElementType) -> Option<Val> {
         let bits = element.bits()?;
         let width = bits.max(16);

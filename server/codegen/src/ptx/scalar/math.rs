@@ -19,8 +19,8 @@ use std::cell::RefCell;
 
 use syntax::hlo::{ElementType, Opcode};
 
-use super::super::lower::Lowering;
 use super::super::machine::Operand;
+use super::Scalars;
 pub(in crate::ptx) use coefficients::{COS_F64, SIN_F64};
 pub(super) use exponential::{exp, expm1};
 use flow::{Kind, X};
@@ -40,12 +40,12 @@ pub(super) fn kind_of(element: ElementType) -> Option<Kind> {
     }
 }
 
-impl Lowering<'_> {
+impl Scalars<'_> {
     /// Appends a formula to the code.
     pub(super) fn formula<R>(&mut self, write: impl FnOnce(&RefCell<super::super::code::Code>) -> R) -> R {
-        let code = RefCell::new(std::mem::take(&mut self.code));
+        let code = RefCell::new(std::mem::take(self.code));
         let result = write(&code);
-        self.code = code.into_inner();
+        *self.code = code.into_inner();
         result
     }
 

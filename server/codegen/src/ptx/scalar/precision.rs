@@ -3,12 +3,12 @@
 use ptx::{Type, cvt};
 use syntax::hlo::ElementType;
 
-use super::super::lower::Lowering;
 use super::super::value::Val;
+use super::Scalars;
 use super::math::flow::{Kind, X};
 use crate::constant::format;
 
-impl Lowering<'_> {
+impl Scalars<'_> {
     pub(super) fn reduce_precision(
         &mut self,
         a: Val,

@@ -7,12 +7,12 @@
 use ptx::{Comparison, Modifier, Name, Opcode, Rounding, Type, cvt, rounding_cvt, setp};
 use syntax::hlo::ElementType;
 
-use super::super::lower::Lowering;
 use super::super::machine::{Class, Kind as Inst, Operand};
+use super::Scalars;
 use crate::constant::{Format, Top, format};
 use crate::ptx::scalar::math::flow::{Kind, X};
 
-impl Lowering<'_> {
+impl Scalars<'_> {
     /// Converts between a small float and another float.
     pub(super) fn small_float(&mut self, x: Operand, from: ElementType, to: ElementType) -> Option<Operand> {
         if to == ElementType::F8e8m0fnu || format(to).is_some_and(|f| f.bits() < 16) {
@@ -36,7 +36,7 @@ impl Lowering<'_> {
 
     /// Whether the device has instructions for this format.
     fn is_own(&self, element: ElementType) -> bool {
-        self.has_f8 && matches!(element, ElementType::F8e4m3fn | ElementType::F8e5m2)
+        self.features.has_f8 && matches!(element, ElementType::F8e4m3fn | ElementType::F8e5m2)
     }
 
     /// Converts an `f64` to an `f32` by rounding to odd, so that a second rounding is correct.

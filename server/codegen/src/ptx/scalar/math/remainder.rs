@@ -1,10 +1,10 @@
 //! The exact remainder of a truncated division: iteratively, with as many bits at once as a quotient has.
 
 use super::flow::{Kind, X};
-use crate::ptx::lower::Lowering;
 use crate::ptx::machine::{Class, Operand, Reg};
+use crate::ptx::scalar::Scalars;
 
-impl Lowering<'_> {
+impl Scalars<'_> {
     /// The remainder with the sign of the dividend. Exact. NaN for infinite dividends and for divisors that
     /// are 0.
     pub(super) fn float_remainder(&mut self, a: Operand, b: Operand, kind: Kind) -> Operand {
