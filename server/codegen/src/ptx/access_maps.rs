@@ -11,8 +11,8 @@ use ir::ElementTypeExt;
 use rustc_hash::FxHashMap;
 
 use super::code::Code;
+use super::element::packed;
 use super::machine::{Address, Inst, Kind, Operand, Reg, Space};
-use super::packed::packed;
 use crate::Reason;
 use crate::kernel::{Kernel, Role};
 use paths::Paths;

@@ -4,7 +4,7 @@ use indexing_map::{BinaryOp, Constraint, Expr, Interval};
 use ptx::{Comparison, Modifier, Name, Opcode, Type, cvt, setp};
 
 use super::code::Code;
-use super::index::Indices;
+use super::index::{Indices, scaled};
 use super::machine::{Operand, Reg};
 
 impl Indices {
@@ -179,8 +179,4 @@ fn fits32(range: Interval) -> bool {
 
 fn is_power(c: i64) -> bool {
     c > 0 && c & (c - 1) == 0
-}
-
-pub(super) fn scaled(expr: &Expr) -> Option<(&Expr, i64)> {
-    expr.as_op_const(BinaryOp::Mul)
 }

@@ -10,8 +10,7 @@ use super::features::Bf16;
 use super::frame::Frame;
 use super::lower::{Lowering, Pending};
 use super::machine::{Address, Class, Kind, Operand, Reg};
-use super::memory::Place;
-use super::value::Val;
+use super::value::{Place, Val};
 use crate::kernel::{Function, Kernel, OpKind, Region, ValueId};
 
 /// The kind of update of an element.

@@ -4,8 +4,7 @@ use indexing_map::Expr;
 
 use super::frame::Frame;
 use super::lower::Lowering;
-use super::memory::Place;
-use super::value::Val;
+use super::value::{Place, Val};
 use crate::kernel::ValueId;
 
 impl<'k> Lowering<'k> {

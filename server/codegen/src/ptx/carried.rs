@@ -2,10 +2,10 @@
 
 use ir::ElementTypeExt;
 
+use super::element::class_of;
 use super::frame::Frame;
 use super::lower::Lowering;
 use super::machine::{Class, Operand, Reg};
-use super::memory::class_of;
 use super::value::Val;
 use crate::kernel::{Type, ValueId};
 

@@ -6,13 +6,12 @@ use ir::ElementTypeExt;
 use ptx::{Comparison, Name, Type, cvt, setp};
 use syntax::hlo::ElementType;
 
+use super::element::packed;
 use super::frame::Frame;
 use super::index::split_constant;
 use super::lower::Lowering;
 use super::machine::{Address, Class, Kind, Operand, Reg, Space};
-use super::memory::Place;
-use super::packed::packed;
-use super::value::Val;
+use super::value::{Place, Val};
 use crate::kernel::Region;
 
 /// A bit field of a word in memory.

@@ -2,8 +2,7 @@
 
 use indexing_map::{Constraint, Expr};
 
-use super::memory::Place;
-use super::value::Val;
+use super::value::{Place, Val};
 use crate::constant::Constant;
 use crate::kernel::{Function, Type, ValueId};
 

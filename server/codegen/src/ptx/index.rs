@@ -6,7 +6,6 @@ use indexing_map::{
 };
 use rustc_hash::FxHashMap;
 
-use super::arithmetic::scaled;
 use super::machine::Operand;
 
 /// The known properties of index variables.
@@ -176,4 +175,8 @@ pub(crate) fn split_constant(expr: &Expr) -> (Expr, i64) {
             None => (expr.clone(), 0),
         },
     }
+}
+
+pub(super) fn scaled(expr: &Expr) -> Option<(&Expr, i64)> {
+    expr.as_op_const(BinaryOp::Mul)
 }

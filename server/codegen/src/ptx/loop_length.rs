@@ -2,7 +2,7 @@
 
 use indexing_map::Expr;
 
-use super::loops::MapLoop;
+use super::map_loop::MapLoop;
 use super::tiles::Tile;
 use super::unrolling::{ReductionBody, full_unroll, partial_unroll, size};
 use crate::kernel::{Function, Kernel, Type};

@@ -2,16 +2,16 @@
 
 use indexing_map::{Constraint, Expr, Interval};
 use ir::ElementTypeExt;
-use ptx::{Comparison, Type, setp};
 use rustc_hash::FxHashMap;
 
 use super::carried::Carried;
+use super::counted::{Leaves, Open};
 use super::frame::Frame;
 use super::loop_length::LoopLength;
 use super::loop_plan::Axis;
-use super::loops::{MapLoop, Open, in_place};
 use super::lower::{Lowering, Pending, Scope};
-use super::machine::{Operand, Reg, Space};
+use super::machine::{Operand, Space};
+use super::map_loop::{MapLoop, in_place};
 use super::tiles::moves_vectors;
 use super::value::Val;
 use crate::kernel::OpKind;
@@ -34,14 +34,6 @@ struct Held {
     skip: u32,
     facts: usize,
     carried: Carried,
-}
-
-/// The exit in the middle of the last unrolled iteration, if that is incomplete.
-pub(super) struct Leaves {
-    counter: Reg,
-    turn: i64,
-    pub after: i64,
-    pub end: u32,
 }
 
 impl<'k> Lowering<'k> {
@@ -269,27 +261,6 @@ impl<'k> Lowering<'k> {
             self.indices.fix(variable, Some(rest % rounds));
             rest /= rounds;
         }
-    }
-
-    /// Opens a loop over `rounds` iterations, unrolled by `factor`; with an exit if the last unrolled
-    /// iteration is incomplete.
-    pub(super) fn open_rounds(&mut self, rounds: i64, factor: i64) -> (Open, Expr, Option<Leaves>) {
-        let (turns, after) = (rounds / factor + i64::from(rounds % factor != 0), rounds % factor);
-        let (open, counter) = self.open_loop(turns);
-        let leaves = (after != 0).then(|| Leaves {
-            counter: open.counter,
-            turn: turns - 1,
-            after,
-            end: self.code.label(),
-        });
-        (open, counter, leaves)
-    }
-
-    pub(super) fn leave_in(&mut self, leaves: &Leaves) {
-        let width = leaves.counter.class.bits();
-        let from = [leaves.counter.into(), Operand::Int(leaves.turn)];
-        let is_last = self.code.pure(setp(Comparison::Eq, Type::s(width)), from);
-        self.code.branch(leaves.end, Some((is_last, true)));
     }
 
     fn is_complex(&self, space: Space) -> bool {

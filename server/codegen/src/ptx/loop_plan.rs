@@ -4,7 +4,7 @@
 use indexing_map::IndexingMap;
 
 use super::loop_length::LoopLength;
-use super::loops::MapLoop;
+use super::map_loop::MapLoop;
 use crate::kernel::{Function, Kernel};
 
 /// The state of a range variable of a loop nest.

@@ -1,38 +1,19 @@
 //! Loops: short ones are fully unrolled, longer ones partially.
 
 use indexing_map::{Constraint, Expr, IndexingMap, Interval};
-use ptx::{Comparison, Name, Type, setp};
 
 use super::carried::Carried;
+use super::counted::Leaves;
 use super::frame::Frame;
 use super::loop_body::LoopBody;
 use super::loop_length::LoopLength;
-use super::loop_nest::{Leaves, Nest};
+use super::loop_nest::Nest;
 use super::loop_plan::LoopPlan;
 use super::lower::{Lowering, Scope};
-use super::machine::{Class, Kind, Operand, Reg};
+use super::machine::Operand;
+use super::map_loop::{MapLoop, in_place};
 use super::value::Val;
 use crate::kernel::{Region, ValueId};
-
-/// A loop over the range variables of a map.
-#[derive(Clone, Copy)]
-pub(super) struct MapLoop<'k> {
-    pub map: &'k IndexingMap,
-    /// The values of the map's dimensions.
-    pub dims: &'k [Expr],
-    /// The index variables of the function for range variables and results.
-    pub vars: &'k [u32],
-    pub results: &'k [u32],
-    pub inits: &'k [ValueId],
-    pub body: &'k Region,
-}
-
-/// A loop that is open in the code.
-pub(super) struct Open {
-    pub counter: Reg,
-    turns: i64,
-    top: u32,
-}
 
 impl<'k> Lowering<'k> {
     pub(super) fn for_loop(
@@ -93,31 +74,6 @@ impl<'k> Lowering<'k> {
             self.calls.pop();
         }
         values
-    }
-
-    /// Opens a loop of `turns` iterations; returns it with its counter.
-    pub(super) fn open_loop(&mut self, turns: i64) -> (Open, Expr) {
-        let class = if turns > i64::from(i32::MAX) { Class::B64 } else { Class::B32 };
-        let counter = self.code.variable(class, Operand::Int(0));
-        let variable = self.indices.variable(Interval::from_size(turns), counter.into());
-        let top = self.code.label();
-        self.code.place(top);
-        self.enter();
-        (Open { counter, turns, top }, variable)
-    }
-
-    /// Increments the counter and branches back until all iterations are done.
-    pub(super) fn close_loop(&mut self, Open { counter, turns, top }: Open) {
-        self.leave();
-        let width = counter.class.bits();
-        let next = self.code.reg(counter.class);
-        let from = vec![counter.into(), Operand::Int(1)];
-        self.code.push(Kind::Pure { opcode: Name::Add.of(Type::s(width)), from }, vec![next]);
-        self.code.set(counter, next.into());
-        let again = self.code.reg(Class::Pred);
-        let from = vec![counter.into(), Operand::Int(turns)];
-        self.code.push(Kind::Pure { opcode: setp(Comparison::Lt, Type::u(width)), from }, vec![again]);
-        self.code.branch(top, Some((again, true)));
     }
 
     pub(super) fn map_loop(&mut self, frame: &mut Frame<'k>, map_loop: MapLoop<'k>) -> Vec<Val> {
@@ -187,14 +143,6 @@ impl<'k> Lowering<'k> {
         }
         values
     }
-}
-
-/// Substitutes the values of dimensions and range variables.
-pub(super) fn in_place(expr: &Expr, dims: &[Expr], ranges: &[Expr]) -> Expr {
-    expr.substitute(&mut |v| {
-        let v = v as usize;
-        dims.get(v).or_else(|| ranges.get(v - dims.len())).cloned()
-    })
 }
 
 fn uses_ranges(map: &IndexingMap, expr: &Expr) -> bool {

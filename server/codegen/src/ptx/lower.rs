@@ -9,11 +9,10 @@ use super::code::Code;
 use super::features::Features;
 use super::frame::Frame;
 use super::index::Indices;
-use super::loops::MapLoop;
 use super::machine::{Address, Inst, Kind, Operand, Reg};
-use super::memory::Place;
+use super::map_loop::MapLoop;
 use super::scalar::Scalars;
-use super::value::Val;
+use super::value::{Place, Val};
 use crate::constant::Constant;
 use crate::kernel::{Function, Kernel, Op, OpKind, Region, SharedArray, Type, ValueId};
 

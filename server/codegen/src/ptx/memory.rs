@@ -5,25 +5,16 @@ use ir::{ArrayShape, ElementTypeExt};
 use ptx::{Comparison, Modifier, Name, Type, cvt, setp};
 use syntax::hlo::ElementType;
 
+use super::element::packed;
 use super::index::{divisor, split_constant};
 use super::lower::{Lowering, Pending, Scope};
 use super::machine::{Address, Class, Kind, Operand, Reg, Space};
-use super::packed::packed;
-use super::value::Val;
+use super::value::{Place, Val};
 use crate::kernel::SharedArray;
 
 /// The maximum number of summands of an index for which LLVM proves alignment; beyond it, LLVM joins no
 /// loads.
 const MAX_SUMMANDS: usize = 4;
-
-/// The array that contains a tensor of the IR.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum Place {
-    Param(usize),
-    Shared(u32),
-    /// A constant array of the module.
-    Table(u32),
-}
 
 impl Lowering<'_> {
     /// The position of the element in memory order.
@@ -296,13 +287,5 @@ impl Lowering<'_> {
         params[param].is_result()
             || params[param].is_changing
             || params.iter().any(|other| other.aliases == Some(param))
-    }
-}
-
-/// The class of a scalar's register.
-pub(crate) fn class_of(element: ElementType) -> Class {
-    match element {
-        ElementType::Pred => Class::Pred,
-        other => Class::of_bits(other.bits().unwrap_or(32)),
     }
 }

@@ -10,14 +10,8 @@ use super::code::Code;
 use super::index::{divisor, split_constant};
 use super::lower::Lowering;
 use super::machine::{Address, Class, Inst, Kind, Operand, Reg, Space};
-use super::memory::Place;
-use super::value::Val;
+use super::value::{Place, Val};
 use super::words::inst;
-
-/// The number of bits of an element, if several share a byte.
-pub(super) fn packed(element: ElementType) -> Option<u32> {
-    element.bits().filter(|bits| *bits < 8 && 8 % bits == 0)
-}
 
 impl Lowering<'_> {
     /// The position of the element in memory order, the register with the start of the array, and its memory

@@ -1,8 +1,8 @@
 //! The stage after instruction selection: local improvements of the instructions of a whole kernel.
 
+use super::element::packed;
 use super::features::Features;
 use super::lower::Selected;
-use super::packed::packed;
 use super::{Instructions, hoist, join, sink};
 use crate::kernel::{Kernel, Param};
 

@@ -9,9 +9,9 @@ use ptx::{Attribute, Function, Linkage, Modifier, Module, Name, Opcode, Space, S
 use super::Target;
 use super::assemble::{Symbol, statement};
 use super::code::Code;
+use super::element::packed;
 use super::library;
 use super::machine::{Class, Inst, Kind, Operand, Reg};
-use super::packed::packed;
 use crate::KernelText;
 use crate::kernel::{Kernel, Missing, Param, SharedArray};
 

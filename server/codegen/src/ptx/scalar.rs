@@ -18,23 +18,13 @@ use ptx::{Comparison, Name, Type, setp};
 use syntax::hlo::{ElementType, Opcode};
 
 use super::code::Code;
+use super::element::class_of;
 use super::features::{Bf16, Features};
 use super::machine::{Class, Operand};
-use super::memory::class_of;
 use super::value::Val;
 use crate::constant::Constant;
 use crate::kernel::Detail;
 pub(super) use math::{COS_F64, SIN_F64};
-
-/// The type of a float with arithmetic instructions.
-fn float_type(element: ElementType) -> Type {
-    match element {
-        ElementType::F64 => Type::F64,
-        ElementType::F16 => Type::F16,
-        ElementType::Bf16 => Type::Bf16,
-        _ => Type::F32,
-    }
-}
 
 /// What elementwise ops need: the code they append to, the device, and the list of ops without a rule.
 pub(super) struct Scalars<'c> {

@@ -2,9 +2,9 @@
 
 use ptx::{Comparison, Modifier, Name, Opcode, Type, cvt, setp};
 
+use super::element::class_of;
 use super::lower::Lowering;
 use super::machine::{Class, Kind, Operand, Reg};
-use super::memory::class_of;
 use super::value::Val;
 
 impl Lowering<'_> {

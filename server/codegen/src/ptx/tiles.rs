@@ -2,7 +2,7 @@
 
 use indexing_map::{BinaryOp, Expr, RangeContext, Simplifier, SimplifyMode};
 
-use super::loops::MapLoop;
+use super::map_loop::MapLoop;
 use super::unrolling::{partial_unroll, size};
 use crate::kernel::{Function, Kernel, Op, OpKind, Region, Type};
 

@@ -4,8 +4,16 @@ use ir::ElementTypeExt;
 use syntax::hlo::ElementType;
 
 use super::machine::Operand;
-use super::memory::Place;
 use crate::constant::Constant;
+
+/// The array that contains a tensor of the IR.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Place {
+    Param(usize),
+    Shared(u32),
+    /// A constant array of the module.
+    Table(u32),
+}
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Val {

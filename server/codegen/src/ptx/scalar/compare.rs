@@ -4,8 +4,8 @@ use ir::ElementTypeExt;
 use ptx::{Comparison, Name, Type, setp};
 use syntax::hlo::ElementType;
 
+use super::super::element::class_of;
 use super::super::machine::{Class, Operand};
-use super::super::memory::class_of;
 use super::super::value::Val;
 use super::Scalars;
 use crate::kernel::{self, Direction};

@@ -4,10 +4,10 @@ use ir::ElementTypeExt;
 use ptx::{Comparison, Name, Rounding, Type, cvt, rounding_cvt, setp};
 use syntax::hlo::ElementType;
 
+use super::super::element::{class_of, float_type};
 use super::super::machine::{Class, Operand};
-use super::super::memory::class_of;
 use super::super::value::Val;
-use super::{Scalars, float_type};
+use super::Scalars;
 use crate::constant::Constant;
 
 impl Scalars<'_> {

@@ -4,11 +4,11 @@ use ir::ElementTypeExt;
 use ptx::{Comparison, Modifier, Name, Rounding, Type, rounding_cvt, setp};
 use syntax::hlo::{ElementType, Opcode};
 
+use super::super::element::{class_of, float_type};
 use super::super::features::Bf16;
 use super::super::machine::{Class, Operand};
-use super::super::memory::class_of;
 use super::super::value::Val;
-use super::{Scalars, float_type};
+use super::Scalars;
 use crate::constant::Constant;
 
 impl Scalars<'_> {

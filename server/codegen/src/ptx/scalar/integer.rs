@@ -5,8 +5,8 @@ use ir::ElementTypeExt;
 use ptx::{Comparison, Modifier, Name, Type, cvt, setp};
 use syntax::hlo::{ElementType, Opcode};
 
+use super::super::element::class_of;
 use super::super::machine::{Class, Operand};
-use super::super::memory::class_of;
 use super::super::value::Val;
 use super::Scalars;
 
