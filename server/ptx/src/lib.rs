@@ -5,7 +5,7 @@
 //!   opcode by what they say.
 //! * [`Instruction`], [`Operand`], [`Statement`], [`Function`], [`Module`]: the structure of a text over any type
 //!   of name: text while it is read, numbered registers while code is generated.
-//! * [`parse`]: the structure of a text; names are not resolved. What it returns prints itself, in the layout of
+//! * [`parse()`]: the structure of a text; names are not resolved. What it returns prints itself, in the layout of
 //!   LLVM's NVPTX back end. Debug information, pragmas and comments are skipped.
 //!
 //! Architecture Invariant: a text is data; whatever it says, nothing panics, hangs or grows without bound.
