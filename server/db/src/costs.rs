@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use ir::{CalledCost, Cost, Opcode, SegmentRef};
-use syntax::hlo::{AttributeKey, ComputationId, ComputationKind, InstructionId, Value};
+use syntax::hlo::{AttributeKey, ComputationId, ComputationKind, InstructionId, ValueNode};
 
 use crate::queries::{block, module};
 use crate::{File, Piece, giant_index};
@@ -90,15 +90,15 @@ fn callees(block: &ir::Block, at: InstructionId) -> Vec<Callee> {
     for attribute in block.parse.attributes_of(block.instruction(at)) {
         match &attribute.value {
             // Before `scatter=`, in whichever order they are written.
-            Value::Computation(span) if attribute.key == Some(AttributeKey::Select) => {
+            ValueNode::Computation(span) if attribute.key == Some(AttributeKey::Select) => {
                 callees.insert(0, named(span));
             }
-            Value::Computation(span) => callees.push(named(span)),
-            Value::Computations { start, len } => {
+            ValueNode::Computation(span) => callees.push(named(span)),
+            ValueNode::Computations { start, len } => {
                 let spans = block.parse.spans(*start, *len);
                 callees.extend(spans.iter().filter(|s| !s.is_empty()).map(named));
             }
-            Value::Inline(id) => callees.push(Callee::Inline(*id)),
+            ValueNode::Inline(id) => callees.push(Callee::Inline(*id)),
             _ => {}
         }
     }

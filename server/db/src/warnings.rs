@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use ir::{AttributeKey, Block, SegmentRef, Warning};
 use rustc_hash::FxHasher;
-use syntax::hlo::{ComputationKind, Value};
+use syntax::hlo::{ComputationKind, ValueNode};
 
 use crate::queries::{block, module, signature};
 use crate::{File, Piece};
@@ -41,7 +41,7 @@ pub fn outside_uses(db: &dyn salsa::Database, piece: Piece) -> Arc<Vec<u64>> {
 fn predecessors(block: &Block) -> impl Iterator<Item = u64> + '_ {
     let attributes = block.parse.attributes.iter();
     let lists = attributes.filter_map(|attribute| match (attribute.key, attribute.value) {
-        (Some(AttributeKey::ControlPredecessors), Value::Names { start, len }) => Some((start, len)),
+        (Some(AttributeKey::ControlPredecessors), ValueNode::Names { start, len }) => Some((start, len)),
         _ => None,
     });
     lists

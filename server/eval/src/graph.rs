@@ -10,7 +10,7 @@ use crate::traced::{Read, Traced};
 
 /// The known properties of an op's result on one replica.
 #[derive(Debug, Clone)]
-pub struct Value {
+pub struct TracedValue {
     /// One per array of the result.
     pub leaves: Vec<Traced>,
     /// Its integers, if they follow from the known ones.
@@ -20,8 +20,9 @@ pub struct Value {
 /// The values per replica, per op of the graph, as dependences on elements of parameters ([`Read::operand`]
 /// is the parameter's number). `setting.values` are per parameter, the same on all replicas. Time and memory
 /// are linear in the sum of all sets.
-pub fn trace_graph(graph: &Graph, setting: &Setting<'_>) -> Vec<Vec<Result<Value, Reason>>> {
-    let mut values: Vec<Vec<Result<Value, Reason>>> = vec![Vec::new(); setting.replicas.max(1) as usize];
+pub fn trace_graph(graph: &Graph, setting: &Setting<'_>) -> Vec<Vec<Result<TracedValue, Reason>>> {
+    let mut values: Vec<Vec<Result<TracedValue, Reason>>> =
+        vec![Vec::new(); setting.replicas.max(1) as usize];
     for id in 0..graph.ops.len() as OpId {
         let results: Vec<_> = (0..values.len()).map(|r| step(graph, id, &values, r, setting)).collect();
         values.iter_mut().zip(results).for_each(|(values, result)| values.push(result));
@@ -32,20 +33,20 @@ pub fn trace_graph(graph: &Graph, setting: &Setting<'_>) -> Vec<Vec<Result<Value
 fn step(
     graph: &Graph,
     id: OpId,
-    values: &[Vec<Result<Value, Reason>>],
+    values: &[Vec<Result<TracedValue, Reason>>],
     replica: usize,
     setting: &Setting<'_>,
-) -> Checked<Value> {
+) -> Checked<TracedValue> {
     let op = &graph.ops[id as usize];
     let own = replica as u32;
     if op.opcode == Opcode::Parameter {
         let number = op.parameter.ok_or("a parameter without a number")?;
         let leaves = parameter_leaves(&op.shape, number, own)?;
         let numbers = setting.values.get(number as usize).cloned().flatten();
-        return Ok(Value { leaves, numbers });
+        return Ok(TracedValue { leaves, numbers });
     }
     let operands = &graph.operands[id as usize];
-    let of = |replica: usize, operand: u32| -> Checked<&Value> {
+    let of = |replica: usize, operand: u32| -> Checked<&TracedValue> {
         let id = operands.get(operand as usize).ok_or("an operand is missing")?;
         let value = values.get(replica).and_then(|values| values.get(*id as usize));
         value.ok_or("an operand is defined below")?.as_ref().map_err(Clone::clone)
@@ -65,7 +66,7 @@ fn step(
     };
     let source = |read: &Read| of(read.replica as usize, read.operand).ok()?.leaves.get(read.leaf as usize);
     let leaves: Option<Vec<Traced>> = traced.iter().map(|t| t.through(source)).collect();
-    Ok(Value { leaves: leaves.ok_or("an operand has fewer elements than are read")?, numbers })
+    Ok(TracedValue { leaves: leaves.ok_or("an operand has fewer elements than are read")?, numbers })
 }
 
 /// Every element of every array of a parameter depends on itself.
@@ -78,7 +79,7 @@ fn parameter_leaves(shape: &Shape, number: u32, replica: u32) -> Checked<Vec<Tra
 }
 
 /// The root of the graph called `name` on this replica, with the operands `arguments` as its parameters.
-fn root(case: &Case<'_>, name: Option<&str>, arguments: &[usize]) -> Checked<Value> {
+fn root(case: &Case<'_>, name: Option<&str>, arguments: &[usize]) -> Checked<TracedValue> {
     let callee = name.and_then(case.setting.callees).ok_or("the called computation is not at hand")?;
     let known = arguments.iter().map(|&i| case.setting.values.get(i).cloned().flatten());
     let known: Vec<_> = known.collect();
@@ -92,7 +93,7 @@ fn root(case: &Case<'_>, name: Option<&str>, arguments: &[usize]) -> Checked<Val
     Ok(root)
 }
 
-fn leaf(mut value: Value, output: usize) -> Checked<Traced> {
+fn leaf(mut value: TracedValue, output: usize) -> Checked<Traced> {
     ensure(output < value.leaves.len(), "the called computation has no such output")?;
     Ok(value.leaves.swap_remove(output))
 }
@@ -158,7 +159,7 @@ pub(crate) fn while_loop(case: &Case<'_>) -> Checked<Traced> {
     let mut reached = parameter_leaves(state, 0, 0)?;
     ensure(case.output < reached.len(), "there is no such output")?;
     loop {
-        let turn = |of: &Value| -> Checked<Vec<Traced>> {
+        let turn = |of: &TracedValue| -> Checked<Vec<Traced>> {
             let through = |t: &Traced| t.through(|read| reached.get(read.leaf as usize));
             of.leaves
                 .iter()

@@ -33,6 +33,6 @@ mod windows;
 
 pub use case::{Callees, MAX_ELEMENTS, MAX_WORK, Reason, Setting, leaves, no_callees};
 pub use evaluate::trace;
-pub use graph::{Value, trace_graph};
+pub use graph::{TracedValue, trace_graph};
 pub use replicas::replica_group;
 pub use traced::{Read, Traced, for_each_index, index_at, position};

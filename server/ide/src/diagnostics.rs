@@ -1,6 +1,6 @@
 //! All errors of a file, in text order.
 
-use ir::{Finding, InstructionFinding, ModuleFinding, Place, SegmentRef, Slot};
+use ir::{Anchor, Finding, InstructionFinding, ModuleFinding, SegmentRef, Slot};
 use syntax::Span;
 
 use crate::locate::{FileContext, InstructionRef};
@@ -144,21 +144,21 @@ fn quick_fix(context: &FileContext<'_>, piece: usize, fix: &ir::Fix) -> Option<Q
 }
 
 /// The file range of a place in one piece.
-fn range_of(context: &FileContext<'_>, piece: usize, place: Place) -> Option<TextRange> {
+fn range_of(context: &FileContext<'_>, piece: usize, place: Anchor) -> Option<TextRange> {
     let block = context.block(piece);
     let name_of =
         |at: InstructionRef| context.range(at.piece, context.block(at.piece).instruction(at.id).name);
     match place {
-        Place::Span(span) => Some(context.range(piece, span)),
-        Place::Part(id, part) => Some(context.range(piece, block.part(id, part))),
-        Place::Definition(id, operand) => {
+        Anchor::Span(span) => Some(context.range(piece, span)),
+        Anchor::Part(id, part) => Some(context.range(piece, block.part(id, part))),
+        Anchor::Definition(id, operand) => {
             context.definition(InstructionRef { piece, id }, operand as usize).map(name_of)
         }
-        Place::CalleeParameter(id, key, nth, number) => {
+        Anchor::CalleeParameter(id, key, nth, number) => {
             let callee = context.called_by(InstructionRef { piece, id }, key, nth as usize)?;
             context.parameter_of(&callee, number).map(name_of)
         }
-        Place::CalleeRoot(id, key, nth) => {
+        Anchor::CalleeRoot(id, key, nth) => {
             let callee = context.called_by(InstructionRef { piece, id }, key, nth as usize)?;
             context.root_of(&callee).map(name_of)
         }

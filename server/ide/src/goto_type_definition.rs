@@ -8,7 +8,7 @@
 //! - of everything else: the instruction itself, which states its own shape.
 
 use ir::Opcode;
-use syntax::hlo::{AttributeKey, Value};
+use syntax::hlo::{AttributeKey, ValueNode};
 
 use crate::hlo::definitions::{argument_targets, instruction_target};
 use crate::hlo::names::name_at;
@@ -91,8 +91,8 @@ fn returning(context: &FileContext<'_>, at: InstructionRef) -> Vec<usize> {
     let attributes = block.parse.attributes_of(instruction).iter();
     let attributes = attributes.filter(|a| a.key.is_some_and(|key| keys.contains(&key)));
     let names = attributes.flat_map(|attribute| match attribute.value {
-        Value::Computation(span) => vec![span],
-        Value::Computations { start, len } => block.parse.spans(start, len).to_vec(),
+        ValueNode::Computation(span) => vec![span],
+        ValueNode::Computations { start, len } => block.parse.spans(start, len).to_vec(),
         _ => Vec::new(),
     });
     let mut found: Vec<usize> = names.filter_map(|span| context.callee(at, span.of(&block.text))).collect();

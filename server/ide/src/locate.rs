@@ -5,7 +5,7 @@ use std::sync::Arc;
 use db::{Database, FileView};
 use ir::{Block, Graph, Module, OperandRef, SegmentRef, Shape};
 use syntax::Span;
-use syntax::hlo::{AttributeKey, ComputationId, ComputationKind, InstructionId, Value};
+use syntax::hlo::{AttributeKey, ComputationId, ComputationKind, InstructionId, ValueNode};
 
 use crate::TextRange;
 
@@ -139,9 +139,9 @@ impl<'a> FileContext<'a> {
         let block = self.block(at.piece);
         let attributes = block.parse.attributes_of(block.instruction(at.id));
         let name = match attributes.iter().find(|attribute| attribute.key == Some(key))?.value {
-            Value::Computation(span) => span,
-            Value::Computations { start, len } => *block.parse.spans(start, len).get(nth)?,
-            Value::Inline(computation) => return Some(vec![SegmentRef { piece: at.piece, computation }]),
+            ValueNode::Computation(span) => span,
+            ValueNode::Computations { start, len } => *block.parse.spans(start, len).get(nth)?,
+            ValueNode::Inline(computation) => return Some(vec![SegmentRef { piece: at.piece, computation }]),
             _ => return None,
         };
         let index = self.callee(at, name.of(&block.text))?;

@@ -2,7 +2,7 @@
 
 use ir::{OperandRef, Remedy, Warning};
 use rustc_hash::{FxHashMap, FxHashSet};
-use syntax::hlo::{AttributeKey, ComputationKind, OperandKind, Value};
+use syntax::hlo::{AttributeKey, ComputationKind, OperandKind, ValueNode};
 
 use crate::locate::{FileContext, InstructionRef};
 use crate::warnings::of_piece_that_hold;
@@ -69,7 +69,7 @@ fn ordered_names<'a>(context: &'a FileContext<'_>, repairs: &[Repair]) -> FxHash
         for below in std::iter::once(piece).chain(continued_below(context, piece)) {
             let block = context.block(below);
             for attribute in &block.parse.attributes {
-                if let (Some(AttributeKey::ControlPredecessors), Value::Names { start, len }) =
+                if let (Some(AttributeKey::ControlPredecessors), ValueNode::Names { start, len }) =
                     (attribute.key, attribute.value)
                 {
                     let names = block.parse.spans(start, len).iter();

@@ -2,7 +2,7 @@
 
 use ir::OperandRef;
 use syntax::Span;
-use syntax::hlo::{InstructionId, Opcode, OperandKind, TokenClass, Value, tokens};
+use syntax::hlo::{InstructionId, Opcode, OperandKind, TokenClass, ValueNode, tokens};
 
 use crate::TextRange;
 use crate::locate::{FileContext, InstructionRef};
@@ -236,13 +236,13 @@ impl Names {
             self.values.push(attribute.value_span);
             let plain = TokenModifiers::default();
             match attribute.value {
-                Value::Computation(span) => self.push(span, TokenKind::Computation, plain),
-                Value::Computations { start, len } => {
+                ValueNode::Computation(span) => self.push(span, TokenKind::Computation, plain),
+                ValueNode::Computations { start, len } => {
                     for &span in block.parse.spans(start, len) {
                         self.push(span, TokenKind::Computation, plain);
                     }
                 }
-                Value::Names { start, len } => {
+                ValueNode::Names { start, len } => {
                     for &span in block.parse.spans(start, len) {
                         self.push(span, TokenKind::Instruction, plain);
                     }

@@ -2,7 +2,7 @@
 //! computations.
 
 use ir::Opcode;
-use syntax::hlo::{AttributeKey, OperandKind, Value};
+use syntax::hlo::{AttributeKey, OperandKind, ValueNode};
 
 use crate::locate::{FileContext, InstructionRef};
 
@@ -33,7 +33,7 @@ fn element_index(context: &FileContext<'_>, at: InstructionRef) -> Option<usize>
     }
     let index = block.parse.attributes_of(instruction).iter().find(|a| a.key == Some(AttributeKey::Index))?;
     match index.value {
-        Value::Int(n) => usize::try_from(n).ok(),
+        ValueNode::Int(n) => usize::try_from(n).ok(),
         _ => None,
     }
 }
@@ -76,7 +76,7 @@ fn follow(
             let callee = |key: AttributeKey| {
                 let attributes = block.parse.attributes_of(instruction);
                 match attributes.iter().find(|a| a.key == Some(key))?.value {
-                    Value::Computation(name) => context.callee(at, name.of(&block.text)),
+                    ValueNode::Computation(name) => context.callee(at, name.of(&block.text)),
                     _ => None,
                 }
             };

@@ -1,7 +1,7 @@
 //! Warnings about code that computes nothing new: unused, repeated, or undone at once.
 
 use ir::{SegmentRef, Warning, WarningKind, has_side_effect, is_caller};
-use syntax::hlo::Value;
+use syntax::hlo::ValueNode;
 
 use crate::locate::{FileContext, InstructionRef};
 use crate::{Diagnostic, Diagnostics, Related, Severity};
@@ -137,9 +137,9 @@ fn callees_are_pure(context: &FileContext<'_>, at: InstructionRef, depth: usize,
     let block = context.block(at.piece);
     for attribute in block.parse.attributes_of(block.instruction(at.id)) {
         let names = match &attribute.value {
-            Value::Computation(span) => std::slice::from_ref(span),
-            Value::Computations { start, len } => block.parse.spans(*start, *len),
-            Value::Inline(_) => return false,
+            ValueNode::Computation(span) => std::slice::from_ref(span),
+            ValueNode::Computations { start, len } => block.parse.spans(*start, *len),
+            ValueNode::Inline(_) => return false,
             _ => &[],
         };
         for name in names {

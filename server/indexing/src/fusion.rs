@@ -5,7 +5,7 @@ use ir::{Graph, OpId};
 
 use crate::Rules;
 use crate::checks;
-use crate::inlined::{Callees, Inlined, NodeId, Place};
+use crate::inlined::{Callees, Inlined, NodeId, OpLocation};
 use crate::operand_indexing::{OpIndexing, OperandIndexing, insert};
 
 /// The maximum number of accesses of one op; beyond it, they are replaced by one undefined map. XLA has no
@@ -15,7 +15,7 @@ pub const MAX_MAPS_PER_OP: usize = 64;
 /// The accesses of one op from the target.
 #[derive(Debug, Clone)]
 pub struct GroupedOp {
-    pub place: Place,
+    pub place: OpLocation,
     pub name: String,
     /// The number of the op's output.
     pub output: usize,

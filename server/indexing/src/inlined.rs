@@ -35,7 +35,7 @@ const MAX_DEPTH: usize = 32;
 
 /// The location of an op: in the outermost graph, or in a called computation.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Place {
+pub struct OpLocation {
     pub computation: Option<Arc<str>>,
     pub op: OpId,
 }
@@ -77,9 +77,9 @@ const MAX_LEAVES: usize = 1 << 12;
 
 /// The value of an op: a node, or a tuple with known elements.
 #[derive(Debug, Clone)]
-enum Value {
+enum NodeTree {
     Node(NodeId),
-    Tuple(Vec<Value>),
+    Tuple(Vec<NodeTree>),
 }
 
 enum Held<'a> {
@@ -104,7 +104,7 @@ pub(crate) struct Inlined<'a> {
     graphs: Vec<(Option<Arc<str>>, Held<'a>)>,
     pub(crate) nodes: Vec<Node>,
     /// Values of the outermost graph.
-    values: FxHashMap<OpId, Value>,
+    values: FxHashMap<OpId, NodeTree>,
     inlined_ops: usize,
     nested_ops: usize,
     rules: Rules,
@@ -142,8 +142,8 @@ impl<'a> Inlined<'a> {
         self.graph(node).names.get(node.op as usize).map_or("", String::as_str)
     }
 
-    pub(crate) fn place(&self, node: &Node) -> Place {
-        Place { computation: self.graphs[node.graph].0.clone(), op: node.op }
+    pub(crate) fn place(&self, node: &Node) -> OpLocation {
+        OpLocation { computation: self.graphs[node.graph].0.clone(), op: node.op }
     }
 
     /// The node of an output of an op of the outermost graph, even if it is not in the set.
@@ -156,12 +156,12 @@ impl<'a> Inlined<'a> {
     }
 
     /// Leaf number `left` of a value; decrements `left` by the leaves passed.
-    fn leaf_node(&mut self, value: &Value, shape: &Shape, left: &mut usize) -> Option<NodeId> {
+    fn leaf_node(&mut self, value: &NodeTree, shape: &Shape, left: &mut usize) -> Option<NodeId> {
         match (value, shape.tuple_elements()) {
-            (Value::Tuple(values), Some(shapes)) => {
+            (NodeTree::Tuple(values), Some(shapes)) => {
                 values.iter().zip(shapes).find_map(|(value, shape)| self.leaf_node(value, shape, left))
             }
-            (Value::Node(node), Some(_)) => {
+            (NodeTree::Node(node), Some(_)) => {
                 let count = leaf_count(shape);
                 if *left < count {
                     return Some(self.of_output(*node, *left));
@@ -169,7 +169,7 @@ impl<'a> Inlined<'a> {
                 *left -= count;
                 None
             }
-            (Value::Node(node), None) if *left == 0 => Some(*node),
+            (NodeTree::Node(node), None) if *left == 0 => Some(*node),
             _ => {
                 *left = left.saturating_sub(1);
                 None
@@ -181,9 +181,9 @@ impl<'a> Inlined<'a> {
         &mut self,
         graph: usize,
         set: &[OpId],
-        parameters: Option<&[Value]>,
+        parameters: Option<&[NodeTree]>,
         open: &mut Vec<Arc<str>>,
-    ) -> FxHashMap<OpId, Value> {
+    ) -> FxHashMap<OpId, NodeTree> {
         let mut values = FxHashMap::default();
         for &op in set {
             cancel::tick();
@@ -197,10 +197,10 @@ impl<'a> Inlined<'a> {
         &mut self,
         graph: usize,
         op: OpId,
-        parameters: Option<&[Value]>,
+        parameters: Option<&[NodeTree]>,
         open: &mut Vec<Arc<str>>,
-        values: &mut FxHashMap<OpId, Value>,
-    ) -> Value {
+        values: &mut FxHashMap<OpId, NodeTree>,
+    ) -> NodeTree {
         let held = &self.graphs[graph].1;
         let Op { opcode, parameter, attributes, .. } = &held.ops[op as usize];
         let (opcode, parameter, index) = (*opcode, *parameter, attributes.int(AttributeKey::Index));
@@ -221,7 +221,7 @@ impl<'a> Inlined<'a> {
         let shape = held.ops[op as usize].shape.clone();
         // Only operands defined above count, so that an invalid graph cannot make a cycle.
         let operands = held.operands.get(op as usize).cloned().unwrap_or_default();
-        let operands: Vec<Option<Value>> = operands
+        let operands: Vec<Option<NodeTree>> = operands
             .into_iter()
             .map(|operand| (operand < op).then(|| self.value(graph, operand, values)))
             .collect();
@@ -233,11 +233,11 @@ impl<'a> Inlined<'a> {
         if let Some(name) = callee
             && operands.iter().all(Option::is_some)
         {
-            let given: Vec<Value> = operands.iter().flatten().cloned().collect();
+            let given: Vec<NodeTree> = operands.iter().flatten().cloned().collect();
             if let Some(value) = self.inline(&name, &given, open) {
                 // Operands and results; other state of the runtime is not read.
                 return match opcode {
-                    Opcode::AsyncStart => Value::Tuple(vec![Value::Tuple(given), value]),
+                    Opcode::AsyncStart => NodeTree::Tuple(vec![NodeTree::Tuple(given), value]),
                     _ => value,
                 };
             }
@@ -248,15 +248,15 @@ impl<'a> Inlined<'a> {
         let is_exact = self.rules == Rules::Exact;
         match (opcode, operands.as_slice()) {
             (Opcode::Tuple, _) if operands.iter().all(Option::is_some) => {
-                return Value::Tuple(operands.into_iter().flatten().collect());
+                return NodeTree::Tuple(operands.into_iter().flatten().collect());
             }
-            (Opcode::GetTupleElement, [Some(Value::Tuple(elements))]) => {
+            (Opcode::GetTupleElement, [Some(NodeTree::Tuple(elements))]) => {
                 let index = index.and_then(|i| usize::try_from(i).ok());
                 if let Some(value) = index.and_then(|i| elements.get(i)) {
                     return value.clone();
                 }
             }
-            (Opcode::GetTupleElement, &[Some(Value::Node(node))]) if !self.nodes[node].is_outside => {
+            (Opcode::GetTupleElement, &[Some(NodeTree::Node(node))]) if !self.nodes[node].is_outside => {
                 let index = index.and_then(|i| usize::try_from(i).ok()).unwrap_or(0);
                 let element = operand_shapes.first().and_then(|tuple| checks::element(tuple, index));
                 let first = element.map_or(index, |(first, _)| first);
@@ -266,12 +266,13 @@ impl<'a> Inlined<'a> {
                 let node = self.of_output(node, first);
                 return self.push(graph, op, 0, false, vec![Use { operand: 0, leaf: Some(first), node }]);
             }
-            (Opcode::OptBarrier | Opcode::Domain | Opcode::AsyncUpdate, [Some(value @ Value::Tuple(_))])
-                if is_exact =>
-            {
+            (
+                Opcode::OptBarrier | Opcode::Domain | Opcode::AsyncUpdate,
+                [Some(value @ NodeTree::Tuple(_))],
+            ) if is_exact => {
                 return value.clone();
             }
-            (Opcode::AsyncDone, [Some(Value::Tuple(elements))]) if is_exact && elements.len() > 1 => {
+            (Opcode::AsyncDone, [Some(NodeTree::Tuple(elements))]) if is_exact && elements.len() > 1 => {
                 return elements[1].clone();
             }
             _ => {}
@@ -286,12 +287,12 @@ impl<'a> Inlined<'a> {
     }
 
     /// The leaves of a node that is a tuple, as a value of the shape.
-    fn project(&mut self, node: NodeId, next: &mut usize, shape: &Shape) -> Value {
+    fn project(&mut self, node: NodeId, next: &mut usize, shape: &Shape) -> NodeTree {
         if let Some(elements) = shape.tuple_elements() {
-            return Value::Tuple(elements.iter().map(|shape| self.project(node, next, shape)).collect());
+            return NodeTree::Tuple(elements.iter().map(|shape| self.project(node, next, shape)).collect());
         }
         *next += 1;
-        Value::Node(self.of_output(node, *next - 1))
+        NodeTree::Node(self.of_output(node, *next - 1))
     }
 
     /// A conditional as the value of one of its branches. `None` if a branch is not available.
@@ -301,13 +302,13 @@ impl<'a> Inlined<'a> {
         op: OpId,
         shape: &Shape,
         branches: &[Arc<str>],
-        operands: &[Option<Value>],
+        operands: &[Option<NodeTree>],
         open: &mut Vec<Arc<str>>,
-    ) -> Option<Value> {
+    ) -> Option<NodeTree> {
         if branches.is_empty() || operands.len() != branches.len() + 1 {
             return None;
         }
-        let Some(Value::Node(predicate)) = operands[0] else { return None };
+        let Some(NodeTree::Node(predicate)) = operands[0] else { return None };
         let mut values = Vec::with_capacity(branches.len());
         for (name, argument) in branches.iter().zip(&operands[1..]) {
             values.push(self.inline(name, std::slice::from_ref(argument.as_ref()?), open)?);
@@ -320,17 +321,17 @@ impl<'a> Inlined<'a> {
         graph: usize,
         op: OpId,
         predicate: NodeId,
-        values: &[Value],
+        values: &[NodeTree],
         shape: &Shape,
         output: &mut usize,
-    ) -> Value {
+    ) -> NodeTree {
         if let Some(shapes) = shape.tuple_elements() {
             let elements = shapes.iter().enumerate().map(|(i, element)| {
-                let parts: Vec<Value> = values
+                let parts: Vec<NodeTree> = values
                     .iter()
                     .filter_map(|value| match value {
-                        Value::Tuple(elements) => elements.get(i).cloned(),
-                        Value::Node(node) => {
+                        NodeTree::Tuple(elements) => elements.get(i).cloned(),
+                        NodeTree::Node(node) => {
                             let (first, _) = checks::element(shape, i)?;
                             Some(self.project(*node, &mut { first }, element))
                         }
@@ -338,16 +339,16 @@ impl<'a> Inlined<'a> {
                     .collect();
                 self.choose(graph, op, predicate, &parts, element, output)
             });
-            return Value::Tuple(elements.collect());
+            return NodeTree::Tuple(elements.collect());
         }
         let mut uses = vec![Use { operand: 0, leaf: None, node: predicate }];
         uses.extend(values.iter().enumerate().filter_map(|(i, value)| match value {
-            Value::Node(node) => Some(Use { operand: i + 1, leaf: None, node: *node }),
-            Value::Tuple(_) => None,
+            NodeTree::Node(node) => Some(Use { operand: i + 1, leaf: None, node: *node }),
+            NodeTree::Tuple(_) => None,
         }));
         let value = self.push(graph, op, *output, false, uses);
         *output += 1;
-        if let Value::Node(node) = value {
+        if let NodeTree::Node(node) = value {
             self.nodes[node].is_choice = true;
         }
         value
@@ -356,27 +357,29 @@ impl<'a> Inlined<'a> {
     /// Adds a use per leaf of an operand's value. By XLA's rules a tuple with unknown elements is one use.
     fn leaves(
         &mut self,
-        value: &Value,
+        value: &NodeTree,
         shape: &Shape,
         operand: usize,
         leaf: &mut usize,
         into: &mut Vec<Use>,
     ) {
         match (value, shape.tuple_elements()) {
-            (Value::Tuple(values), shapes) => {
+            (NodeTree::Tuple(values), shapes) => {
                 for (i, value) in values.iter().enumerate() {
                     let shape = shapes.and_then(|shapes| shapes.get(i)).unwrap_or(&Shape::Opaque);
                     self.leaves(value, shape, operand, leaf, into);
                 }
             }
-            (Value::Node(node), Some(_)) if self.rules == Rules::Exact && leaf_count(shape) <= MAX_LEAVES => {
+            (NodeTree::Node(node), Some(_))
+                if self.rules == Rules::Exact && leaf_count(shape) <= MAX_LEAVES =>
+            {
                 for k in 0..leaf_count(shape) {
                     let node = self.of_output(*node, k);
                     into.push(Use { operand, leaf: Some(*leaf), node });
                     *leaf += 1;
                 }
             }
-            (Value::Node(node), _) => {
+            (NodeTree::Node(node), _) => {
                 into.push(Use { operand, leaf: Some(*leaf), node: *node });
                 *leaf += 1;
             }
@@ -423,14 +426,21 @@ impl<'a> Inlined<'a> {
         in_graph(self.graph(node), node.op, node.output, rules, &no_callees)
     }
 
-    fn push(&mut self, graph: usize, op: OpId, output: usize, is_outside: bool, operands: Vec<Use>) -> Value {
+    fn push(
+        &mut self,
+        graph: usize,
+        op: OpId,
+        output: usize,
+        is_outside: bool,
+        operands: Vec<Use>,
+    ) -> NodeTree {
         let operands = operands.into();
         self.nodes.push(Node { graph, op, output, is_outside, is_choice: false, operands });
-        Value::Node(self.nodes.len() - 1)
+        NodeTree::Node(self.nodes.len() - 1)
     }
 
     /// The value of an op; an op that was not expanded is outside the set.
-    fn value(&mut self, graph: usize, op: OpId, values: &mut FxHashMap<OpId, Value>) -> Value {
+    fn value(&mut self, graph: usize, op: OpId, values: &mut FxHashMap<OpId, NodeTree>) -> NodeTree {
         if let Some(value) = values.get(&op) {
             return value.clone();
         }
@@ -452,15 +462,20 @@ impl<'a> Inlined<'a> {
 
     /// The root of the called computation, over the operands. `None` if the computation is not found, calls
     /// itself, or is too large.
-    fn inline(&mut self, name: &Arc<str>, operands: &[Value], open: &mut Vec<Arc<str>>) -> Option<Value> {
+    fn inline(
+        &mut self,
+        name: &Arc<str>,
+        operands: &[NodeTree],
+        open: &mut Vec<Arc<str>>,
+    ) -> Option<NodeTree> {
         if open.len() >= MAX_DEPTH || open.contains(name) {
             return None;
         }
         let callee = (self.callees)(name)?;
         let known = match self.rules {
             Rules::Exact => with_known_parameters(&callee, |number| match operands.get(number as usize)? {
-                Value::Node(node) => Some(self.op(&self.nodes[*node])),
-                Value::Tuple(_) => None,
+                NodeTree::Node(node) => Some(self.op(&self.nodes[*node])),
+                NodeTree::Tuple(_) => None,
             }),
             Rules::Xla => None,
         };

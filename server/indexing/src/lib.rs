@@ -68,7 +68,7 @@ pub use checks::Reason;
 pub use collectives::OWN_REPLICA;
 pub use epilogue::epilogue;
 pub use fusion::{Grouped, GroupedOp, MAX_MAPS_PER_OP, fusion, grouped};
-pub use inlined::{Callees, MAX_INLINED_OPS, Place, no_callees};
+pub use inlined::{Callees, MAX_INLINED_OPS, OpLocation, no_callees};
 pub use input_to_output::{
     fusion_input_to_output, in_graph_input_to_output, in_graph_input_to_output_with, input_to_output,
     input_to_output_by,

@@ -3,7 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use syntax::Span;
-use syntax::hlo::{ComputationId, Instruction, InstructionId, Opcode, OperandKind, Parse, Value};
+use syntax::hlo::{ComputationId, Instruction, InstructionId, Opcode, OperandKind, Parse, ValueNode};
 
 use crate::attributes::Attributes;
 use crate::finding::Finding;
@@ -137,8 +137,8 @@ impl Block {
             let attributes = self.parse.attributes_of(instruction).iter();
             attributes.flat_map(move |attribute| {
                 let spans: &[Span] = match &attribute.value {
-                    Value::Computation(span) => std::slice::from_ref(span),
-                    Value::Computations { start, len } => self.parse.spans(*start, *len),
+                    ValueNode::Computation(span) => std::slice::from_ref(span),
+                    ValueNode::Computations { start, len } => self.parse.spans(*start, *len),
                     _ => &[],
                 };
                 spans.iter().filter(|s| !s.is_empty()).map(move |&span| (id as InstructionId, span))

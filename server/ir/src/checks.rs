@@ -6,9 +6,9 @@ mod async_chains;
 mod lists;
 
 use syntax::Span;
-use syntax::hlo::{AttributeKey, ComputationKind, Instruction, InstructionId, Opcode, ShapeNode, Value};
+use syntax::hlo::{AttributeKey, ComputationKind, Instruction, InstructionId, Opcode, ShapeNode, ValueNode};
 
-use crate::finding::{Finding, Fix, Part, Place, Severity, UNKNOWN_WORD};
+use crate::finding::{Anchor, Finding, Fix, Part, Severity, UNKNOWN_WORD};
 use crate::graph::Op;
 use crate::lower::Lowering;
 use crate::names::NameTable;
@@ -34,7 +34,9 @@ impl Lowering<'_> {
                 let finding = Finding::error(UNKNOWN_WORD, attribute.key_span, message);
                 self.findings.push(Finding { severity: Severity::Warning, ..finding });
             }
-            if let (AttributeKey::ControlPredecessors, Value::Names { start, len }) = (key, attribute.value) {
+            if let (AttributeKey::ControlPredecessors, ValueNode::Names { start, len }) =
+                (key, attribute.value)
+            {
                 for &span in self.parse.spans(start, len) {
                     self.check_control_predecessor(at, span, names);
                 }
@@ -49,7 +51,7 @@ impl Lowering<'_> {
             if !has(key) {
                 let message = missing(opcode, key);
                 let fix = self.only_value(instruction, key).map(|value| {
-                    let place = Place::Part(at, Part::End);
+                    let place = Anchor::Part(at, Part::End);
                     Fix::replace(format!("add {key}={value}"), place, format!(", {key}={value}"))
                 });
                 let finding = Finding::error("missing-attribute", instruction.opcode_span, message);

@@ -55,12 +55,12 @@ pub struct Fix {
 /// `insert` stands where `place` was.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FixEdit {
-    pub place: Place,
+    pub place: Anchor,
     pub insert: String,
 }
 
 impl Fix {
-    pub fn replace(title: impl Into<String>, place: Place, insert: impl Into<String>) -> Fix {
+    pub fn replace(title: impl Into<String>, place: Anchor, insert: impl Into<String>) -> Fix {
         Fix { title: title.into(), edits: vec![FixEdit { place, insert: insert.into() }] }
     }
 }
@@ -95,7 +95,7 @@ pub enum Part {
 
 /// Where something stands, seen from one piece.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
+pub enum Anchor {
     /// In the same piece.
     Span(Span),
     /// In the same piece.
@@ -119,6 +119,6 @@ pub struct InstructionFinding {
     pub message: String,
     /// What it should be and what it is, where both are shapes.
     pub shapes: Option<(Shape, Shape)>,
-    pub related: Vec<(Place, String)>,
+    pub related: Vec<(Anchor, String)>,
     pub fix: Option<Fix>,
 }

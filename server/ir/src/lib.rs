@@ -27,7 +27,7 @@ pub use attributes::{AttributeValue, AttributeView, Attributes, Callee, Convolut
 pub use block::{Block, Export, ExportNames, External, OperandRef, Segment, Signature};
 pub use cost::{CalledCost, Cost, called_cost, op_cost};
 pub use element_type::ElementTypeExt;
-pub use finding::{Finding, Fix, FixEdit, InstructionFinding, Part, Place, Severity, UNKNOWN_WORD};
+pub use finding::{Anchor, Finding, Fix, FixEdit, InstructionFinding, Part, Severity, UNKNOWN_WORD};
 pub use graph::{Graph, Op, OpId};
 pub use infer::{Called, CalleePart, Given, Problem, ShapeReason, has_result_of, result_shape};
 pub use lower::lower;
@@ -39,5 +39,5 @@ pub use op_table::{Arity, Counterpart, OpInfo, Page, Parameters, is_elementwise,
 pub use print::{PrintOptions, TextTooLarge, print_fragment, print_module};
 pub use shape::{ArrayShape, Layout, Shape, Tile, UNBOUNDED};
 pub use syntax::hlo::{AttributeKey, ElementType, Opcode};
-pub use verify::{Surroundings, Value as ExternalValue, frontend_attribute, op_fault, verify, verify_module};
+pub use verify::{ExternalValue, Surroundings, frontend_attribute, op_fault, verify, verify_module};
 pub use warnings::{Condition, Remedy, Warning, WarningKind, has_side_effect, is_caller, warnings};

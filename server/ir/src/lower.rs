@@ -8,13 +8,13 @@ use std::sync::{Arc, OnceLock};
 use syntax::Span;
 use syntax::hlo::{
     Computation, ComputationId, ComputationKind, Instruction, InstructionId, Opcode, Operand, OperandKind,
-    Parse, Value,
+    Parse, ValueNode,
 };
 
 use crate::attributes::Attributes;
 use crate::block::{Block, External, OperandRef};
 use crate::checks::too_many_elements;
-use crate::finding::{Finding, Fix, Place, Severity};
+use crate::finding::{Anchor, Finding, Fix, Severity};
 use crate::infer::{ShapeReason, infer_shape};
 use crate::names::NameTable;
 use crate::op_table::op_info;
@@ -96,7 +96,7 @@ impl<'a> Lowering<'a> {
     /// The shape of the root of the body that a call holds.
     fn inline_result(&self, call: &Instruction) -> Option<Shape> {
         let body = self.parse.attributes_of(call).iter().find_map(|attribute| match attribute.value {
-            Value::Inline(body) => Some(body),
+            ValueNode::Inline(body) => Some(body),
             _ => None,
         });
         let body = &self.parse.computations[body? as usize];
@@ -264,7 +264,7 @@ impl<'a> Lowering<'a> {
                 let message = format!("no instruction named {name} above in this computation");
                 let meant = self.meant_name(name, at);
                 let fix = meant.map(|meant| {
-                    Fix::replace(format!("did you mean {meant}?"), Place::Span(operand.name), meant)
+                    Fix::replace(format!("did you mean {meant}?"), Anchor::Span(operand.name), meant)
                 });
                 self.findings.push(Finding::error("unknown-operand", operand.name, message).with_fix(fix));
                 OperandRef::Missing

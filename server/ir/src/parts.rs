@@ -1,7 +1,7 @@
 //! From a token's name to where it stands.
 
 use syntax::Span;
-use syntax::hlo::{Attribute, AttributeKey, InstructionId, Parse, Value};
+use syntax::hlo::{Attribute, AttributeKey, InstructionId, Parse, ValueNode};
 
 use crate::block::Block;
 use crate::finding::Part;
@@ -50,10 +50,10 @@ impl Tokens<'_> {
     fn element(self, attribute: &Attribute, key: AttributeKey, n: usize) -> Span {
         let span = attribute.value_span;
         let text = span.of(self.text);
-        if let Value::Computations { start, len } | Value::Names { start, len } = attribute.value {
+        if let ValueNode::Computations { start, len } | ValueNode::Names { start, len } = attribute.value {
             return self.parse.spans(start, len).get(n).copied().filter(|s| !s.is_empty()).unwrap_or(span);
         }
-        if matches!(attribute.value, Value::Computation(_) | Value::Inline(_)) {
+        if matches!(attribute.value, ValueNode::Computation(_) | ValueNode::Inline(_)) {
             return span;
         }
         let of: fn(char) -> bool = match key {

@@ -135,7 +135,7 @@ impl Shape {
     /// The shape that a text stands for, if it is one shape and nothing else.
     pub fn from_text(text: &str) -> Option<Shape> {
         let (parse, value) = syntax::hlo::parse_fragment(text, syntax::hlo::Fragment::Shape);
-        let Some(syntax::hlo::Value::Shape(id)) = value.filter(|_| parse.errors.is_empty()) else {
+        let Some(syntax::hlo::ValueNode::Shape(id)) = value.filter(|_| parse.errors.is_empty()) else {
             return None;
         };
         let mut known = Vec::with_capacity(parse.shapes.len());

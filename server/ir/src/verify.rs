@@ -29,7 +29,7 @@ use syntax::hlo::{ComputationId, ComputationKind, Instruction, InstructionId, Op
 
 use crate::attributes::{AttributeView, Callee};
 use crate::block::{Block, OperandRef};
-use crate::finding::{Fix, InstructionFinding, Part, Place, Severity};
+use crate::finding::{Anchor, Fix, InstructionFinding, Part, Severity};
 use crate::infer::{Called, CalleePart, Given, Problem, result_shape};
 use crate::op_table::op_info;
 use crate::shape::Shape;
@@ -43,7 +43,7 @@ pub struct Surroundings {
     /// The computations that its instructions call, by name, where all of their shapes are known.
     pub callees: FxHashMap<Box<str>, Arc<Called>>,
     /// Parallel to [`Block::externals`].
-    pub externals: Vec<Option<Value>>,
+    pub externals: Vec<Option<ExternalValue>>,
     pub replica_count: i64,
     pub num_partitions: i64,
     pub is_scheduled: bool,
@@ -53,7 +53,7 @@ pub struct Surroundings {
 
 /// What another block of the same computation defines.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Value {
+pub struct ExternalValue {
     pub shape: Shape,
     pub opcode: Option<Opcode>,
 }
@@ -193,7 +193,7 @@ impl<'a> Verifier<'a> {
             let present: FxHashSet<u32> = numbered.clone().map(|(number, _)| number).collect();
             let missing: Vec<u32> = (0..count).filter(|n| !present.contains(n)).collect();
             for (number, id) in numbered.filter(|(number, _)| *number >= count) {
-                let place = Place::Part(id, Part::Argument);
+                let place = Anchor::Part(id, Part::Argument);
                 let fix = match missing.as_slice() {
                     [only] => {
                         Some(Fix::replace(format!("make it parameter {only}"), place, only.to_string()))
@@ -322,13 +322,13 @@ impl<'a> Verifier<'a> {
         let mut related = Vec::new();
         match problem.part {
             Part::Operand(n) => {
-                related.push((Place::Definition(id, n), "the operand is defined here".to_owned()))
+                related.push((Anchor::Definition(id, n), "the operand is defined here".to_owned()))
             }
             Part::Operands => {
                 let shown = subject.operands.len().min(2) as u32;
                 related.extend((0..shown).map(|n| {
                     (
-                        Place::Definition(id, n),
+                        Anchor::Definition(id, n),
                         format!("operand {n}, {}, is defined here", subject.operands[n as usize]),
                     )
                 }));
@@ -338,10 +338,10 @@ impl<'a> Verifier<'a> {
         match problem.callee {
             Some(CalleePart::Parameter(key, n, number)) => {
                 related
-                    .push((Place::CalleeParameter(id, key, n, number), "the parameter is here".to_owned()));
+                    .push((Anchor::CalleeParameter(id, key, n, number), "the parameter is here".to_owned()));
             }
             Some(CalleePart::Root(key, n)) => {
-                related.push((Place::CalleeRoot(id, key, n), "the root is here".to_owned()));
+                related.push((Anchor::CalleeRoot(id, key, n), "the root is here".to_owned()));
             }
             None => {}
         }
@@ -355,7 +355,7 @@ impl<'a> Verifier<'a> {
             related,
             fix: problem.fix.map(|(title, insert)| {
                 let part = if problem.code == "missing-attribute" { Part::End } else { problem.part };
-                Fix::replace(title, Place::Part(id, part), insert)
+                Fix::replace(title, Anchor::Part(id, part), insert)
             }),
         });
     }

@@ -30,10 +30,10 @@ pub use float_format::{FloatFormat, Nan};
 pub use fragments::{Fragment, parse_fragment};
 pub use lexer::unescape;
 pub use parser::{parse, parse_units};
-pub use pieces::{Cuts, PieceState, Place, split};
+pub use pieces::{Cuts, PieceStart, PieceState, split};
 pub use tokens::{TextToken, TokenClass, tokens};
 pub use tree::{
     Attribute, Computation, ComputationId, ComputationKind, Instruction, InstructionId, LayoutNode,
-    ModuleHeader, Operand, OperandKind, Parameter, Parse, ShapeId, ShapeNode, Value,
+    ModuleHeader, Operand, OperandKind, Parameter, Parse, ShapeId, ShapeNode, ValueNode,
 };
 pub use vocabulary::{AttributeKey, ElementType, Opcode};

@@ -1,7 +1,7 @@
 //! Chains of instructions as fused computations: from the root to every parameter.
 
 use eval::generate::{self, Generated, Rng};
-use eval::{Value, index_at, trace_graph};
+use eval::{TracedValue, index_at, trace_graph};
 use indexing::{Rules, RuntimeSource, fusion, no_callees};
 use ir::Opcode;
 
@@ -25,7 +25,7 @@ fn fusions_agree_with_the_evaluation() {
 fn check(generated: &Generated) -> Outcome {
     let values = generated.on(0, |setting| trace_graph(&generated.graph, setting)).remove(0);
     let root = match &values[generated.root() as usize] {
-        Ok(Value { leaves, .. }) => &leaves[0],
+        Ok(TracedValue { leaves, .. }) => &leaves[0],
         Err(reason) => return Outcome::NotEvaluated(reason.to_string()),
     };
     let integers = |source: &RuntimeSource| {

@@ -12,7 +12,7 @@ use std::sync::Mutex;
 use eval::generate::{self, Rng};
 use ir::{AttributeKey, Block, Opcode, Part, Shape};
 use syntax::Span;
-use syntax::hlo::{InstructionId, Value};
+use syntax::hlo::{InstructionId, ValueNode};
 
 use crate::{lowered, verified};
 
@@ -200,7 +200,7 @@ impl Root<'_> {
     fn lists(&self) -> Vec<(AttributeKey, Vec<i64>, Span)> {
         let attributes = self.block.parse.attributes_of(self.block.instruction(self.id)).iter();
         let lists = attributes.filter_map(|attribute| match attribute.value {
-            Value::Ints { start, len } if len > 0 => {
+            ValueNode::Ints { start, len } if len > 0 => {
                 Some((attribute.key?, self.block.parse.ints(start, len).to_vec(), attribute.value_span))
             }
             _ => None,

@@ -9,12 +9,12 @@ pub(super) const MAX_LANES: usize = 64;
 /// The values of one expression, one per lane. Expressions that do not depend on the lane are computed once.
 #[derive(Clone, Copy)]
 enum Step {
-    Uniform(Op),
-    PerLane(Op),
+    Uniform(LaneOp),
+    PerLane(LaneOp),
 }
 
 #[derive(Clone, Copy)]
-enum Op {
+enum LaneOp {
     Const(i64),
     Var(u32),
     Binary(BinaryOp, u32, u32),
@@ -80,8 +80,8 @@ impl Program {
             return None;
         }
         let (op, per_lane) = match e {
-            Expr::Const(c) => (Op::Const(*c), false),
-            Expr::Var(v) => (Op::Var(*v), is_per_lane(*v)),
+            Expr::Const(c) => (LaneOp::Const(*c), false),
+            Expr::Var(v) => (LaneOp::Var(*v), is_per_lane(*v)),
             Expr::Binary(b) => {
                 if matches!(b.op(), BinaryOp::Mod | BinaryOp::FloorDiv | BinaryOp::CeilDiv)
                     && ranges.range(b.rhs()).lower <= 0
@@ -91,7 +91,7 @@ impl Program {
                 let lhs = self.add(b.lhs(), ranges, is_per_lane, known)?;
                 let rhs = self.add(b.rhs(), ranges, is_per_lane, known)?;
                 let is_per_lane = |step: u32| matches!(self.steps[step as usize], Step::PerLane(_));
-                (Op::Binary(b.op(), lhs, rhs), is_per_lane(lhs) || is_per_lane(rhs))
+                (LaneOp::Binary(b.op(), lhs, rhs), is_per_lane(lhs) || is_per_lane(rhs))
             }
         };
         self.steps.push(if per_lane { Step::PerLane(op) } else { Step::Uniform(op) });
@@ -102,11 +102,12 @@ impl Program {
 
     fn shared_steps(&self) -> Vec<u32> {
         let used = self.steps.iter().filter_map(|step| match step {
-            Step::PerLane(Op::Binary(_, a, b)) => Some([*a, *b]),
+            Step::PerLane(LaneOp::Binary(_, a, b)) => Some([*a, *b]),
             _ => None,
         });
-        let is_shared =
-            |&step: &u32| matches!(self.steps[step as usize], Step::Uniform(Op::Var(_) | Op::Binary(..)));
+        let is_shared = |&step: &u32| {
+            matches!(self.steps[step as usize], Step::Uniform(LaneOp::Var(_) | LaneOp::Binary(..)))
+        };
         let mut shared: Vec<u32> =
             used.flatten().chain(self.results.iter().copied()).filter(is_shared).collect();
         shared.sort_unstable();
@@ -124,14 +125,16 @@ impl Program {
     ) {
         for i in 0..self.steps.len() {
             match self.steps[i] {
-                Step::Uniform(Op::Const(c)) => self.uniform[i] = c,
-                Step::Uniform(Op::Var(v)) => self.uniform[i] = uniform.get(v as usize).copied().unwrap_or(0),
-                Step::Uniform(Op::Binary(op, a, b)) => {
+                Step::Uniform(LaneOp::Const(c)) => self.uniform[i] = c,
+                Step::Uniform(LaneOp::Var(v)) => {
+                    self.uniform[i] = uniform.get(v as usize).copied().unwrap_or(0)
+                }
+                Step::Uniform(LaneOp::Binary(op, a, b)) => {
                     self.uniform[i] = apply(op, self.uniform[a as usize], self.uniform[b as usize]);
                 }
-                Step::PerLane(Op::Var(v)) => self.per_lane[i] = per_lane(v).unwrap_or([0; MAX_LANES]),
-                Step::PerLane(Op::Const(c)) => self.per_lane[i] = [c; MAX_LANES],
-                Step::PerLane(Op::Binary(op, a, b)) => {
+                Step::PerLane(LaneOp::Var(v)) => self.per_lane[i] = per_lane(v).unwrap_or([0; MAX_LANES]),
+                Step::PerLane(LaneOp::Const(c)) => self.per_lane[i] = [c; MAX_LANES],
+                Step::PerLane(LaneOp::Binary(op, a, b)) => {
                     let (before, rest) = self.per_lane.split_at_mut(i);
                     let out = &mut rest[0];
                     let value = |step: u32, lane: usize| match self.steps[step as usize] {

@@ -2,7 +2,7 @@
 
 use ir::{Opcode, Parameters, op_info};
 use syntax::Span;
-use syntax::hlo::{AttributeKey, OperandKind, Value};
+use syntax::hlo::{AttributeKey, OperandKind, ValueNode};
 
 use crate::locate::{FileContext, InstructionRef};
 
@@ -33,7 +33,7 @@ pub(crate) fn arguments(context: &FileContext<'_>, at: InstructionRef) -> Vec<Ar
             let Some(attribute) = attributes.iter().find(holds) else { continue };
             // In a list of branches, the index in the list.
             let branch = match attribute.value {
-                Value::Computations { start, len } => {
+                ValueNode::Computations { start, len } => {
                     block.parse.spans(start, len).partition_point(|s| s.start < name.start)
                 }
                 _ => 0,

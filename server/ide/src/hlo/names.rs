@@ -2,7 +2,9 @@
 
 use ir::{OperandRef, SegmentRef};
 use syntax::Span;
-use syntax::hlo::{AttributeKey, ComputationId, ComputationKind, InstructionId, Opcode, OperandKind, Value};
+use syntax::hlo::{
+    AttributeKey, ComputationId, ComputationKind, InstructionId, Opcode, OperandKind, ValueNode,
+};
 
 use crate::locate::{FileContext, InstructionRef};
 use crate::semantics::{Name, Occurrence, Role, Symbol};
@@ -50,12 +52,12 @@ fn in_instruction(context: &FileContext<'_>, at: InstructionRef, local: usize) -
         found(span, Symbol::Computation(callee), Role::Use)
     };
     match (&attribute.value, attribute.key) {
-        (Value::Computation(span), _) => callee(*span),
-        (Value::Computations { start, len }, _) => {
+        (ValueNode::Computation(span), _) => callee(*span),
+        (ValueNode::Computations { start, len }, _) => {
             let spans = block.parse.spans(*start, *len).iter().filter(|s| !s.is_empty());
             callee(*spans.into_iter().find(|s| is_on(&block.text, **s, local))?)
         }
-        (Value::Names { start, len }, Some(AttributeKey::ControlPredecessors)) => {
+        (ValueNode::Names { start, len }, Some(AttributeKey::ControlPredecessors)) => {
             let mut spans = block.parse.spans(*start, *len).iter();
             let span = *spans.find(|s| is_on(&block.text, **s, local))?;
             let name = span.of(&block.text);
@@ -206,7 +208,7 @@ fn control_predecessors(context: &FileContext<'_>, segment: SegmentRef, mut each
     let parse = &context.block(segment.piece).parse;
     let range = parse.computations[segment.computation as usize].instructions.clone();
     for attribute in range.flat_map(|id| parse.attributes_of(&parse.instructions[id as usize])) {
-        if let (Value::Names { start, len }, Some(AttributeKey::ControlPredecessors)) =
+        if let (ValueNode::Names { start, len }, Some(AttributeKey::ControlPredecessors)) =
             (&attribute.value, attribute.key)
         {
             parse.spans(*start, *len).iter().copied().for_each(&mut each);

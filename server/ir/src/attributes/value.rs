@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use syntax::Span;
-use syntax::hlo::{Attribute, ComputationId, Parse, Value};
+use syntax::hlo::{Attribute, ComputationId, Parse, ValueNode};
 
 use crate::shape::Shape;
 
@@ -64,19 +64,21 @@ impl<'a> ValueRef<'a> {
     pub(crate) fn of_syntax(text: &'a str, parse: &'a Parse, attribute: &Attribute) -> ValueRef<'a> {
         let of = |span: Span| span.of(text);
         match attribute.value {
-            Value::Bool(value) => ValueRef::Bool(value),
-            Value::Int(value) => ValueRef::Int(value),
-            Value::Ints { start, len } => ValueRef::Ints(parse.ints(start, len)),
-            Value::Triples { start, len } => ValueRef::Triples(parse.ints(start, len).as_chunks::<3>().0),
-            Value::Window { start, len } => ValueRef::Window(WindowDim::of_numbers(parse.ints(start, len))),
-            Value::Computation(span) => ValueRef::Computation(of(span)),
-            Value::Computations { start, len } | Value::Names { start, len } => {
+            ValueNode::Bool(value) => ValueRef::Bool(value),
+            ValueNode::Int(value) => ValueRef::Int(value),
+            ValueNode::Ints { start, len } => ValueRef::Ints(parse.ints(start, len)),
+            ValueNode::Triples { start, len } => ValueRef::Triples(parse.ints(start, len).as_chunks::<3>().0),
+            ValueNode::Window { start, len } => {
+                ValueRef::Window(WindowDim::of_numbers(parse.ints(start, len)))
+            }
+            ValueNode::Computation(span) => ValueRef::Computation(of(span)),
+            ValueNode::Computations { start, len } | ValueNode::Names { start, len } => {
                 ValueRef::Names(parse.spans(start, len).iter().copied().map(of).collect())
             }
-            Value::Inline(id) => ValueRef::Inline(id),
-            Value::Name(span) | Value::DimLabels(span) => ValueRef::Word(of(span)),
-            Value::String(span) => ValueRef::Quoted(of(span)),
-            Value::Shape(_) | Value::Text => ValueRef::Text(of(attribute.value_span)),
+            ValueNode::Inline(id) => ValueRef::Inline(id),
+            ValueNode::Name(span) | ValueNode::DimLabels(span) => ValueRef::Word(of(span)),
+            ValueNode::String(span) => ValueRef::Quoted(of(span)),
+            ValueNode::Shape(_) | ValueNode::Text => ValueRef::Text(of(attribute.value_span)),
         }
     }
 
@@ -104,7 +106,7 @@ impl<'a> ValueRef<'a> {
 impl AttributeValue {
     /// The value that a parse has; nothing for a computation that is written in place.
     pub(crate) fn from_syntax(text: &str, parse: &Parse, attribute: &Attribute) -> Option<AttributeValue> {
-        if let Value::Shape(_) = attribute.value
+        if let ValueNode::Shape(_) = attribute.value
             && let Some(shape) = Shape::from_text(attribute.value_span.of(text))
         {
             return Some(AttributeValue::Shape(shape));
@@ -173,7 +175,7 @@ impl WindowDim {
         }
     }
 
-    /// The dimensions of [`Value::Window`].
+    /// The dimensions of [`ValueNode::Window`].
     pub(crate) fn of_numbers(numbers: &[i64]) -> Cow<'static, [WindowDim]> {
         let (dims, _) = numbers.as_chunks::<7>();
         let of = |&[size, stride, pad_low, pad_high, base_dilation, window_dilation, reversal]: &[i64; 7]| {

@@ -1,7 +1,7 @@
 //! `async-start`, `async-update`, `async-done`: one operation in steps, whose steps must agree.
 
 use syntax::Span;
-use syntax::hlo::{AttributeKey, Instruction, InstructionId, Opcode, Value};
+use syntax::hlo::{AttributeKey, Instruction, InstructionId, Opcode, ValueNode};
 
 use crate::block::OperandRef;
 use crate::lower::Lowering;
@@ -77,7 +77,7 @@ impl<'a> Lowering<'a> {
         }
         let computation = |i: &Instruction| {
             self.attribute_of(i, AttributeKey::Calls).and_then(|(value, span)| match value {
-                Value::Computation(name) => Some((name.of(self.text), span)),
+                ValueNode::Computation(name) => Some((name.of(self.text), span)),
                 _ => None,
             })
         };
@@ -89,7 +89,7 @@ impl<'a> Lowering<'a> {
         }
         let thread = |i: &Instruction| {
             self.attribute_of(i, AttributeKey::AsyncExecutionThread).and_then(|(value, span)| match value {
-                Value::String(name) => Some((name.of(self.text), span)),
+                ValueNode::String(name) => Some((name.of(self.text), span)),
                 _ => None,
             })
         };
@@ -102,7 +102,7 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    fn attribute_of(&self, instruction: &Instruction, key: AttributeKey) -> Option<(Value, Span)> {
+    fn attribute_of(&self, instruction: &Instruction, key: AttributeKey) -> Option<(ValueNode, Span)> {
         let attributes = self.parse.attributes_of(instruction).iter();
         attributes.clone().find(|a| a.key == Some(key)).map(|a| (a.value, a.value_span))
     }

@@ -1,7 +1,7 @@
 //! How many entries the lists of an instruction must have.
 
 use syntax::Span;
-use syntax::hlo::{AttributeKey, InstructionId, Opcode, Value};
+use syntax::hlo::{AttributeKey, InstructionId, Opcode, ValueNode};
 
 use crate::element_type::ElementTypeExt;
 use crate::lower::Lowering;
@@ -18,7 +18,7 @@ impl Lowering<'_> {
         for attribute in self.parse.attributes_of(instruction) {
             let text = attribute.value_span.of(self.text);
             match (attribute.key, attribute.value) {
-                (Some(AttributeKey::Dimensions), Value::Ints { start, len }) => {
+                (Some(AttributeKey::Dimensions), ValueNode::Ints { start, len }) => {
                     let given = self.parse.ints(start, len);
                     let problem = one_dimension(opcode, given, rank);
                     problems.extend(problem.map(|p| ("attribute-value", attribute.value_span, p)));

@@ -1,6 +1,6 @@
 //! A part of the grammar on its own, in canonical form.
 
-use syntax::hlo::{AttributeKey, Fragment, Value, parse_fragment};
+use syntax::hlo::{AttributeKey, Fragment, ValueNode, parse_fragment};
 
 use super::shapes::write_shape;
 use super::value::write_value;
@@ -22,11 +22,11 @@ pub fn print_fragment(text: &str, fragment: Fragment, metadata: bool) -> Option<
         (Fragment::Sharding, _) => values::write_sharding(&mut out, text, metadata),
         (Fragment::FrontendAttributes, _) => values::write_frontend_attributes(&mut out, text),
         (Fragment::ReplicaGroups, _) => values::write_replica_groups(&mut out, text),
-        (Fragment::PaddingConfig, Some(Value::Triples { start, len })) => {
+        (Fragment::PaddingConfig, Some(ValueNode::Triples { start, len })) => {
             let padding = ValueRef::Triples(parse.ints(start, len).as_chunks::<3>().0);
             write_value(&mut out, Some(AttributeKey::Padding), &padding, metadata);
         }
-        (Fragment::Window, Some(Value::Window { start, len })) => {
+        (Fragment::Window, Some(ValueNode::Window { start, len })) => {
             let window = ValueRef::Window(WindowDim::of_numbers(parse.ints(start, len)));
             write_value(&mut out, Some(AttributeKey::Window), &window, metadata);
         }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use syntax::hlo::{Attribute, AttributeKey, InstructionId, Opcode, Value};
+use syntax::hlo::{Attribute, AttributeKey, InstructionId, Opcode, ValueNode};
 
 use super::Printer;
 use super::attribute_order::rank;
@@ -139,7 +139,7 @@ impl Printer<'_, '_> {
                 let is_element = instruction.opcode == Some(Opcode::GetTupleElement);
                 let attributes = block.parse.attributes_of(instruction);
                 attributes.iter().filter(|_| is_element).find_map(|a| match (a.key, a.value) {
-                    (Some(AttributeKey::Index), Value::Int(index)) => Some(index),
+                    (Some(AttributeKey::Index), ValueNode::Int(index)) => Some(index),
                     _ => None,
                 })
             }
@@ -236,20 +236,22 @@ impl Printer<'_, '_> {
         let has_unknown =
             parse.unknown.get(word).is_some_and(|word| word.span.end <= attribute.value_span.end);
         match attribute.value {
-            Value::Name(_) | Value::Text if has_unknown => self.out.push_str(text),
+            ValueNode::Name(_) | ValueNode::Text if has_unknown => self.out.push_str(text),
             // Whatever is written, a map is over all dimensions.
-            Value::Ints { .. } if opcode == Some(Opcode::Map) && attribute.key == Some(Dimensions) => {
+            ValueNode::Ints { .. } if opcode == Some(Opcode::Map) && attribute.key == Some(Dimensions) => {
                 let shape =
                     self.program.computations[at.computation].nodes[at.node as usize].shape.as_deref();
                 let rank = shape.map_or(0, |shape| shape.dims().len() as i64);
                 write_ints(&mut self.out, &(0..rank).collect::<Vec<_>>());
             }
-            Value::Computation(_) | Value::Inline(_) if opcode == Some(Opcode::CustomCall) => {
+            ValueNode::Computation(_) | ValueNode::Inline(_) if opcode == Some(Opcode::CustomCall) => {
                 self.computations(at, piece, attribute, true);
             }
-            Value::Computation(_) | Value::Inline(_) => self.computations(at, piece, attribute, false),
-            Value::Computations { .. } => self.computations(at, piece, attribute, true),
-            Value::Names { .. } => {
+            ValueNode::Computation(_) | ValueNode::Inline(_) => {
+                self.computations(at, piece, attribute, false)
+            }
+            ValueNode::Computations { .. } => self.computations(at, piece, attribute, true),
+            ValueNode::Names { .. } => {
                 let computation = &self.program.computations[at.computation];
                 let before = computation.control_predecessors(at.node);
                 if before.is_empty() {
@@ -262,7 +264,7 @@ impl Printer<'_, '_> {
                 }
                 self.out.push('}');
             }
-            Value::Shape(shape) => write_shape(&mut self.out, &block.shapes[shape.0 as usize]),
+            ValueNode::Shape(shape) => write_shape(&mut self.out, &block.shapes[shape.0 as usize]),
             _ => {
                 let value = ValueRef::of_syntax(&block.text, parse, attribute);
                 write_value(&mut self.out, attribute.key, &value, self.options.metadata);
@@ -303,13 +305,13 @@ fn is_default(
 ) -> bool {
     use AttributeKey::*;
     match attribute.value {
-        Value::Bool(value) => !value && !op_info(opcode).always_printed.contains(&key),
-        Value::Int(value) => match key {
+        ValueNode::Bool(value) => !value && !op_info(opcode).always_printed.contains(&key),
+        ValueNode::Int(value) => match key {
             FeatureGroupCount | BatchGroupCount => value == 1,
             InferredDimension => value == -1,
             _ => false,
         },
-        Value::Ints { len: 0, .. } => matches!(
+        ValueNode::Ints { len: 0, .. } => matches!(
             key,
             LhsBatchDims
                 | RhsBatchDims
@@ -318,13 +320,13 @@ fn is_default(
                 | InputBatchingDims
                 | ScatterIndicesBatchingDims
         ),
-        Value::Window { len: 0, .. } => true,
-        Value::String(span) => match key {
+        ValueNode::Window { len: 0, .. } => true,
+        ValueNode::String(span) => match key {
             InfeedConfig | OutfeedConfig | BackendConfig => span.is_empty(),
             AsyncExecutionThread => span.of(&block.text) == "main",
             _ => false,
         },
-        Value::Name(span) => {
+        ValueNode::Name(span) => {
             let word = span.of(&block.text);
             match key {
                 Type => Some(word) == default_comparison(block, id),

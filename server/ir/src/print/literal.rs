@@ -106,13 +106,13 @@ impl Dense<'_> {
                         let _close = tokens.next();
                         match (real, imaginary) {
                             (Some(Token::Word(real)), Some(Token::Word(imaginary))) => {
-                                Value::Complex(real, imaginary)
+                                LiteralElement::Complex(real, imaginary)
                             }
                             _ => continue,
                         }
                     }
-                    Token::Word("...") => Value::Elided,
-                    Token::Word(word) => Value::Real(word),
+                    Token::Word("...") => LiteralElement::Elided,
+                    Token::Word(word) => LiteralElement::Real(word),
                     _ => continue,
                 };
                 // A value outside of brackets is all there is.
@@ -126,7 +126,7 @@ impl Dense<'_> {
         match values.peek().copied() {
             Some((value, _)) if self.array.rank() == 0 => self.value(value),
             None if self.array.rank() == 0 => self.value(self.zero()),
-            Some((Value::Elided, _)) => self.out.push_str("{...}"),
+            Some((LiteralElement::Elided, _)) => self.out.push_str("{...}"),
             // One value for all of a large array is its first element; the zeros behind it are not written.
             Some((value, 0)) if elements > MANY => self.value(value),
             _ => {
@@ -138,7 +138,7 @@ impl Dense<'_> {
         while values.next().is_some() {}
     }
 
-    fn nest<'a>(&mut self, index: &mut Vec<i64>, values: &mut dyn Iterator<Item = Value<'a>>) {
+    fn nest<'a>(&mut self, index: &mut Vec<i64>, values: &mut dyn Iterator<Item = LiteralElement<'a>>) {
         let rank = self.array.rank();
         let size = self.array.dims[index.len()];
         let is_row = index.len() + 1 == rank;
@@ -175,21 +175,25 @@ impl Dense<'_> {
         self.out.push('}');
     }
 
-    fn zero(&self) -> Value<'static> {
-        if self.array.element.is_complex() { Value::Complex("0", "0") } else { Value::Real("0") }
+    fn zero(&self) -> LiteralElement<'static> {
+        if self.array.element.is_complex() {
+            LiteralElement::Complex("0", "0")
+        } else {
+            LiteralElement::Real("0")
+        }
     }
 
-    fn value(&mut self, value: Value<'_>) {
+    fn value(&mut self, value: LiteralElement<'_>) {
         let element = self.array.element;
         match value {
-            Value::Complex(real, imaginary) => {
+            LiteralElement::Complex(real, imaginary) => {
                 self.out.push('(');
                 write_float(self.out, real, element);
                 self.out.push_str(", ");
                 write_float(self.out, imaginary, element);
                 self.out.push(')');
             }
-            Value::Real(word) if element == ElementType::Pred => {
+            LiteralElement::Real(word) if element == ElementType::Pred => {
                 let is_true = word == "true" || word.parse::<i128>().is_ok_and(|n| n != 0);
                 self.out.push_str(match (self.array.rank(), is_true) {
                     (0, true) => "true",
@@ -198,9 +202,9 @@ impl Dense<'_> {
                     (_, false) => "0",
                 });
             }
-            Value::Real(word) if element.is_floating() => write_float(self.out, word, element),
-            Value::Real(word) => self.integer(word, element),
-            Value::Elided => self.out.push_str("..."),
+            LiteralElement::Real(word) if element.is_floating() => write_float(self.out, word, element),
+            LiteralElement::Real(word) => self.integer(word, element),
+            LiteralElement::Elided => self.out.push_str("..."),
         }
     }
 
@@ -216,7 +220,7 @@ impl Dense<'_> {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Value<'a> {
+enum LiteralElement<'a> {
     Real(&'a str),
     Complex(&'a str, &'a str),
     Elided,

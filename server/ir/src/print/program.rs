@@ -9,7 +9,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 use syntax::Span;
 use syntax::hlo::{
-    AttributeKey, ComputationId, ComputationKind, Instruction, InstructionId, Opcode, OperandKind, Value,
+    AttributeKey, ComputationId, ComputationKind, Instruction, InstructionId, Opcode, OperandKind, ValueNode,
 };
 
 use super::names::Uniquer;
@@ -181,7 +181,7 @@ impl<'a> Program<'a> {
     }
 
     /// The computation that `value` of an attribute names, or holds.
-    pub(super) fn called(&self, piece: usize, value: &Value) -> Vec<usize> {
+    pub(super) fn called(&self, piece: usize, value: &ValueNode) -> Vec<usize> {
         let block = self.blocks[piece];
         let named = |span: Span| self.by_name.get(span.of(&block.text)).copied();
         // The name of an inline body is empty and stands behind its closing brace.
@@ -192,9 +192,9 @@ impl<'a> Program<'a> {
             self.by_place.get(&(piece, id as ComputationId)).copied()
         };
         match *value {
-            Value::Computation(span) => named(span).into_iter().collect(),
-            Value::Inline(id) => self.by_place.get(&(piece, id)).copied().into_iter().collect(),
-            Value::Computations { start, len } => {
+            ValueNode::Computation(span) => named(span).into_iter().collect(),
+            ValueNode::Inline(id) => self.by_place.get(&(piece, id)).copied().into_iter().collect(),
+            ValueNode::Computations { start, len } => {
                 let spans = block.parse.spans(start, len).iter();
                 spans.filter_map(|&s| if s.is_empty() { inline(s) } else { named(s) }).collect()
             }
@@ -475,7 +475,7 @@ impl<'a, 's> Builder<'a, 's> {
     fn control_of(&mut self, piece: usize, id: InstructionId, node: NodeId) {
         let block = self.blocks[piece];
         for attribute in block.parse.attributes_of(block.instruction(id)) {
-            let (Some(AttributeKey::ControlPredecessors), Value::Names { start, len }) =
+            let (Some(AttributeKey::ControlPredecessors), ValueNode::Names { start, len }) =
                 (attribute.key, attribute.value)
             else {
                 continue;

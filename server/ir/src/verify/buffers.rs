@@ -5,7 +5,7 @@ use syntax::hlo::{AttributeKey, Instruction, InstructionId, Opcode};
 
 use super::Verifier;
 use crate::attributes::AttributeView;
-use crate::finding::{InstructionFinding, Part, Place, Severity};
+use crate::finding::{Anchor, InstructionFinding, Part, Severity};
 use crate::header::aliases;
 use crate::shape::Shape;
 
@@ -91,8 +91,8 @@ impl Verifier<'_> {
                 block.name(second)
             );
             let related = vec![
-                (Place::Part(first, Part::Name), "the first writer".to_owned()),
-                (Place::Part(second, Part::Name), "the second writer".to_owned()),
+                (Anchor::Part(first, Part::Name), "the first writer".to_owned()),
+                (Anchor::Part(second, Part::Name), "the second writer".to_owned()),
             ];
             self.buffer_error(id, Part::Name, message, related);
         }
@@ -108,7 +108,7 @@ impl Verifier<'_> {
         id: InstructionId,
         part: Part,
         message: String,
-        related: Vec<(Place, String)>,
+        related: Vec<(Anchor, String)>,
     ) {
         self.findings.push(InstructionFinding {
             instruction: id,

@@ -2,10 +2,10 @@
 //! Source: `hlo_verifier.cc` VerifyChannels, VerifyLayoutConstrainedAllReduce.
 
 use rustc_hash::FxHashMap;
-use syntax::hlo::{AttributeKey, Instruction, InstructionId, Opcode, Value};
+use syntax::hlo::{AttributeKey, Instruction, InstructionId, Opcode, ValueNode};
 
 use super::Verifier;
-use crate::finding::{InstructionFinding, Part, Place, Severity};
+use crate::finding::{Anchor, InstructionFinding, Part, Severity};
 
 impl Verifier<'_> {
     pub(super) fn check_channels(&mut self) {
@@ -29,7 +29,7 @@ impl Verifier<'_> {
             {
                 continue;
             }
-            let Some(Value::Int(channel)) = self.attribute(instruction, AttributeKey::ChannelId) else {
+            let Some(ValueNode::Int(channel)) = self.attribute(instruction, AttributeKey::ChannelId) else {
                 continue;
             };
             let first = *seen.entry(channel).or_insert(id);
@@ -63,13 +63,13 @@ impl Verifier<'_> {
         }
     }
 
-    fn attribute(&self, instruction: &Instruction, key: AttributeKey) -> Option<Value> {
+    fn attribute(&self, instruction: &Instruction, key: AttributeKey) -> Option<ValueNode> {
         let mut attributes = self.block.parse.attributes_of(instruction).iter();
         attributes.find(|attribute| attribute.key == Some(key)).map(|attribute| attribute.value)
     }
 
     fn is_true(&self, instruction: &Instruction, key: AttributeKey) -> bool {
-        self.attribute(instruction, key) == Some(Value::Bool(true))
+        self.attribute(instruction, key) == Some(ValueNode::Bool(true))
     }
 
     fn unlike(
@@ -87,7 +87,7 @@ impl Verifier<'_> {
             code,
             message,
             shapes: None,
-            related: vec![(Place::Part(other, Part::Name), "the other one is here".to_owned())],
+            related: vec![(Anchor::Part(other, Part::Name), "the other one is here".to_owned())],
             fix: None,
         });
     }

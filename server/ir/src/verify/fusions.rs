@@ -4,7 +4,7 @@
 use syntax::hlo::{ComputationId, ComputationKind, InstructionId, Opcode};
 
 use super::Verifier;
-use crate::finding::{InstructionFinding, Part, Place, Severity};
+use crate::finding::{Anchor, InstructionFinding, Part, Severity};
 use crate::warnings::{has_side_effect, is_caller};
 
 impl Verifier<'_> {
@@ -33,7 +33,7 @@ impl Verifier<'_> {
         if let Some(&user) = users.first() {
             let (name, by) = (block.name(root), block.name(user));
             let message = format!("{name} is the root of a fusion, but {by} uses it");
-            let related = vec![(Place::Part(user, Part::Name), "it is used here".to_owned())];
+            let related = vec![(Anchor::Part(user, Part::Name), "it is used here".to_owned())];
             self.fusion_error(root, "fusion-root", message, related);
         }
         let is_root_used = !users.is_empty();
@@ -59,7 +59,7 @@ impl Verifier<'_> {
                 ),
                 _ => format!("{name} is never used: in a fusion everything leads to the root"),
             };
-            let related = vec![(Place::Part(root, Part::Name), "the root is here".to_owned())];
+            let related = vec![(Anchor::Part(root, Part::Name), "the root is here".to_owned())];
             self.fusion_error(id, "unused-in-fusion", message, related);
         }
     }
@@ -69,7 +69,7 @@ impl Verifier<'_> {
         instruction: InstructionId,
         code: &'static str,
         message: String,
-        related: Vec<(Place, String)>,
+        related: Vec<(Anchor, String)>,
     ) {
         self.findings.push(InstructionFinding {
             instruction,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use syntax::hlo::Opcode;
 
 use super::{Subject, Verifier};
-use crate::finding::{Fix, InstructionFinding, Part, Place, Severity};
+use crate::finding::{Anchor, Fix, InstructionFinding, Part, Severity};
 use crate::shape::{ArrayShape, Layout, Shape};
 
 impl Verifier<'_> {
@@ -24,17 +24,17 @@ impl Verifier<'_> {
         if is_called {
             let attributes = self.block.parse.attributes_of(subject.instruction);
             let keys = attributes.iter().filter(|a| {
-                use syntax::hlo::Value::{Computation, Computations, Inline};
+                use syntax::hlo::ValueNode::{Computation, Computations, Inline};
                 matches!(a.value, Computation(_) | Computations { .. } | Inline(_))
             });
             let root = keys.filter_map(|a| a.key).next();
             related.extend(
-                root.map(|key| (Place::CalleeRoot(id, key, 0), "the called computation's root".to_owned())),
+                root.map(|key| (Anchor::CalleeRoot(id, key, 0), "the called computation's root".to_owned())),
             );
         } else {
             let shown = subject.operands.len().min(3) as u32;
             related.extend((0..shown).map(|n| {
-                (Place::Definition(id, n), format!("operand {n} is {}", subject.operands[n as usize]))
+                (Anchor::Definition(id, n), format!("operand {n} is {}", subject.operands[n as usize]))
             }));
         }
         self.findings.push(InstructionFinding {
@@ -45,7 +45,7 @@ impl Verifier<'_> {
             message: mismatch(subject.opcode, &expected, declared),
             fix: Some(Fix::replace(
                 format!("set the result shape to {expected}"),
-                Place::Part(id, Part::Shape),
+                Anchor::Part(id, Part::Shape),
                 expected.to_string(),
             )),
             shapes: Some((expected, declared.clone())),

@@ -1,7 +1,7 @@
 //! Instructions without users. Parameters stay: callers pass them.
 
 use rustc_hash::FxHashSet;
-use syntax::hlo::{AttributeKey, ComputationKind, InstructionId, Opcode, Value};
+use syntax::hlo::{AttributeKey, ComputationKind, InstructionId, Opcode, ValueNode};
 
 use super::{Condition, Remedy, Warning, WarningKind};
 use crate::block::Block;
@@ -55,7 +55,7 @@ fn predecessors(block: &Block) -> FxHashSet<InstructionId> {
     let mut found = FxHashSet::default();
     for (id, instruction) in block.parse.instructions.iter().enumerate() {
         for attribute in block.parse.attributes_of(instruction) {
-            if let (Some(AttributeKey::ControlPredecessors), Value::Names { start, len }) =
+            if let (Some(AttributeKey::ControlPredecessors), ValueNode::Names { start, len }) =
                 (attribute.key, attribute.value)
             {
                 let computation = block.parse.computation_of(id as InstructionId).unwrap_or_default();
@@ -73,11 +73,9 @@ pub fn has_side_effect(block: &Block, id: InstructionId) -> bool {
     let instruction = block.instruction(id);
     match instruction.opcode {
         None => true,
-        Some(Opcode::CustomCall) => {
-            block.parse.attributes_of(instruction).iter().any(|a| {
-                a.key == Some(AttributeKey::CustomCallHasSideEffect) && a.value != Value::Bool(false)
-            })
-        }
+        Some(Opcode::CustomCall) => block.parse.attributes_of(instruction).iter().any(|a| {
+            a.key == Some(AttributeKey::CustomCallHasSideEffect) && a.value != ValueNode::Bool(false)
+        }),
         Some(opcode) => op_info(opcode).has_side_effect,
     }
 }

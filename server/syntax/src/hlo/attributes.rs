@@ -4,12 +4,12 @@
 
 use super::lexer::Token;
 use super::parser::{Parsed, Parser, Reported, few_digits};
-use super::tree::{Computation, ComputationKind, InstructionId, Value};
+use super::tree::{Computation, ComputationKind, InstructionId, ValueNode};
 use super::vocabulary::{AttributeKey, Opcode};
 use crate::Span;
 
 impl Parser<'_> {
-    pub(crate) fn attribute_value(&mut self, key: AttributeKey, opcode: Option<Opcode>) -> Parsed<Value> {
+    pub(crate) fn attribute_value(&mut self, key: AttributeKey, opcode: Option<Opcode>) -> Parsed<ValueNode> {
         use AttributeKey::*;
         match key {
             ConstrainLayout
@@ -26,7 +26,7 @@ impl Parser<'_> {
             | UniqueIndices
             | CustomCallHasSideEffect
             | IsStable
-            | Largest => self.bool().map(Value::Bool),
+            | Largest => self.bool().map(ValueNode::Bool),
             ChannelId
             | FeatureGroupCount
             | BatchGroupCount
@@ -40,8 +40,8 @@ impl Parser<'_> {
             | FeatureIndex
             | K
             | NumCarries
-            | CrossProgramPrefetchIndex => self.int().map(Value::Int),
-            Epsilon => self.float().map(|()| Value::Text),
+            | CrossProgramPrefetchIndex => self.int().map(ValueNode::Int),
+            Epsilon => self.float().map(|()| ValueNode::Text),
             Dimensions
             | FftLength
             | OffsetDims
@@ -64,7 +64,7 @@ impl Parser<'_> {
             | Shifts => self.int_list(),
             SliceSizes => match opcode {
                 Some(Opcode::CollectivePermute | Opcode::CollectivePermuteStart) => {
-                    self.braced(|p| p.int_list().map(|_| ())).map(|()| Value::Text)
+                    self.braced(|p| p.int_list().map(|_| ())).map(|()| ValueNode::Text)
                 }
                 _ => self.int_list(),
             },
@@ -77,7 +77,7 @@ impl Parser<'_> {
             Padding => self.padding(),
             DimLabels => self.dim_labels(),
             CustomCallTarget | InfeedConfig | OutfeedConfig | AsyncExecutionThread => {
-                self.string().map(Value::String)
+                self.string().map(ValueNode::String)
             }
             BackendConfig => self.string_or_json(),
             Kind => self.one_of(&["kLoop", "kInput", "kOutput", "kCustom"], false, "fusion kind"),
@@ -120,24 +120,24 @@ impl Parser<'_> {
                 .braced(|p| {
                     p.one_of(&["default", "high", "highest", "packed_nibble"], true, "precision").map(|_| ())
                 })
-                .map(|()| Value::Text),
-            Sharding => self.sharding().map(|()| Value::Text),
-            ReplicaGroups => self.replica_groups().map(|()| Value::Text),
-            SourceTargetPairs => self.pairs().map(|()| Value::Text),
-            ParameterReplication => self.braced(|p| p.bool().map(|_| ())).map(|()| Value::Text),
-            FrontendAttributes => self.frontend_attributes().map(|()| Value::Text),
-            Metadata => self.metadata().map(|()| Value::Text),
-            Statistics => self.statistics().map(|()| Value::Text),
-            ResultAccuracy => self.result_accuracy().map(|()| Value::Text),
-            Origin => self.origin().map(|()| Value::Text),
+                .map(|()| ValueNode::Text),
+            Sharding => self.sharding().map(|()| ValueNode::Text),
+            ReplicaGroups => self.replica_groups().map(|()| ValueNode::Text),
+            SourceTargetPairs => self.pairs().map(|()| ValueNode::Text),
+            ParameterReplication => self.braced(|p| p.bool().map(|_| ())).map(|()| ValueNode::Text),
+            FrontendAttributes => self.frontend_attributes().map(|()| ValueNode::Text),
+            Metadata => self.metadata().map(|()| ValueNode::Text),
+            Statistics => self.statistics().map(|()| ValueNode::Text),
+            ResultAccuracy => self.result_accuracy().map(|()| ValueNode::Text),
+            Origin => self.origin().map(|()| ValueNode::Text),
             ControlPredecessors => self.name_list(),
-            OutputToOperandAliasing => self.aliasing().map(|()| Value::Text),
-            OperandLayoutConstraints => self.braced(|p| p.shape().map(|_| ())).map(|()| Value::Text),
-            OutfeedShape => self.shape().map(Value::Shape),
-            Literal => self.shaped_literal().map(|()| Value::Text),
-            Domain => self.domain().map(|()| Value::Text),
-            SparsityConfig => self.sparsity_config().map(|()| Value::Text),
-            BlockScalingConfig => self.balanced().map(|()| Value::Text),
+            OutputToOperandAliasing => self.aliasing().map(|()| ValueNode::Text),
+            OperandLayoutConstraints => self.braced(|p| p.shape().map(|_| ())).map(|()| ValueNode::Text),
+            OutfeedShape => self.shape().map(ValueNode::Shape),
+            Literal => self.shaped_literal().map(|()| ValueNode::Text),
+            Domain => self.domain().map(|()| ValueNode::Text),
+            SparsityConfig => self.sparsity_config().map(|()| ValueNode::Text),
+            BlockScalingConfig => self.balanced().map(|()| ValueNode::Text),
         }
     }
 
@@ -157,11 +157,11 @@ impl Parser<'_> {
         self.expect(Token::RightBrace, "expects a list to end with '}'")
     }
 
-    pub(crate) fn int_list(&mut self) -> Parsed<Value> {
+    pub(crate) fn int_list(&mut self) -> Parsed<ValueNode> {
         let start = self.out.ints.len();
         if let Some(end) = self.printed_ints() {
             self.lexer.jump_behind(end);
-            return Ok(Value::Ints { start: start as u32, len: (self.out.ints.len() - start) as u32 });
+            return Ok(ValueNode::Ints { start: start as u32, len: (self.out.ints.len() - start) as u32 });
         }
         self.out.ints.truncate(start);
         self.braced(|p| {
@@ -169,7 +169,7 @@ impl Parser<'_> {
             p.out.ints.push(value);
             Ok(())
         })?;
-        Ok(Value::Ints { start: start as u32, len: (self.out.ints.len() - start) as u32 })
+        Ok(ValueNode::Ints { start: start as u32, len: (self.out.ints.len() - start) as u32 })
     }
 
     /// Parses `{1,2}` in the form that XLA prints, and returns its end. Any other form is left to the
@@ -192,7 +192,7 @@ impl Parser<'_> {
         }
     }
 
-    pub(crate) fn name_list(&mut self) -> Parsed<Value> {
+    pub(crate) fn name_list(&mut self) -> Parsed<ValueNode> {
         let mut names = Vec::new();
         self.braced(|p| {
             names.push(p.name()?);
@@ -200,10 +200,10 @@ impl Parser<'_> {
         })?;
         let start = self.out.spans.len() as u32;
         self.out.spans.extend(&names);
-        Ok(Value::Names { start, len: names.len() as u32 })
+        Ok(ValueNode::Names { start, len: names.len() as u32 })
     }
 
-    pub(crate) fn one_of(&mut self, words: &[&str], any_case: bool, what: &str) -> Parsed<Value> {
+    pub(crate) fn one_of(&mut self, words: &[&str], any_case: bool, what: &str) -> Parsed<ValueNode> {
         if !self.at(Token::Ident) {
             return self.fail(format!("expects {what}"));
         }
@@ -213,7 +213,7 @@ impl Parser<'_> {
             self.unknown_at(span, format!("unknown {what}: {word}; known: {}", words.join(", ")));
         }
         self.lexer.bump();
-        Ok(Value::Name(span))
+        Ok(ValueNode::Name(span))
     }
 
     pub(crate) fn float(&mut self) -> Parsed {
@@ -226,14 +226,14 @@ impl Parser<'_> {
 
     // ---- computations ----
 
-    fn computation_value(&mut self) -> Parsed<Value> {
+    fn computation_value(&mut self) -> Parsed<ValueNode> {
         if self.at(Token::LeftBrace) {
-            return self.inline_body().map(Value::Inline);
+            return self.inline_body().map(ValueNode::Inline);
         }
-        self.name().map(Value::Computation)
+        self.name().map(ValueNode::Computation)
     }
 
-    fn computation_list(&mut self) -> Parsed<Value> {
+    fn computation_list(&mut self) -> Parsed<ValueNode> {
         let mut names = Vec::new();
         self.braced(|p| {
             if p.at(Token::LeftBrace) {
@@ -246,7 +246,7 @@ impl Parser<'_> {
         })?;
         let start = self.out.spans.len() as u32;
         self.out.spans.extend(&names);
-        Ok(Value::Computations { start, len: names.len() as u32 })
+        Ok(ValueNode::Computations { start, len: names.len() as u32 })
     }
 
     /// Queues the body, which is parsed after the computation that contains it.
@@ -286,7 +286,7 @@ impl Parser<'_> {
     pub(crate) fn pairs(&mut self) -> Parsed {
         let from = self.lexer.start;
         self.braced(|p| {
-            let Value::Ints { len, .. } = p.int_list()? else { return Ok(()) };
+            let ValueNode::Ints { len, .. } = p.int_list()? else { return Ok(()) };
             if len != 2 {
                 p.error_at(Span::new(from, p.lexer.previous_end), "expects a list of pairs");
                 return Err(Reported);

@@ -2,7 +2,7 @@
 
 use super::lexer::Token;
 use super::parser::{Parsed, Parser};
-use super::tree::{Parse, Value};
+use super::tree::{Parse, ValueNode};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fragment {
@@ -35,12 +35,12 @@ impl Fragment {
 }
 
 /// Parses all of `text` as one `fragment`. Returns the errors and pools, and the value if there is one.
-pub fn parse_fragment(text: &str, fragment: Fragment) -> (Parse, Option<Value>) {
+pub fn parse_fragment(text: &str, fragment: Fragment) -> (Parse, Option<ValueNode>) {
     use super::vocabulary::AttributeKey as Key;
     let mut parser = Parser::new(text);
-    let text_of = |result: Parsed| result.map(|()| Value::Text);
+    let text_of = |result: Parsed| result.map(|()| ValueNode::Text);
     let result = match fragment {
-        Fragment::Shape => parser.shape().map(Value::Shape),
+        Fragment::Shape => parser.shape().map(ValueNode::Shape),
         Fragment::Layout => {
             let order = text.split([':', '}']).next().unwrap_or_default().trim_start_matches(['{', ' ']);
             let rank = if order.trim().is_empty() { 0 } else { order.split(',').count() };

@@ -4,7 +4,7 @@ use super::lexer::Token;
 use super::parser::{Parsed, Parser};
 use super::pieces::looks_like_instruction;
 use super::suggestions::unknown;
-use super::tree::{Attribute, Instruction, InstructionId, Value};
+use super::tree::{Attribute, Instruction, InstructionId, ValueNode};
 use super::vocabulary::{AttributeKey, ElementType, Opcode};
 use crate::Span;
 
@@ -132,7 +132,7 @@ impl Parser<'_> {
                     let message = unknown("attribute", name, AttributeKey::ALL.iter().map(|k| k.name()));
                     self.unknown_at(key_span, message);
                     self.skip_value()?;
-                    Value::Text
+                    ValueNode::Text
                 }
             };
             let value_span = Span::new(from, self.lexer.previous_end);

@@ -4,15 +4,15 @@
 use super::lexer::{Token, string_end};
 use super::numbers::digits_end;
 use super::parser::{Parsed, Parser};
-use super::tree::Value;
+use super::tree::ValueNode;
 
 impl Parser<'_> {
-    pub(crate) fn string_or_json(&mut self) -> Parsed<Value> {
+    pub(crate) fn string_or_json(&mut self) -> Parsed<ValueNode> {
         if self.at(Token::LeftBrace) {
             self.balanced()?;
-            return Ok(Value::Text);
+            return Ok(ValueNode::Text);
         }
-        self.string().map(Value::String)
+        self.string().map(ValueNode::String)
     }
 
     /// Parses a balanced dictionary, kept as text.

@@ -5,8 +5,10 @@ use std::collections::VecDeque;
 use rustc_hash::FxHashMap;
 
 use super::lexer::{Lexer, Token, is_ident_start};
-use super::pieces::{PieceState, Place, looks_like_computation, looks_like_instruction, split_units};
-use super::tree::{Computation, ComputationKind, InstructionId, Parameter, Parse, ShapeId, ShapeNode, Value};
+use super::pieces::{PieceStart, PieceState, looks_like_computation, looks_like_instruction, split_units};
+use super::tree::{
+    Computation, ComputationKind, InstructionId, Parameter, Parse, ShapeId, ShapeNode, ValueNode,
+};
 use crate::{Span, SyntaxError};
 
 /// An error that is already recorded; the caller abandons its construct.
@@ -40,12 +42,12 @@ pub fn parse(text: &str, state: PieceState) -> Parse {
 /// Like [`parse`], for a piece whose units are known: `units` are those of [`Cuts`](super::Cuts) inside the
 /// piece, relative to its start. Offsets where no unit can start are skipped.
 pub fn parse_units(text: &str, state: PieceState, units: &[u32]) -> Parse {
-    parse_each(text, state, units.iter().map(|&at| (at as usize, Place::Top)))
+    parse_each(text, state, units.iter().map(|&at| (at as usize, PieceStart::Top)))
 }
 
-fn parse_each(text: &str, state: PieceState, units: impl IntoIterator<Item = (usize, Place)>) -> Parse {
+fn parse_each(text: &str, state: PieceState, units: impl IntoIterator<Item = (usize, PieceStart)>) -> Parse {
     let mut parser = Parser::new(text);
-    parser.out.starts_module = state.place == Place::Header;
+    parser.out.starts_module = state.place == PieceStart::Header;
     let (mut start, mut place) = (0, state.place);
     for (at, next) in units {
         if let Some(text) = text.get(..at).filter(|_| at > start) {
@@ -117,20 +119,20 @@ impl<'a> Parser<'a> {
     }
 
     /// Parses the unit from `start` to the end of `text`.
-    fn unit(&mut self, place: Place, text: &'a str, start: usize) {
+    fn unit(&mut self, place: PieceStart, text: &'a str, start: usize) {
         self.text = text;
         self.lexer = Lexer::new(text, start);
         self.out.ends_in_body = false;
         match place {
-            Place::Body => {
+            PieceStart::Body => {
                 if self.body_without_header(ComputationKind::Continued).is_err()
                     && self.skip_to_computation(start)
                 {
                     self.resume_body();
                 }
             }
-            Place::Header => self.module_start(),
-            Place::Top => {}
+            PieceStart::Header => self.module_start(),
+            PieceStart::Top => {}
         }
         self.computations();
     }
@@ -160,14 +162,17 @@ impl<'a> Parser<'a> {
     }
 
     /// Parses a value; keeps it as text if it has a form that a newer XLA may have added.
-    pub(crate) fn kept_if_unknown(&mut self, read: impl FnOnce(&mut Self) -> Parsed<Value>) -> Parsed<Value> {
+    pub(crate) fn kept_if_unknown(
+        &mut self,
+        read: impl FnOnce(&mut Self) -> Parsed<ValueNode>,
+    ) -> Parsed<ValueNode> {
         let start = self.lexer;
         self.has_unknown_form = false;
         let result = read(self);
         if result.is_err() && std::mem::take(&mut self.has_unknown_form) {
             self.lexer = start;
             self.skip_value()?;
-            return Ok(Value::Text);
+            return Ok(ValueNode::Text);
         }
         result
     }

@@ -12,7 +12,7 @@ use super::segments;
 /// The state of the scanner at the first byte of a piece.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct PieceState {
-    pub place: Place,
+    pub place: PieceStart,
     /// A comment was opened above and is closed nowhere in the file, so it was treated as ordinary text. A
     /// `*/` typed below would change that: such pieces are cut together with the one that contains the `/*`.
     pub is_below_open_comment: bool,
@@ -20,7 +20,7 @@ pub struct PieceState {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(u8)]
-pub enum Place {
+pub enum PieceStart {
     /// The start of the file: `HloModule` and its tables.
     Header,
     /// Between computations.
@@ -30,13 +30,13 @@ pub enum Place {
 }
 
 impl PieceState {
-    pub const HEADER: PieceState = PieceState { place: Place::Header, is_below_open_comment: false };
+    pub const HEADER: PieceState = PieceState { place: PieceStart::Header, is_below_open_comment: false };
 
     pub fn from_u8(state: u8) -> PieceState {
         let place = match state & 0x7f {
-            0 => Place::Header,
-            1 => Place::Top,
-            _ => Place::Body,
+            0 => PieceStart::Header,
+            1 => PieceStart::Top,
+            _ => PieceStart::Body,
         };
         PieceState { place, is_below_open_comment: state & 0x80 != 0 }
     }
@@ -71,7 +71,7 @@ pub fn split(text: &str, state: PieceState, min_bytes: usize) -> Cuts {
 
 pub(super) fn split_segment(text: &str, state: PieceState, min_bytes: usize, cuts_bodies: bool) -> Cuts {
     // A proto is a single piece of any length.
-    if state.place == Place::Header && protobuf_start(text).is_some() {
+    if state.place == PieceStart::Header && protobuf_start(text).is_some() {
         return Cuts::default();
     }
     let mut splitter = Splitter::new(text, state, cuts_bodies);
@@ -81,8 +81,8 @@ pub(super) fn split_segment(text: &str, state: PieceState, min_bytes: usize, cut
 }
 
 /// Returns the cuts between computations of any size; bodies are not cut.
-pub(crate) fn split_units(text: &str, state: PieceState) -> Vec<(usize, Place)> {
-    if state.place == Place::Header && protobuf_start(text).is_some() {
+pub(crate) fn split_units(text: &str, state: PieceState) -> Vec<(usize, PieceStart)> {
+    if state.place == PieceStart::Header && protobuf_start(text).is_some() {
         return Vec::new();
     }
     let mut splitter = Splitter::new(text, state, false);
@@ -104,7 +104,7 @@ struct Splitter<'a> {
     bytes: &'a [u8],
     /// Brackets that are open inside the body, or in a header.
     open: Vec<Bracket>,
-    state: Place,
+    state: PieceStart,
     open_comment: bool,
     /// Whether no comment ends in the rest of the text, so that every `/*` is ordinary text.
     no_comment_ends: bool,
@@ -175,7 +175,7 @@ impl<'a> Splitter<'a> {
         let mut is_fresh = true;
         let mut in_trailer = false;
         loop {
-            if self.state == Place::Body {
+            if self.state == PieceStart::Body {
                 at = stop(bytes, at);
             }
             let Some(&byte) = bytes.get(at) else { break };
@@ -228,13 +228,13 @@ impl<'a> Splitter<'a> {
                     continue;
                 }
                 b'[' | b'{'
-                    if self.state == Place::Body
+                    if self.state == PieceStart::Body
                         && let Some(end) = numbers_end(bytes, at) =>
                 {
                     at = end;
                     continue;
                 }
-                b'(' if self.state == Place::Body => {
+                b'(' if self.state == PieceStart::Body => {
                     // In most cases only operand names follow.
                     at = stop(bytes, at + 1);
                     match bytes.get(at) {
@@ -250,12 +250,12 @@ impl<'a> Splitter<'a> {
                 b']' => drop(self.open.pop_if(|b| *b == Bracket::Square)),
                 b'{' => {
                     let last = self.last(at);
-                    if self.open.is_empty() && self.state != Place::Body && self.opens_body(at, last) {
-                        self.state = Place::Body;
+                    if self.open.is_empty() && self.state != PieceStart::Body && self.opens_body(at, last) {
+                        self.state = PieceStart::Body;
                     } else {
                         // A table of the header contains whole modules in a string.
-                        let is_table =
-                            self.state == Place::Header && bytes[..at].ends_with(b"origin_recovery_table=");
+                        let is_table = self.state == PieceStart::Header
+                            && bytes[..at].ends_with(b"origin_recovery_table=");
                         let is_body = is_table || last == b'=' && looks_like_instruction(self.text, at + 1);
                         self.open.push(if is_body { Bracket::InlineBody } else { Bracket::Brace });
                     }
@@ -268,8 +268,8 @@ impl<'a> Splitter<'a> {
                         Bracket::Round | Bracket::Square => true,
                     };
                     while self.open.pop_if(is_inner).is_some() {}
-                    if self.open.pop().is_none() && self.state == Place::Body {
-                        self.state = Place::Top;
+                    if self.open.pop().is_none() && self.state == PieceStart::Body {
+                        self.state = PieceStart::Top;
                         is_fresh = true;
                         at += 1;
                         continue;
@@ -277,12 +277,12 @@ impl<'a> Splitter<'a> {
                 }
                 _ => {}
             }
-            if self.state == Place::Top && is_fresh {
+            if self.state == PieceStart::Top && is_fresh {
                 in_trailer |= byte == b',' && self.last(at) == b'}';
                 is_fresh = in_trailer;
             }
             at += 1;
-            if self.state != Place::Body && is_ident_byte(byte) {
+            if self.state != PieceStart::Body && is_ident_byte(byte) {
                 while bytes.get(at).is_some_and(|&b| is_ident_byte(b)) {
                     at += 1;
                 }
@@ -293,9 +293,9 @@ impl<'a> Splitter<'a> {
             && (self.open_string == 0 || self.open_string < bytes.len())
             && (bytes.is_empty() || bytes.last() == Some(&b'\n'))
             && match self.state {
-                Place::Header => false,
-                Place::Top => is_fresh && last != b',',
-                Place::Body => is_between_instructions(last),
+                PieceStart::Header => false,
+                PieceStart::Top => is_fresh && last != b',',
+                PieceStart::Body => is_between_instructions(last),
             }
     }
 
@@ -320,21 +320,22 @@ impl<'a> Splitter<'a> {
     }
 
     fn line_start(&mut self, at: usize, last: u8, is_fresh: bool, min_bytes: usize) {
-        if starts_module(self.bytes, at) && (self.state != Place::Header || self.has_content(at)) {
+        if starts_module(self.bytes, at) && (self.state != PieceStart::Header || self.has_content(at)) {
             self.open.clear();
-            self.state = Place::Header;
+            self.state = PieceStart::Header;
             self.cut_piece(at);
             return;
         }
-        let is_open = self.state == Place::Body || self.state == Place::Header && !self.open.is_empty();
+        let is_open =
+            self.state == PieceStart::Body || self.state == PieceStart::Header && !self.open.is_empty();
         if is_open && looks_like_computation(self.text, at) {
             // The closing brace above is missing.
             self.open.clear();
-            self.state = Place::Top;
+            self.state = PieceStart::Top;
             self.cut_piece(at);
             return;
         }
-        let in_table = self.state == Place::Header && self.open.contains(&Bracket::InlineBody);
+        let in_table = self.state == PieceStart::Header && self.open.contains(&Bracket::InlineBody);
         if !self.open.is_empty() && !in_table && looks_like_instruction(self.text, at) {
             while self.open.pop_if(|b| *b != Bracket::InlineBody).is_some() {}
         }
@@ -343,13 +344,13 @@ impl<'a> Splitter<'a> {
         }
         let size = at - self.piece;
         match self.state {
-            Place::Header => {
+            PieceStart::Header => {
                 if looks_like_computation(self.text, at) {
-                    self.state = Place::Top;
+                    self.state = PieceStart::Top;
                     self.cut_piece(at);
                 }
             }
-            Place::Top => {
+            PieceStart::Top => {
                 if is_fresh && last != b',' && at < self.bytes.len() && self.has_content(at) {
                     match size > min_bytes {
                         true => self.cut_piece(at),
@@ -360,7 +361,7 @@ impl<'a> Splitter<'a> {
                     }
                 }
             }
-            Place::Body => {
+            PieceStart::Body => {
                 if self.cuts_bodies
                     && (self.lines >= BODY_LINES || size >= BODY_BYTES)
                     && is_between_instructions(last)
@@ -530,7 +531,7 @@ pub(crate) fn looks_like_computation(text: &str, at: usize) -> bool {
 mod tests {
     use super::*;
 
-    fn check(text: &str, expect: &[(&str, Place)]) {
+    fn check(text: &str, expect: &[(&str, PieceStart)]) {
         let cuts = split(text, PieceState::HEADER, 0).pieces;
         let starts: Vec<_> =
             cuts.iter().map(|&(at, state)| (text[at..].lines().next().unwrap_or(""), state.place)).collect();
@@ -541,14 +542,14 @@ mod tests {
     fn computations_and_tables_are_pieces() {
         check(
             "HloModule m, entry_computation_layout={()->f32[2]{0}}\n\nFileNames\n1 \"a.py\"\n\nStackFrames\n1 {file_location_id=1 parent_frame_id=1}\n\n%f (p: f32[2]) -> f32[2]{0} {\n  %p = f32[2]{0} parameter(0)\n  ROOT %n = f32[2]{0} negate(%p), metadata={op_name=\"}{\"}\n}\n\nENTRY %e {\n  ROOT c = f32[] constant(1)\n}\n",
-            &[("%f (p: f32[2]) -> f32[2]{0} {", Place::Top), ("", Place::Top)],
+            &[("%f (p: f32[2]) -> f32[2]{0} {", PieceStart::Top), ("", PieceStart::Top)],
         );
     }
 
     #[test]
     fn a_broken_bracket_does_not_swallow_the_file() {
         let text = "HloModule m\n\nf {\n  a = f32[] add(b, {\n  ROOT b = f32[] constant(1)\n}\n\ng {\n  c = f32[] constant((\n\nENTRY e {\n  d = f32[] constant(1)\n}\n";
-        check(text, &[("f {", Place::Top), ("", Place::Top), ("ENTRY e {", Place::Top)]);
+        check(text, &[("f {", PieceStart::Top), ("", PieceStart::Top), ("ENTRY e {", PieceStart::Top)]);
     }
 
     #[test]
@@ -559,10 +560,10 @@ mod tests {
         }
         text.push_str("}\n");
         let Cuts { pieces: cuts, end, .. } = split(&text, PieceState::HEADER, 0);
-        assert_eq!(end.map(|s| s.place), Some(Place::Top));
+        assert_eq!(end.map(|s| s.place), Some(PieceStart::Top));
         assert!(cuts.len() >= 4);
         for &(at, state) in &cuts[1..] {
-            assert_eq!(state.place, Place::Body);
+            assert_eq!(state.place, PieceStart::Body);
             assert!(text[at..].starts_with("  x"));
         }
     }

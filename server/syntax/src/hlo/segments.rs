@@ -5,7 +5,7 @@
 use memchr::memmem;
 use rayon::prelude::*;
 
-use super::pieces::{Cuts, PieceState, Place, looks_like_computation, looks_like_instruction};
+use super::pieces::{Cuts, PieceStart, PieceState, looks_like_computation, looks_like_instruction};
 
 /// The size of a segment in bytes. Fixed, so that a text is cut in the same way on every machine.
 const SEGMENT: usize = 512 << 10;
@@ -51,12 +51,12 @@ fn start_behind(text: &str, from: usize) -> Option<(usize, PieceState)> {
     let bytes = text.as_bytes();
     let window = &bytes[from..(from + WINDOW).min(bytes.len())];
     let (at, place) = match memmem::find(window, b"\n}\n") {
-        Some(found) => (from + found + 3, Place::Top),
-        None => (from + memchr::memchr(b'\n', window)? + 1, Place::Body),
+        Some(found) => (from + found + 3, PieceStart::Top),
+        None => (from + memchr::memchr(b'\n', window)? + 1, PieceStart::Body),
     };
     let first = bytes[at..].iter().take(WINDOW).position(|b| *b != b'\n')? + at;
     let is_likely = match place {
-        Place::Body => bytes[at] == b' ' && looks_like_instruction(text, at),
+        PieceStart::Body => bytes[at] == b' ' && looks_like_instruction(text, at),
         _ => looks_like_computation(text, first),
     };
     is_likely.then_some((at, PieceState { place, is_below_open_comment: false }))
@@ -100,7 +100,7 @@ mod tests {
         let text = module();
         check(&text);
         let cuts = split(&text, PieceState::HEADER, 4096);
-        let starts = cuts.pieces.iter().filter(|p| p.1.place == Place::Top).count() + cuts.units.len();
+        let starts = cuts.pieces.iter().filter(|p| p.1.place == PieceStart::Top).count() + cuts.units.len();
         assert_eq!(starts, 2001 + 1);
     }
 
@@ -114,7 +114,7 @@ mod tests {
             let alone = segments_of_one(&broken);
             let places = |cuts: &Cuts| {
                 let mut all: Vec<usize> =
-                    cuts.pieces.iter().filter(|p| p.1.place == Place::Top).map(|p| p.0).collect();
+                    cuts.pieces.iter().filter(|p| p.1.place == PieceStart::Top).map(|p| p.0).collect();
                 all.extend(&cuts.units);
                 all.sort_unstable();
                 all

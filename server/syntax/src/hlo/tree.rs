@@ -125,13 +125,13 @@ pub struct Attribute {
     /// `None` for a name that is not an attribute of any opcode; it is in [`Parse::unknown`].
     pub key: Option<AttributeKey>,
     pub key_span: Span,
-    pub value: Value,
+    pub value: ValueNode,
     pub value_span: Span,
 }
 
 /// An attribute's value. Lists are ranges of the pools of [`Parse`].
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Value {
+pub enum ValueNode {
     Bool(bool),
     Int(i64),
     /// `{1, 2}`

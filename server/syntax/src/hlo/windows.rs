@@ -2,12 +2,12 @@
 
 use super::lexer::Token;
 use super::parser::{Parsed, Parser, Reported};
-use super::tree::Value;
+use super::tree::ValueNode;
 use crate::Span;
 
 impl Parser<'_> {
     /// `{[0:4:2], [1:3]}`; the stride defaults to 1.
-    pub(crate) fn slice_ranges(&mut self) -> Parsed<Value> {
+    pub(crate) fn slice_ranges(&mut self) -> Parsed<ValueNode> {
         let start = self.out.ints.len();
         self.braced(|p| {
             p.expect(Token::LeftSquare, "expects '[' in front of a range")?;
@@ -22,11 +22,11 @@ impl Parser<'_> {
             p.out.ints.extend(range);
             Ok(())
         })?;
-        Ok(Value::Triples { start: start as u32, len: (self.out.ints.len() - start) as u32 })
+        Ok(ValueNode::Triples { start: start as u32, len: (self.out.ints.len() - start) as u32 })
     }
 
     /// `0_1x2_3_1`: low, high, interior per dimension.
-    pub(crate) fn padding(&mut self) -> Parsed<Value> {
+    pub(crate) fn padding(&mut self) -> Parsed<ValueNode> {
         if !self.at(Token::Pad) {
             return self.fail("expects padding: low_high or low_high_interior per dimension, joined by 'x'");
         }
@@ -46,10 +46,10 @@ impl Parser<'_> {
             self.out.ints.extend(triple);
         }
         self.lexer.bump();
-        Ok(Value::Triples { start: start as u32, len: (self.out.ints.len() - start) as u32 })
+        Ok(ValueNode::Triples { start: start as u32, len: (self.out.ints.len() - start) as u32 })
     }
 
-    pub(crate) fn dim_labels(&mut self) -> Parsed<Value> {
+    pub(crate) fn dim_labels(&mut self) -> Parsed<ValueNode> {
         if !self.at(Token::DimLabels) {
             return self.fail("expects dim labels pattern, for example 'b01f_01io->b01f'");
         }
@@ -60,11 +60,11 @@ impl Parser<'_> {
             return Err(Reported);
         }
         self.lexer.bump();
-        Ok(Value::DimLabels(span))
+        Ok(ValueNode::DimLabels(span))
     }
 
     /// `{size=3x3 stride=2x2 pad=1_1x1_1 lhs_dilate=1x1 rhs_dilate=1x1 rhs_reversal=0x0}`
-    pub(crate) fn window(&mut self) -> Parsed<Value> {
+    pub(crate) fn window(&mut self) -> Parsed<ValueNode> {
         self.expect(Token::LeftBrace, "expects '{' to start window attribute")?;
         let (mut size, mut stride, mut pad) = (None, None, None);
         let (mut lhs, mut rhs, mut reversal) = (None, None, None);
@@ -119,7 +119,7 @@ impl Parser<'_> {
                 get(&reversal, d, 0),
             ]);
         }
-        Ok(Value::Window { start, len: 7 * rank as u32 })
+        Ok(ValueNode::Window { start, len: 7 * rank as u32 })
     }
 
     pub(crate) fn dxd(&mut self) -> Parsed<Vec<i64>> {
