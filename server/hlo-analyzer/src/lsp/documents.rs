@@ -2,15 +2,18 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
+use std::sync::Arc;
 
 use ide::{FileId, Language, TextEdit};
 use ropey::Rope;
 use text::position::PositionEncoding;
 use tower_lsp::lsp_types::Url;
 
-use super::diagnostics::Schedule;
 use super::from_proto;
+use super::jobs::Job;
 use super::read::{Place, Target};
+use super::schedule::Schedule;
+use super::snapshot::{Session, View};
 
 /// The number of edits remembered per document. Requests about an older text are refused.
 const REMEMBERED_EDITS: usize = 4096;
@@ -33,9 +36,10 @@ pub(super) struct Document {
     pub(super) language: Language,
     pub(super) version: i32,
     pub(super) text: Rope,
-    pub(super) schedule: Schedule,
-    /// The schedule for updating the kernels that the client shows of this document.
-    pub(super) kernels: Schedule,
+    diagnostics: Schedule,
+    kernels: Schedule,
+    /// Whether all diagnostics of some version of the document have been published.
+    pub(super) has_all_diagnostics: bool,
     /// Unique per opening, so that results for an earlier opening are not used.
     pub(super) generation: u64,
     /// The last edits, newest last: the replaced byte range and the length of the replacement.
@@ -51,8 +55,9 @@ impl Documents {
             language,
             version,
             text,
-            schedule: Schedule::default(),
+            diagnostics: Schedule::default(),
             kernels: Schedule::of_pauses(),
+            has_all_diagnostics: false,
             generation: self.generations,
             edits: VecDeque::new(),
             edits_forgotten: 0,
@@ -74,6 +79,27 @@ impl Documents {
 }
 
 impl Document {
+    /// When the computation of this kind starts.
+    pub(super) fn schedule(&mut self, job: Job) -> &mut Schedule {
+        match job {
+            Job::Diagnostics => &mut self.diagnostics,
+            Job::Kernels => &mut self.kernels,
+        }
+    }
+
+    /// This part of the document for a request; `None` while the analysis cannot load the text.
+    pub(super) fn view(&self, uri: &Url, session: &Arc<Session>, span: Range<usize>) -> Option<View> {
+        Some(View {
+            session: session.clone(),
+            uri: uri.clone(),
+            file: self.file?,
+            version: self.version,
+            text: self.text.clone(),
+            span,
+            open: Vec::new(),
+        })
+    }
+
     /// Applies one edit. `edit` fits the text, as [`from_proto::text_edit`] creates it.
     pub(super) fn apply(&mut self, edit: &TextEdit) {
         let Range { start, end } = edit.range;

@@ -8,8 +8,7 @@ use tokio::sync::oneshot;
 use tower_lsp::lsp_types::{DidChangeTextDocumentParams, DidOpenTextDocumentParams, Url};
 
 use super::capabilities::ClientProfile;
-use super::diagnostics::Finished;
-use super::kernel_updates::Updated;
+use super::jobs::Progress;
 use super::read::Read;
 
 /// All events of the main loop.
@@ -30,10 +29,8 @@ pub(super) enum Event {
     Read(Read),
     /// A read has ended or the client has read output: waiting reads may start.
     Room,
-    /// A computation of diagnostics has ended, by success or not.
-    Diagnosed(Finished),
-    /// The texts of shown kernels have been regenerated.
-    KernelsUpdated(Updated),
+    /// A computation that follows a document has ended, by success or not, or has something to tell before.
+    Progress(Progress),
     /// The assembler has finished some text.
     Assembled,
     /// Asks the client to show these files.

@@ -18,11 +18,11 @@ impl Request for TestDiagnostics {
         Subject::document(&params.text_document)
     }
 
-    fn run(Snapshot { analysis, view }: &Snapshot, _: &DocumentParams) -> Cancellable<Self::Found> {
-        diagnostics::find_all(analysis, view)
+    fn run(snapshot: &Snapshot, _: &DocumentParams) -> Cancellable<Self::Found> {
+        diagnostics::find_all(snapshot, None)
     }
 
     fn respond(view: &View, _: DocumentParams, found: Self::Found) -> Result<Self::Response> {
-        Ok(json!(diagnostics::to_proto(view, found, 0).diagnostics))
+        Ok(json!(diagnostics::to_proto(view, found).diagnostics))
     }
 }

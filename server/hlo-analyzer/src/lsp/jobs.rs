@@ -1,0 +1,116 @@
+//! Computations that follow the text of a document: its diagnostics, and the kernels of it that the client shows.
+//!
+//! They start by their [`Schedule`](super::schedule::Schedule), run on the pool, are cancelled and scheduled again by
+//! an edit, and post what they find to the main loop.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use ide::{Cancellable, Cancelled};
+use serde::{Deserialize, Serialize};
+use tower_lsp::lsp_types::notification::Notification;
+use tower_lsp::lsp_types::{PublishDiagnosticsParams, Url};
+
+use super::diagnostics;
+use super::kernel_tab::{KernelTab, Rendered};
+use super::read::panic_message;
+use super::snapshot::Snapshot;
+
+/// The kinds of computation, each with a schedule per document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Job {
+    Diagnostics,
+    /// The texts of the shown kernels.
+    Kernels,
+}
+
+/// A computation, and what it needs besides the snapshot.
+pub(super) enum Work {
+    /// `is_first`: no diagnostics of this document are published yet, so the cheap ones are not held back.
+    Diagnostics {
+        is_first: bool,
+    },
+    Kernels(Vec<KernelTab>),
+}
+
+/// What a computation has to tell, and the opening of the document it belongs to.
+pub(super) struct Progress {
+    pub(super) job: Job,
+    pub(super) uri: Url,
+    pub(super) generation: u64,
+    pub(super) outcome: Outcome,
+}
+
+pub(super) enum Outcome {
+    Diagnostics(PublishDiagnosticsParams),
+    /// The diagnostics available before slow kernel analyses finish; the rest follow.
+    Early(PublishDiagnosticsParams),
+    Kernels(Vec<(Url, Rendered)>),
+    Cancelled,
+    /// A panic, already logged. What is published stays until the text changes.
+    Failed,
+}
+
+enum Found {
+    Diagnostics(ide::Diagnostics),
+    Kernels(Vec<(Url, Rendered)>),
+}
+
+impl Job {
+    pub(super) const ALL: [Job; 2] = [Job::Diagnostics, Job::Kernels];
+}
+
+impl Work {
+    /// Computes on the pool and posts the outcome, the last one after the snapshot is released.
+    pub(super) fn run(self, snapshot: Snapshot, post: impl Fn(Outcome)) {
+        let found = catch_unwind(AssertUnwindSafe(|| self.find(&snapshot, &post)));
+        // Edits wait for the snapshot, not for the conversion.
+        let Snapshot { analysis, view } = snapshot;
+        drop(analysis);
+        post(match found {
+            Ok(Ok(Found::Diagnostics(found))) => Outcome::Diagnostics(diagnostics::to_proto(&view, found)),
+            Ok(Ok(Found::Kernels(tabs))) => Outcome::Kernels(tabs),
+            Ok(Err(Cancelled::PendingWrite | Cancelled::Local)) => Outcome::Cancelled,
+            Err(panic) => {
+                let (uri, message) = (&view.uri, panic_message(&*panic));
+                tracing::error!("the {self} of {uri} failed, which is a bug: {message}");
+                Outcome::Failed
+            }
+        });
+    }
+
+    fn find(&self, snapshot: &Snapshot, post: &impl Fn(Outcome)) -> Cancellable<Found> {
+        match self {
+            Work::Diagnostics { is_first } => {
+                let early = |found| post(Outcome::Early(diagnostics::to_proto(&snapshot.view, found)));
+                let early: &dyn Fn(ide::Diagnostics) = &early;
+                diagnostics::find_all(snapshot, is_first.then_some(early)).map(Found::Diagnostics)
+            }
+            Work::Kernels(tabs) => {
+                let tabs = tabs.iter().map(|tab| Ok((tab.uri.clone(), snapshot.render(tab)?)));
+                tabs.collect::<Cancellable<_>>().map(Found::Kernels)
+            }
+        }
+    }
+}
+
+impl std::fmt::Display for Work {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Work::Diagnostics { .. } => "diagnostics",
+            Work::Kernels(_) => "kernels",
+        })
+    }
+}
+
+/// The text of a kernel that the client shows has changed.
+pub(super) enum KernelChanged {}
+
+impl Notification for KernelChanged {
+    type Params = KernelChangedParams;
+    const METHOD: &'static str = "hlo-analyzer/kernelChanged";
+}
+
+#[derive(Serialize, Deserialize)]
+pub(super) struct KernelChangedParams {
+    pub(super) uri: Url,
+}

@@ -1,0 +1,91 @@
+//! Computations that follow the documents: their start, and what the client is sent of them.
+
+use std::time::Instant;
+
+use tower_lsp::lsp_types::notification::PublishDiagnostics;
+use tower_lsp::lsp_types::{PublishDiagnosticsParams, Url};
+
+use super::MainLoop;
+use crate::lsp::jobs::{Job, KernelChanged, KernelChangedParams, Outcome, Progress, Work};
+use crate::lsp::kernel_files;
+use crate::lsp::kernel_tab::Rendered;
+use crate::lsp::mailbox::Event;
+use crate::lsp::snapshot::Snapshot;
+
+impl MainLoop {
+    /// Starts the computations whose pause is over.
+    pub(super) fn start_jobs(&mut self) {
+        let now = Instant::now();
+        for (uri, document) in self.documents.iter_mut() {
+            for job in Job::ALL {
+                if document.schedule(job).due().is_none_or(|due| due > now) {
+                    continue;
+                }
+                let work = match job {
+                    Job::Diagnostics => Some(Work::Diagnostics { is_first: !document.has_all_diagnostics }),
+                    Job::Kernels => Some(self.session.kernels.of_file(uri))
+                        .filter(|tabs| !tabs.is_empty())
+                        .map(Work::Kernels),
+                };
+                let view = document.view(uri, &self.session, 0..document.text.len_bytes());
+                let Some((work, view)) = work.zip(view) else {
+                    document.schedule(job).cancel();
+                    continue;
+                };
+                let snapshot = Snapshot { analysis: self.host.analysis(), view };
+                document.schedule(job).started(snapshot.analysis.cancellation(), now);
+                let (generation, uri, mailbox) = (document.generation, uri.clone(), self.mailbox.clone());
+                let post = move |outcome| {
+                    mailbox.post(Event::Progress(Progress { job, uri: uri.clone(), generation, outcome }));
+                };
+                self.pool.spawn_blocking(move || work.run(snapshot, post));
+            }
+        }
+    }
+
+    /// Sends the client what a computation has found.
+    pub(super) fn publish(&mut self, Progress { job, uri, generation, outcome }: Progress) {
+        let document = self.documents.get_mut(&uri);
+        let Some(document) = document.filter(|document| document.generation == generation) else { return };
+        if !matches!(outcome, Outcome::Early(_)) {
+            let is_cancelled = matches!(outcome, Outcome::Cancelled);
+            document.schedule(job).ended(is_cancelled, Instant::now());
+        }
+        match outcome {
+            Outcome::Early(params) => self.publish_diagnostics(params),
+            Outcome::Diagnostics(params) => {
+                document.has_all_diagnostics = true;
+                self.publish_diagnostics(params);
+            }
+            Outcome::Kernels(tabs) => tabs.into_iter().for_each(|(uri, tab)| self.publish_tab(uri, tab)),
+            Outcome::Cancelled | Outcome::Failed => {}
+        }
+    }
+
+    fn publish_diagnostics(&self, params: PublishDiagnosticsParams) {
+        self.outbox.notify_latest::<PublishDiagnostics>(&params.uri.clone(), params);
+    }
+
+    /// Sends the client the text or the diagnostics of a tab, if they have changed.
+    fn publish_tab(&self, uri: Url, tab: Rendered) {
+        let news = self.session.kernels.update(&uri, &tab.text, &tab.diagnostics);
+        let Some((is_other, path, says_other)) = news else { return };
+        match path {
+            Some(path) if is_other => _ = kernel_files::write(&path, &tab.text),
+            None if is_other => {
+                let params = KernelChangedParams { uri: uri.clone() };
+                self.outbox.notify_latest::<KernelChanged>(&uri, params);
+            }
+            _ => {}
+        }
+        if says_other {
+            let diagnostics = tab.diagnostics;
+            self.publish_diagnostics(PublishDiagnosticsParams { uri, diagnostics, version: None });
+        }
+    }
+
+    pub(super) fn publish_no_diagnostics(&self, uri: &Url) {
+        let (uri, diagnostics) = (uri.clone(), Vec::new());
+        self.publish_diagnostics(PublishDiagnosticsParams { uri, diagnostics, version: None });
+    }
+}
