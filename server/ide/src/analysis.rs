@@ -178,16 +178,6 @@ impl Analysis {
         &self.views.get(&file).expect("the file is open").rope
     }
 
-    /// Like [`Self::with_file`], choosing the function by the language of the file.
-    fn of_language<T>(
-        &self,
-        file: FileId,
-        hlo: impl FnOnce(FileContext<'_>) -> T,
-        mlir: impl FnOnce(FileContext<'_>) -> T,
-    ) -> Cancellable<T> {
-        self.with_file(file, |context| if context.is_mlir() { mlir(context) } else { hlo(context) })
-    }
-
     fn with_file<T>(&self, file: FileId, query: impl FnOnce(FileContext<'_>) -> T) -> Cancellable<T> {
         let view = self.views.get(&file).expect("the file is open");
         self.catch(|db| {

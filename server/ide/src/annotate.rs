@@ -9,19 +9,13 @@ use crate::hover::{differs, loop_text, operand_names};
 use crate::kernel::hover::{caused_in_kernel, kernel_hover};
 use crate::locate::{FileContext, InstructionRef};
 use crate::maps::{LocalGraph, outputs};
-use crate::mlir;
 use crate::plain_text::plain_text;
 
 /// Writes every line of the text; after the last line of an instruction, indented comments with its kernel
 /// and maps.
 pub(crate) fn annotate(context: &FileContext<'_>, write: &mut dyn FnMut(&str)) {
-    let findings = match context.is_mlir() {
-        true => mlir::diagnostics::diagnostics(context, Depth::Verifier, usize::MAX).shown,
-        false => diagnostics(context, Depth::Verifier, usize::MAX).shown,
-    };
-    if !context.is_mlir() {
-        context.kernels_ahead();
-    }
+    let findings = diagnostics(context, Depth::Verifier, usize::MAX).shown;
+    context.kernels_ahead();
     let rope = &context.view.rope;
     // Annotations after a line, in text order.
     let mut notes: Vec<(usize, String)> = Vec::new();
@@ -31,19 +25,7 @@ pub(crate) fn annotate(context: &FileContext<'_>, write: &mut dyn FnMut(&str)) {
     }
     for piece in 0..context.pieces() {
         crate::analysis::check_cancelled(context.db);
-        if context.is_mlir() {
-            notes.extend(mlir_notes(context, piece));
-            continue;
-        }
-        for (id, instruction) in context.block(piece).parse.instructions.iter().enumerate() {
-            if instruction.is_nested {
-                continue;
-            }
-            let at = InstructionRef { piece, id: id as u32 };
-            let line = rope.byte_to_line(context.range(piece, instruction.span).end);
-            let of_instruction = kernel_notes(context, at).into_iter().chain(map_notes(context, at));
-            notes.extend(of_instruction.map(|note| (line, note)));
-        }
+        notes.extend(context.semantics().notes_in(context, piece));
     }
     notes.sort_by_key(|(line, _)| *line);
     let mut notes = notes.into_iter().peekable();
@@ -61,21 +43,19 @@ pub(crate) fn annotate(context: &FileContext<'_>, write: &mut dyn FnMut(&str)) {
     }
 }
 
-/// The maps of the ops of a piece: after an op, or before its regions.
-fn mlir_notes(context: &FileContext<'_>, piece: usize) -> Vec<(usize, String)> {
-    let rope = &context.view.rope;
-    let ops = context.mlir_piece(piece).parse.ops.len() as ::mlir::OpId;
-    let of_all = |source: &mlir_indexing::Source<'_>| {
-        let mut notes = Vec::new();
-        for id in (0..ops).filter(|&id| !source.parse.is_continued(id)) {
-            let end = context.range(piece, source.parse.op(id).head).end;
-            let line = rope.byte_to_line(end.min(rope.len_bytes()));
-            let of_op = mlir::map_notes::map_notes(source, id).into_iter();
-            notes.extend(of_op.map(|note| (line, format!("  //   {note}\n"))));
+/// The kernels and maps of a piece of HLO, after the last lines of its instructions.
+pub(crate) fn notes_in(context: &FileContext<'_>, piece: usize) -> Vec<(usize, String)> {
+    let mut notes = Vec::new();
+    for (id, instruction) in context.block(piece).parse.instructions.iter().enumerate() {
+        if instruction.is_nested {
+            continue;
         }
-        notes
-    };
-    db::with_mlir_source(context.db, context.view.file, piece, of_all).unwrap_or_default()
+        let at = InstructionRef { piece, id: id as u32 };
+        let line = context.view.rope.byte_to_line(context.range(piece, instruction.span).end);
+        let of_instruction = kernel_notes(context, at).into_iter().chain(map_notes(context, at));
+        notes.extend(of_instruction.map(|note| (line, note)));
+    }
+    notes
 }
 
 /// The hover's information about the kernel: launch, bytes, time and the traffic of each array.

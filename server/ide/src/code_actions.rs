@@ -112,8 +112,8 @@ impl Actions<'_> {
 
 pub(crate) type Provider = fn(&FileContext<'_>, &TextRange, &mut Actions<'_>);
 
-/// The providers in the order in which editors show their actions.
-const PROVIDERS: &[Provider] = &[
+/// The providers for HLO, in the order in which editors show their actions.
+pub(crate) const PROVIDERS: &[Provider] = &[
     repair::repair,
     operand_shapes::operand_shapes,
     strip_metadata::strip_metadata,
@@ -130,18 +130,8 @@ pub(crate) fn code_actions(
     range: &TextRange,
     wanted: Wanted<'_>,
 ) -> Vec<CodeAction> {
-    offered(context, range, wanted, PROVIDERS)
-}
-
-/// The actions of these providers, in order.
-pub(crate) fn offered(
-    context: &FileContext<'_>,
-    range: &TextRange,
-    wanted: Wanted<'_>,
-    providers: &[Provider],
-) -> Vec<CodeAction> {
     let mut actions = Actions { wanted, found: Vec::new() };
-    for provider in providers {
+    for provider in context.semantics().action_providers() {
         provider(context, range, &mut actions);
     }
     actions.found

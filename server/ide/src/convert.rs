@@ -44,11 +44,8 @@ impl Conversion {
     }
 }
 
-/// The file in the other language.
-pub(crate) fn convert(context: &FileContext<'_>) -> Conversion {
-    if !context.is_mlir() {
-        return to_stablehlo(context);
-    }
+/// An MLIR file as HLO, with what it lacks.
+pub(crate) fn to_hlo(context: &FileContext<'_>) -> Conversion {
     let module = hlo_of(context);
     let of = |(piece, missing): &(usize, mlir_hlo::Incomplete)| NotConverted {
         range: Some(context.range(*piece, missing.span)),
@@ -81,7 +78,8 @@ pub(crate) fn hlo_of(context: &FileContext<'_>) -> HloModule {
     mlir_hlo::to_hlo(&parts)
 }
 
-fn to_stablehlo(context: &FileContext<'_>) -> Conversion {
+/// An HLO file as StableHLO.
+pub(crate) fn to_stablehlo(context: &FileContext<'_>) -> Conversion {
     let blocks: Vec<&ir::Block> = (0..context.pieces()).map(|piece| &**context.block(piece)).collect();
     let module = mlir_hlo::to_stablehlo(&blocks, context.module());
     let of = |missing: mlir_hlo::MissingInstruction| {

@@ -15,81 +15,92 @@ pub enum Depth {
     Verifier,
 }
 
+/// In text order.
 pub(crate) fn diagnostics(context: &FileContext<'_>, depth: Depth, limit: usize) -> Diagnostics {
+    let semantics = context.semantics();
     let mut all = Collector::new(limit);
     if depth == Depth::Verifier {
         context.view.check_ahead(context.db);
     }
-    let module = context.module();
-    let mut module_findings: Vec<_> = module.findings.iter().collect();
-    module_findings.sort_by_key(|f| f.segment.piece);
-    let mut module_findings = module_findings.into_iter().peekable();
     for piece in 0..context.pieces() {
-        let block = context.block(piece);
-        let mut of_piece: Vec<Diagnostic> = Vec::new();
-        let errors = block.parse.errors.iter();
-        let warnings = block.parse.warnings.iter().map(|e| (e, Severity::Warning, "syntax"));
-        let unknown = block.parse.unknown.iter().map(|e| (e, Severity::Warning, ir::UNKNOWN_WORD));
-        let errors = errors.map(|e| (e, Severity::Error, "syntax"));
-        for (error, severity, code) in errors.chain(warnings).chain(unknown) {
-            of_piece.push(Diagnostic {
-                range: context.range(piece, error.span),
-                severity,
-                code,
-                message: error.message.clone(),
-                related: Vec::new(),
-                is_of_parser: true,
-                fix: None,
-            });
-        }
-        let links = db::link_findings(context.db, context.view.file.pieces(context.db)[piece]);
-        of_piece.extend(block.findings.iter().chain(links).map(|f| diagnostic(context, piece, f)));
-        while let Some(finding) = module_findings.next_if(|f| f.segment.piece == piece) {
-            of_piece.push(module_diagnostic(context, finding, true));
-        }
-        if depth == Depth::Verifier {
-            let verified = db::verify_findings(context.db, context.view.file.pieces(context.db)[piece]);
-            of_piece.extend(verified.iter().map(|f| instruction_diagnostic(context, piece, f)));
-            let module_verified = db::module_verify_findings(context.db, context.view.file).iter();
-            let here = module_verified.filter(|f| f.segment.piece == piece);
-            of_piece.extend(here.map(|f| module_diagnostic(context, f, false)));
-        }
+        let mut of_piece = semantics.diagnostics_in(context, piece, depth);
         of_piece.sort_by_key(|d| (d.range.start, d.range.end));
         all.extend(of_piece);
     }
-    let is_blank = || context.view.rope.chars().all(char::is_whitespace);
-    if module.computations.is_empty() && all.shown.is_empty() && !is_blank() {
-        let end = context.view.rope.len_bytes();
-        all.extend(vec![Diagnostic {
-            range: end..end,
-            severity: Severity::Error,
-            code: "syntax",
-            message: "the text holds no computation".to_owned(),
-            related: Vec::new(),
-            is_of_parser: true,
-            fix: None,
-        }]);
+    if all.shown.is_empty() {
+        all.extend(semantics.empty_file(context).into_iter().collect());
     }
     all.finish()
 }
 
+/// The errors of a piece of HLO.
+pub(crate) fn diagnostics_in(context: &FileContext<'_>, piece: usize, depth: Depth) -> Vec<Diagnostic> {
+    let block = context.block(piece);
+    let mut of_piece: Vec<Diagnostic> = Vec::new();
+    let errors = block.parse.errors.iter();
+    let warnings = block.parse.warnings.iter().map(|e| (e, Severity::Warning, "syntax"));
+    let unknown = block.parse.unknown.iter().map(|e| (e, Severity::Warning, ir::UNKNOWN_WORD));
+    let errors = errors.map(|e| (e, Severity::Error, "syntax"));
+    for (error, severity, code) in errors.chain(warnings).chain(unknown) {
+        of_piece.push(Diagnostic {
+            range: context.range(piece, error.span),
+            severity,
+            code,
+            message: error.message.clone(),
+            related: Vec::new(),
+            is_of_parser: true,
+            fix: None,
+        });
+    }
+    let links = db::link_findings(context.db, context.view.file.pieces(context.db)[piece]);
+    of_piece.extend(block.findings.iter().chain(links).map(|f| diagnostic(context, piece, f)));
+    let of_module = context.module().findings.iter().filter(|f| f.segment.piece == piece);
+    of_piece.extend(of_module.map(|f| module_diagnostic(context, f, true)));
+    if depth == Depth::Verifier {
+        let verified = db::verify_findings(context.db, context.view.file.pieces(context.db)[piece]);
+        of_piece.extend(verified.iter().map(|f| instruction_diagnostic(context, piece, f)));
+        let module_verified = db::module_verify_findings(context.db, context.view.file).iter();
+        let here = module_verified.filter(|f| f.segment.piece == piece);
+        of_piece.extend(here.map(|f| module_diagnostic(context, f, false)));
+    }
+    of_piece
+}
+
+/// A file of HLO must have a computation.
+pub(crate) fn empty_file(context: &FileContext<'_>) -> Option<Diagnostic> {
+    let is_blank = || context.view.rope.chars().all(char::is_whitespace);
+    if !context.module().computations.is_empty() || is_blank() {
+        return None;
+    }
+    let end = context.view.rope.len_bytes();
+    Some(Diagnostic {
+        range: end..end,
+        severity: Severity::Error,
+        code: "syntax",
+        message: "the text holds no computation".to_owned(),
+        related: Vec::new(),
+        is_of_parser: true,
+        fix: None,
+    })
+}
+
 /// Keeps diagnostics up to the limit, and counts the rest.
-pub(crate) struct Collector {
+struct Collector {
     shown: Vec<Diagnostic>,
     omitted: usize,
     limit: usize,
 }
 
 impl Collector {
-    pub(crate) fn new(limit: usize) -> Collector {
+    fn new(limit: usize) -> Collector {
         Collector { shown: Vec::new(), omitted: 0, limit }
     }
 
-    pub(crate) fn finish(self) -> Diagnostics {
+    fn finish(self) -> Diagnostics {
         Diagnostics { shown: self.shown, omitted: self.omitted, omitted_hints: 0 }
     }
 
-    pub(crate) fn extend(&mut self, diagnostics: Vec<Diagnostic>) {
+    fn extend(&mut self, diagnostics: Vec<Diagnostic>) {
         let room = self.limit.saturating_sub(self.shown.len());
         self.omitted += diagnostics.len().saturating_sub(room);
         self.shown.extend(diagnostics.into_iter().take(room));

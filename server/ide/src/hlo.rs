@@ -6,10 +6,35 @@ pub(crate) mod definitions;
 pub(crate) mod names;
 mod new_names;
 
+use std::ops::Range;
+
+use eval::reference::{Arguments, Form};
+
 use crate::call_hierarchy::{CallDirection, CallItem};
+use crate::code_actions::Provider;
+use crate::code_actions::convert::Target;
+use crate::convert::Conversion;
+use crate::diagnostics::Depth;
+use crate::evaluate::{Evaluated, EvaluationQuery};
+use crate::evaluation_parameters::EvaluationParameter;
+use crate::hover::HoverConfig;
+use crate::indexing_queries::{IndexingQuery, IndexingReply, QueryError};
+use crate::inlay_hints::InlayHintsConfig;
+use crate::kernel::access_pattern::Accessing;
+use crate::kernel::coalescing_warnings::CoalescingConfig;
+use crate::kernel::document::{KernelDocument, ShownKernel};
+use crate::kernel::fusion::{FusionError, FusionQuery};
+use crate::kernel::language::KernelLanguage;
+use crate::kernel::launched::LaunchedKernel;
 use crate::locate::FileContext;
 use crate::semantics::{Defined, Function, Name, Occurrence, Semantics, Symbol};
-use crate::{NavigationTarget, RenameError, TextRange};
+use crate::warnings::WarningsConfig;
+use crate::workspace_symbols::Place;
+use crate::{
+    CodeLens, Completion, Diagnostic, Diagnostics, DocumentLink, DocumentSymbol, FileStatistics, Fold, Hover,
+    InlayHint, NavigationTarget, RenameError, SemanticToken, SignatureHelp, TextEdit, TextRange,
+    WorkspaceSymbol,
+};
 
 /// The language HLO.
 pub(crate) struct Hlo;
@@ -78,5 +103,216 @@ impl Semantics for Hlo {
         direction: CallDirection,
     ) -> Vec<(Function, TextRange)> {
         calls::calls(context, function, direction)
+    }
+
+    fn statistics(&self, context: &FileContext<'_>) -> FileStatistics {
+        crate::statistics::statistics(context)
+    }
+
+    fn document_symbols(&self, context: &FileContext<'_>, limit: usize) -> (Vec<DocumentSymbol>, usize) {
+        crate::document_symbols::document_symbols(context, limit)
+    }
+
+    fn symbols(
+        &self,
+        context: &FileContext<'_>,
+        with_instructions: bool,
+        found: &mut dyn FnMut(&str, bool, Place),
+    ) {
+        crate::workspace_symbols::symbols(context, with_instructions, found);
+    }
+
+    fn workspace_symbol(&self, context: &FileContext<'_>, place: Place) -> Option<WorkspaceSymbol> {
+        crate::workspace_symbols::workspace_symbol(context, place)
+    }
+
+    fn folding_ranges(&self, context: &FileContext<'_>, limit: usize) -> Vec<Fold> {
+        crate::folding_ranges::folding_ranges(context, limit)
+    }
+
+    fn enclosing_ranges(&self, context: &FileContext<'_>, offset: usize) -> Vec<TextRange> {
+        crate::selection_ranges::enclosing_ranges(context, offset)
+    }
+
+    fn semantic_tokens(
+        &self,
+        context: &FileContext<'_>,
+        range: &TextRange,
+        limit: usize,
+    ) -> Option<Vec<SemanticToken>> {
+        crate::semantic_tokens::semantic_tokens(context, range, limit)
+    }
+
+    fn document_links(&self, context: &FileContext<'_>, limit: usize) -> Vec<DocumentLink> {
+        crate::document_links::document_links(context, limit)
+    }
+
+    fn find_name(&self, context: &FileContext<'_>, name: &str) -> Option<usize> {
+        context.find_instruction(None, name).map(|at| context.offset_of(at))
+    }
+
+    fn hover(&self, context: &FileContext<'_>, offset: usize, config: &HoverConfig) -> Option<Hover> {
+        crate::hover::hover(context, offset, config)
+    }
+
+    fn inlay_hints(
+        &self,
+        context: &FileContext<'_>,
+        range: TextRange,
+        config: &InlayHintsConfig,
+    ) -> Vec<InlayHint> {
+        crate::inlay_hints::inlay_hints(context, range, config)
+    }
+
+    fn code_lens_places(&self, context: &FileContext<'_>, kernels: bool, limit: usize) -> Vec<TextRange> {
+        crate::code_lens::code_lens_places(context, kernels, limit)
+    }
+
+    fn code_lens(&self, context: &FileContext<'_>, offset: usize) -> Option<CodeLens> {
+        crate::code_lens::code_lens(context, offset)
+    }
+
+    fn diagnostics_in(&self, context: &FileContext<'_>, piece: usize, depth: Depth) -> Vec<Diagnostic> {
+        crate::diagnostics::diagnostics_in(context, piece, depth)
+    }
+
+    fn empty_file(&self, context: &FileContext<'_>) -> Option<Diagnostic> {
+        crate::diagnostics::empty_file(context)
+    }
+
+    fn notes_in(&self, context: &FileContext<'_>, piece: usize) -> Vec<(usize, String)> {
+        crate::annotate::notes_in(context, piece)
+    }
+
+    fn coalescing_warnings(
+        &self,
+        context: &FileContext<'_>,
+        config: &CoalescingConfig,
+        limit: usize,
+    ) -> Diagnostics {
+        crate::kernel::coalescing_warnings::coalescing_warnings_of_launches(context, config, limit)
+    }
+
+    fn has_more_kernels_than(&self, context: &FileContext<'_>, count: usize) -> bool {
+        db::fused_computations(context.db, context.view.file).len() > count
+    }
+
+    fn completion(&self, context: &FileContext<'_>, offset: usize) -> Completion {
+        crate::completion::completion(context, offset)
+    }
+
+    fn signature_help(&self, context: &FileContext<'_>, offset: usize) -> Option<SignatureHelp> {
+        crate::signature_help::signature_help(context, offset)
+    }
+
+    fn formatting(&self, context: &FileContext<'_>, range: &TextRange) -> Vec<TextEdit> {
+        crate::formatting::formatting(context, range)
+    }
+
+    fn on_type_formatting(&self, context: &FileContext<'_>, offset: usize, typed: char) -> Vec<TextEdit> {
+        crate::formatting::on_type_formatting(context, offset, typed)
+    }
+
+    fn default_kernel(&self, context: &FileContext<'_>) -> Result<String, &'static str> {
+        crate::kernel::default_kernel::default_kernel(context)
+    }
+
+    fn shown_kernel(&self, context: &FileContext<'_>, offset: usize) -> Option<ShownKernel> {
+        crate::kernel::document::shown_kernel(context, offset)
+    }
+
+    fn offered_kernel(&self, context: &FileContext<'_>, offset: usize) -> Option<ShownKernel> {
+        crate::code_actions::show_kernel::offered_kernel(context, offset)
+    }
+
+    fn kernel_document(
+        &self,
+        context: &FileContext<'_>,
+        query: &FusionQuery,
+        language: KernelLanguage,
+    ) -> Result<KernelDocument, FusionError> {
+        crate::kernel::document::kernel_document(context, query, language)
+    }
+
+    fn kernel_lines(
+        &self,
+        context: &FileContext<'_>,
+        query: &FusionQuery,
+        document: &KernelDocument,
+        offset: usize,
+    ) -> Vec<Range<usize>> {
+        crate::kernel::follow::kernel_lines(context, query, document, offset)
+    }
+
+    fn launched(
+        &self,
+        context: &FileContext<'_>,
+        query: &FusionQuery,
+    ) -> Result<LaunchedKernel, FusionError> {
+        LaunchedKernel::named(context, query)
+    }
+
+    fn launched_in(&self, context: &FileContext<'_>, range: &TextRange) -> Option<LaunchedKernel> {
+        crate::kernel::access_pattern::launched_in(context, range)
+    }
+
+    fn accessing_at(&self, context: &FileContext<'_>, offset: usize) -> Option<Accessing> {
+        crate::kernel::access_pattern::accessing_at(context, offset)
+    }
+
+    fn why_no_kernels(&self) -> &'static str {
+        crate::kernel::heaviest::NOT_OPTIMIZED
+    }
+
+    fn evaluate(
+        &self,
+        context: &FileContext<'_>,
+        query: &EvaluationQuery,
+        arguments: &Arguments,
+        form: Form,
+    ) -> Evaluated {
+        crate::evaluate::evaluate(context, query, arguments, form)
+    }
+
+    fn evaluate_at(
+        &self,
+        context: &FileContext<'_>,
+        offset: usize,
+        arguments: &Arguments,
+        form: Form,
+    ) -> Option<Evaluated> {
+        crate::evaluate::evaluate_at(context, offset, arguments, form)
+    }
+
+    fn has_value(&self, context: &FileContext<'_>, offset: usize) -> bool {
+        context.instruction_at(offset).is_some_and(|at| context.computation_index(at).is_some())
+    }
+
+    fn evaluation_parameters(&self, context: &FileContext<'_>, offset: usize) -> Vec<EvaluationParameter> {
+        crate::evaluation_parameters::evaluation_parameters(context, offset)
+    }
+
+    fn indexing(
+        &self,
+        context: &FileContext<'_>,
+        query: &IndexingQuery,
+    ) -> Result<IndexingReply, QueryError> {
+        crate::indexing_queries::indexing(context, query)
+    }
+
+    fn convert(&self, context: &FileContext<'_>) -> Conversion {
+        crate::convert::to_stablehlo(context)
+    }
+
+    fn converts_to(&self, _: &FileContext<'_>) -> Option<Target> {
+        Some(crate::code_actions::convert::STABLEHLO)
+    }
+
+    fn warnings(&self, context: &FileContext<'_>, config: &WarningsConfig, limit: usize) -> Diagnostics {
+        crate::warnings::warnings(context, config, limit)
+    }
+
+    fn action_providers(&self) -> &'static [Provider] {
+        crate::code_actions::PROVIDERS
     }
 }

@@ -26,16 +26,42 @@ pub(crate) mod op_maps_hover;
 pub(crate) mod selection_ranges;
 pub(crate) mod semantic_tokens;
 pub(crate) mod source_location;
-pub(crate) mod statistics;
 pub(crate) mod workspace_symbols;
 
 #[cfg(test)]
 mod in_pieces;
+#[cfg(test)]
+mod tests;
+
+use std::ops::Range;
+
+use eval::reference::{Arguments, Form};
 
 use crate::call_hierarchy::{CallDirection, CallItem};
+use crate::code_actions::Provider;
+use crate::code_actions::convert::Target;
+use crate::convert::Conversion;
+use crate::diagnostics::Depth;
+use crate::evaluate::{Evaluated, EvaluationQuery};
+use crate::evaluation_parameters::EvaluationParameter;
+use crate::hover::HoverConfig;
+use crate::indexing_queries::{IndexingQuery, IndexingReply, QueryError};
+use crate::inlay_hints::InlayHintsConfig;
+use crate::kernel::access_pattern::Accessing;
+use crate::kernel::coalescing_warnings::CoalescingConfig;
+use crate::kernel::document::{KernelDocument, ShownKernel};
+use crate::kernel::fusion::{FusionError, FusionQuery};
+use crate::kernel::language::KernelLanguage;
+use crate::kernel::launched::LaunchedKernel;
 use crate::locate::FileContext;
 use crate::semantics::{Defined, Function, Name, Occurrence, Semantics, Symbol};
-use crate::{NavigationTarget, RenameError, TextRange};
+use crate::warnings::WarningsConfig;
+use crate::workspace_symbols::Place;
+use crate::{
+    CodeLens, Completion, Diagnostic, Diagnostics, DocumentLink, DocumentSymbol, FileStatistics, Fold, Hover,
+    InlayHint, NavigationTarget, RenameError, SemanticToken, SignatureHelp, TextEdit, TextRange,
+    WorkspaceSymbol,
+};
 
 /// The language MLIR.
 pub(crate) struct Mlir;
@@ -103,207 +129,222 @@ impl Semantics for Mlir {
     ) -> Vec<(Function, TextRange)> {
         calls::calls(context, function, direction)
     }
+
+    fn statistics(&self, context: &FileContext<'_>) -> FileStatistics {
+        module_statistics(context)
+    }
+
+    fn document_symbols(&self, context: &FileContext<'_>, limit: usize) -> (Vec<DocumentSymbol>, usize) {
+        document_symbols::document_symbols(context, limit)
+    }
+
+    fn symbols(&self, context: &FileContext<'_>, _: bool, found: &mut dyn FnMut(&str, bool, Place)) {
+        workspace_symbols::symbols(context, found);
+    }
+
+    fn workspace_symbol(&self, context: &FileContext<'_>, place: Place) -> Option<WorkspaceSymbol> {
+        workspace_symbols::workspace_symbol(context, place)
+    }
+
+    fn folding_ranges(&self, context: &FileContext<'_>, limit: usize) -> Vec<Fold> {
+        folding_ranges::folding_ranges(context, limit)
+    }
+
+    fn enclosing_ranges(&self, context: &FileContext<'_>, offset: usize) -> Vec<TextRange> {
+        selection_ranges::enclosing_ranges(context, offset)
+    }
+
+    fn semantic_tokens(
+        &self,
+        context: &FileContext<'_>,
+        range: &TextRange,
+        limit: usize,
+    ) -> Option<Vec<SemanticToken>> {
+        semantic_tokens::semantic_tokens(context, range, limit)
+    }
+
+    fn document_links(&self, context: &FileContext<'_>, limit: usize) -> Vec<DocumentLink> {
+        source_location::document_links(context, limit)
+    }
+
+    fn find_name(&self, context: &FileContext<'_>, name: &str) -> Option<usize> {
+        context.find_value(name)
+    }
+
+    fn hover(&self, context: &FileContext<'_>, offset: usize, config: &HoverConfig) -> Option<Hover> {
+        hover::hover(context, offset, config)
+    }
+
+    fn inlay_hints(
+        &self,
+        context: &FileContext<'_>,
+        range: TextRange,
+        config: &InlayHintsConfig,
+    ) -> Vec<InlayHint> {
+        inlay_hints::inlay_hints(context, range, config)
+    }
+
+    fn code_lens_places(&self, context: &FileContext<'_>, kernels: bool, limit: usize) -> Vec<TextRange> {
+        kernels::code_lens_places(context, kernels, limit)
+    }
+
+    fn code_lens(&self, context: &FileContext<'_>, offset: usize) -> Option<CodeLens> {
+        kernels::code_lens(context, offset)
+    }
+
+    fn diagnostics_in(&self, context: &FileContext<'_>, piece: usize, depth: Depth) -> Vec<Diagnostic> {
+        diagnostics::diagnostics_in(context, piece, depth)
+    }
+
+    fn empty_file(&self, _: &FileContext<'_>) -> Option<Diagnostic> {
+        None
+    }
+
+    fn notes_in(&self, context: &FileContext<'_>, piece: usize) -> Vec<(usize, String)> {
+        map_notes::notes_in(context, piece)
+    }
+
+    fn coalescing_warnings(
+        &self,
+        context: &FileContext<'_>,
+        config: &CoalescingConfig,
+        limit: usize,
+    ) -> Diagnostics {
+        coalescing_warnings::coalescing_warnings(context, config, limit)
+    }
+
+    fn has_more_kernels_than(&self, context: &FileContext<'_>, count: usize) -> bool {
+        coalescing_warnings::has_more_kernels_than(context, count)
+    }
+
+    fn completion(&self, context: &FileContext<'_>, offset: usize) -> Completion {
+        completion::completion(context, offset)
+    }
+
+    fn signature_help(&self, _: &FileContext<'_>, _: usize) -> Option<SignatureHelp> {
+        None
+    }
+
+    fn formatting(&self, context: &FileContext<'_>, range: &TextRange) -> Vec<TextEdit> {
+        formatting::formatting(context, range)
+    }
+
+    fn on_type_formatting(&self, _: &FileContext<'_>, _: usize, _: char) -> Vec<TextEdit> {
+        Vec::new()
+    }
+
+    fn default_kernel(&self, context: &FileContext<'_>) -> Result<String, &'static str> {
+        kernels::named::default_kernel(context)
+    }
+
+    fn shown_kernel(&self, context: &FileContext<'_>, offset: usize) -> Option<ShownKernel> {
+        kernels::shown_kernel(context, offset)
+    }
+
+    fn offered_kernel(&self, context: &FileContext<'_>, offset: usize) -> Option<ShownKernel> {
+        kernels::shown_kernel(context, offset)
+    }
+
+    fn kernel_document(
+        &self,
+        context: &FileContext<'_>,
+        query: &FusionQuery,
+        language: KernelLanguage,
+    ) -> Result<KernelDocument, FusionError> {
+        kernels::kernel_document(context, query, language)
+    }
+
+    fn kernel_lines(
+        &self,
+        context: &FileContext<'_>,
+        _: &FusionQuery,
+        document: &KernelDocument,
+        offset: usize,
+    ) -> Vec<Range<usize>> {
+        kernels::kernel_lines(context, document, offset)
+    }
+
+    fn launched(
+        &self,
+        context: &FileContext<'_>,
+        query: &FusionQuery,
+    ) -> Result<LaunchedKernel, FusionError> {
+        kernels::hover::launched(context, query)
+    }
+
+    fn launched_in(&self, context: &FileContext<'_>, range: &TextRange) -> Option<LaunchedKernel> {
+        kernels::hover::launched_at(context, range.start)
+    }
+
+    fn accessing_at(&self, context: &FileContext<'_>, offset: usize) -> Option<Accessing> {
+        kernels::hover::launched_at(context, offset).map(Accessing::from)
+    }
+
+    fn why_no_kernels(&self) -> &'static str {
+        kernels::NOT_COMPILED
+    }
+
+    fn evaluate(
+        &self,
+        context: &FileContext<'_>,
+        query: &EvaluationQuery,
+        arguments: &Arguments,
+        form: Form,
+    ) -> Evaluated {
+        evaluate::evaluate(context, query, arguments, form)
+    }
+
+    fn evaluate_at(
+        &self,
+        context: &FileContext<'_>,
+        offset: usize,
+        arguments: &Arguments,
+        form: Form,
+    ) -> Option<Evaluated> {
+        evaluate::evaluate_at(context, offset, arguments, form)
+    }
+
+    fn has_value(&self, context: &FileContext<'_>, offset: usize) -> bool {
+        evaluate::has_value(context, offset)
+    }
+
+    fn evaluation_parameters(&self, context: &FileContext<'_>, offset: usize) -> Vec<EvaluationParameter> {
+        evaluate::evaluation_parameters(context, offset)
+    }
+
+    fn indexing(
+        &self,
+        context: &FileContext<'_>,
+        query: &IndexingQuery,
+    ) -> Result<IndexingReply, QueryError> {
+        indexing_queries::indexing(context, query)
+    }
+
+    fn convert(&self, context: &FileContext<'_>) -> Conversion {
+        crate::convert::to_hlo(context)
+    }
+
+    fn converts_to(&self, context: &FileContext<'_>) -> Option<Target> {
+        crate::code_actions::convert::holds_hlo_ops(context).then_some(crate::code_actions::convert::HLO)
+    }
+
+    fn warnings(&self, _: &FileContext<'_>, _: &WarningsConfig, _: usize) -> Diagnostics {
+        Diagnostics::default()
+    }
+
+    fn action_providers(&self) -> &'static [Provider] {
+        code_actions::PROVIDERS
+    }
 }
 
-#[cfg(test)]
-mod tests {
-    use crate::{
-        Analysis, AnalysisHost, CoalescingConfig, DomainHints, FileId, InlayHintsConfig, Language, TextEdit,
-        Wanted,
-    };
-
-    const CONSTRUCTS: &str = include_str!("../../mlir/tests/fixtures/constructs.mlir");
-
-    /// Whether a surplus brace gives some function a second region, in which its arguments are not known.
-    fn has_functions_of_two_regions(text: &str) -> bool {
-        let parse = mlir::parse(text, mlir::PieceState::default());
-        let mut functions =
-            (0..parse.ops.len() as u32).filter(|&id| mlir::is_function_like(parse.name(id, text)));
-        functions.any(|id| parse.regions_of(id).count() > 1)
-    }
-
-    /// The results of all features for a file.
-    fn all(analysis: &Analysis, file: FileId) -> String {
-        let text = analysis.rope(file).to_string();
-        let everything = (
-            (
-                analysis.diagnostics(file, 10_000),
-                analysis.coalescing_warnings(
-                    file,
-                    &CoalescingConfig { threshold: 1.0, ..CoalescingConfig::default() },
-                    10_000,
-                ),
-            ),
-            analysis.document_symbols(file, 10_000),
-            analysis.folding_ranges(file, 10_000),
-            analysis.semantic_tokens(file, 0..text.len(), 100_000),
-            analysis.inlay_hints(
-                file,
-                0..text.len(),
-                &InlayHintsConfig { domains: DomainHints::All, splits: true },
-            ),
-            (0..text.len()).step_by(97).map(|at| analysis.hover(file, at)).collect::<Vec<_>>(),
-            (0..text.len()).step_by(89).map(|at| analysis.references(file, at, true)).collect::<Vec<_>>(),
-            (0..text.len()).step_by(83).map(|at| analysis.selection_ranges(file, at)).collect::<Vec<_>>(),
-            (0..text.len()).step_by(79).map(|at| analysis.rename(file, at, "renamed")).collect::<Vec<_>>(),
-            (0..text.len()).step_by(73).map(|at| analysis.completion(file, at)).collect::<Vec<_>>(),
-            analysis.formatting(file, 0..text.len()),
-            (0..text.len())
-                .step_by(71)
-                .map(|at| analysis.code_actions(file, at..at, Wanted::Changes))
-                .collect::<Vec<_>>(),
-        );
-        format!("{everything:?}")
-    }
-
-    /// The results of all features for a text that is opened in pieces of at least `min_bytes`.
-    fn all_in_pieces(text: &str, min_bytes: usize) -> String {
-        let mut host = AnalysisHost::in_pieces_of(min_bytes);
-        let file = host.open("a.mlir", Language::Mlir, text);
-        let analysis = host.analysis();
-        all(&analysis, file)
-    }
-
-    fn assert_same(a: &str, b: &str, what: &dyn Fn() -> String) {
-        let at = a.bytes().zip(b.bytes()).position(|(a, b)| a != b);
-        let at = at.or_else(|| (a.len() != b.len()).then_some(a.len().min(b.len())));
-        let near = |s: &str| {
-            at.map(|at| {
-                let bytes = &s.as_bytes()[at.saturating_sub(400).min(s.len())..(at + 150).min(s.len())];
-                String::from_utf8_lossy(bytes).into_owned()
-            })
-        };
-        assert_eq!(near(a), near(b), "{}", what());
-    }
-
-    /// Names, types, constants, blocks and aliases that are defined in one piece and used in others.
-    const GIANT: &str = include_str!("mlir/giant.mlir");
-
-    #[test]
-    fn functions_in_pieces_are_what_they_are_as_a_whole() {
-        for text in [GIANT, CONSTRUCTS] {
-            let mut host = AnalysisHost::in_pieces_of(60);
-            let file = host.open("a.mlir", Language::Mlir, text);
-            assert!(host.analysis().statistics(file).expect("nobody cancels").pieces > 4);
-            let whole = all_in_pieces(text, usize::MAX);
-            for min_bytes in [1, 8, 25, 60, 200] {
-                assert_same(&all_in_pieces(text, min_bytes), &whole, &|| format!("in pieces of {min_bytes}"));
-            }
-        }
-    }
-
-    /// Maps of StableHLO: the types and constants of operands come from other pieces.
-    #[test]
-    fn maps_of_stablehlo_are_the_same_in_pieces() {
-        let maps = |min_bytes: usize| {
-            let mut host = AnalysisHost::in_pieces_of(min_bytes);
-            let file = host.open("a.mlir", Language::Mlir, GIANT);
-            let analysis = host.analysis();
-            let ops = GIANT.match_indices("= stablehlo.").map(|(at, _)| at + "= stable".len());
-            let hovers = ops.map(|at| {
-                analysis.hover(file, at).expect("nobody cancels").expect("there is an op").markdown
-            });
-            let hovers: Vec<_> = hovers.collect();
-            let config = InlayHintsConfig { domains: DomainHints::All, splits: true };
-            (hovers, analysis.inlay_hints(file, 0..GIANT.len(), &config).expect("nobody cancels"))
-        };
-        let whole = maps(usize::MAX);
-        assert!(whole.0.iter().filter(|hover| hover.contains("**output")).count() > 8, "{:?}", whole.0);
-        assert!(whole.0.iter().filter(|hover| hover.contains("**→")).count() > 4, "{:?}", whole.0);
-        for min_bytes in [1, 20, 70] {
-            let (hovers, hints) = maps(min_bytes);
-            for (hover, whole) in hovers.iter().zip(&whole.0) {
-                assert_eq!(hover, whole, "in pieces of {min_bytes}");
-            }
-            assert_eq!(hints, whole.1, "in pieces of {min_bytes}");
-        }
-    }
-
-    fn random(seed: u64) -> impl FnMut(usize) -> usize {
-        let mut random = random::Rng::new(seed);
-        move |below: usize| random.index(below)
-    }
-
-    /// Cut functions after random edits give the same results as when opened afresh.
-    #[test]
-    fn edits_of_functions_in_pieces_equal_a_fresh_start() {
-        const INSERTS: [&str; 18] = [
-            "",
-            "",
-            "}",
-            "{",
-            "(",
-            "\"",
-            "\n",
-            "%a",
-            "%0",
-            "%7 = x.y %a : f32\n",
-            "^bb1:\n",
-            "func.func @n() {\n",
-            "\n// -----\n",
-            "return\n",
-            "!t",
-            "{-#",
-            "#-}",
-            ", ",
-        ];
-        for seed in 1..12 {
-            let mut next = random(seed);
-            let min_bytes = 1 + next(40);
-            let mut text = if seed % 3 == 0 { CONSTRUCTS } else { GIANT }.to_owned();
-            let mut host = AnalysisHost::in_pieces_of(min_bytes);
-            let file = host.open("a.mlir", Language::Mlir, &text);
-            let mut done: Vec<(std::ops::Range<usize>, &str)> = Vec::new();
-            for step in 0..16 {
-                let start = next(text.len());
-                let end = (start + next(6)).min(text.len());
-                let insert = INSERTS[next(INSERTS.len())];
-                text.replace_range(start..end, insert);
-                host.apply(file, &[TextEdit { range: start..end, insert: insert.to_owned() }]);
-                done.push((start..end, insert));
-                if step % 3 == 2 && !has_functions_of_two_regions(&text) {
-                    let edited = all(&host.analysis(), file);
-                    let fresh = all_in_pieces(&text, min_bytes);
-                    assert_same(&edited, &fresh, &|| {
-                        format!("seed {seed} step {step} of {min_bytes}: {done:?}")
-                    });
-                }
-            }
-        }
-    }
-
-    /// Texts of several pieces after random edits give the same results as when opened afresh.
-    #[test]
-    fn edits_equal_a_fresh_start() {
-        let filler = "  func.func @filler(%a: f32) {\n    %b = x.y %a : f32\n    return\n  }\n".repeat(300);
-        let mut text =
-            CONSTRUCTS.replacen("  gpu.module @kernels {", &format!("{filler}  gpu.module @kernels {{"), 1);
-        let mut host = AnalysisHost::new();
-        let file = host.open("a.mlir", Language::Mlir, &text);
-        let mut next = random(1);
-        let inserts =
-            ["", "}", "{", "(", "\"", "func.func @n() {\n}\n", "\n// -----\n", "%0", "}\nmodule {\n", "x"];
-        for step in 0..40 {
-            let start = next(text.len());
-            let end = (start + next(30)).min(text.len());
-            let insert = inserts[next(inserts.len())].to_owned();
-            text.replace_range(start..end, &insert);
-            host.apply(file, &[TextEdit { range: start..end, insert }]);
-            if step % 4 == 3 {
-                let mut fresh = AnalysisHost::new();
-                let opened = fresh.open("b.mlir", Language::Mlir, &text);
-                let (edited, fresh) = (all(&host.analysis(), file), all(&fresh.analysis(), opened));
-                let at = edited.bytes().zip(fresh.bytes()).position(|(a, b)| a != b);
-                let near = |s: &str| {
-                    at.map(|at| {
-                        String::from_utf8_lossy(
-                            &s.as_bytes()[at.saturating_sub(200)..(at + 100).min(s.len())],
-                        )
-                        .into_owned()
-                    })
-                };
-                assert_eq!(near(&edited), near(&fresh), "step {step}");
-            }
-        }
+/// Functions count as computations, ops as instructions.
+fn module_statistics(context: &FileContext<'_>) -> FileStatistics {
+    let module = context.mlir_module();
+    let pieces = context.view.file.pieces(context.db).iter();
+    FileStatistics {
+        module: module.name.clone(),
+        computations: module.functions,
+        instructions: pieces.map(|&piece| *db::mlir_ops(context.db, piece)).sum(),
+        pieces: context.pieces(),
     }
 }

@@ -9,8 +9,14 @@ use crate::locate::{FileContext, InstructionRef};
 
 /// The innermost first, each strictly inside the next.
 pub(crate) fn selection_ranges(context: &FileContext<'_>, offset: usize) -> Vec<TextRange> {
-    let mut ranges: Vec<TextRange> = Vec::new();
+    let mut ranges = context.semantics().enclosing_ranges(context, offset);
     ranges.push(0..context.view.rope.len_bytes());
+    chain(ranges, offset)
+}
+
+/// The syntax elements of HLO around `offset`.
+pub(crate) fn enclosing_ranges(context: &FileContext<'_>, offset: usize) -> Vec<TextRange> {
+    let mut ranges: Vec<TextRange> = Vec::new();
     let (mut piece, _) = context.locate(offset);
     let instruction = context.instruction_at(offset);
     if let Some(at) = instruction {
@@ -49,7 +55,7 @@ pub(crate) fn selection_ranges(context: &FileContext<'_>, offset: usize) -> Vec<
             token_and_brackets(&block.text, header, offset - start, |s| ranges.push(context.range(piece, s)));
         }
     }
-    chain(ranges, offset)
+    ranges
 }
 
 fn instruction_parts(
@@ -110,7 +116,7 @@ fn token_and_brackets(text: &str, within: Span, offset: usize, mut push: impl Fn
 }
 
 /// The nested ranges around the offset, the smallest first.
-pub(crate) fn chain(mut ranges: Vec<TextRange>, offset: usize) -> Vec<TextRange> {
+fn chain(mut ranges: Vec<TextRange>, offset: usize) -> Vec<TextRange> {
     ranges.retain(|r| r.start <= offset && offset <= r.end && r.start < r.end);
     // At the border of two tokens, prefer the one after the cursor.
     ranges.sort_by_key(|r| (r.len(), std::cmp::Reverse(r.start)));

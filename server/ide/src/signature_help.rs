@@ -34,9 +34,6 @@ pub struct SignatureParameter {
 }
 
 pub(crate) fn signature_help(context: &FileContext<'_>, offset: usize) -> Option<SignatureHelp> {
-    if context.view.file.language(context.db) == crate::Language::Mlir {
-        return None;
-    }
     let scope = Scope::new(context, offset);
     let opcode = scope.cursor.opcode?;
     if matches!(opcode, Opcode::Parameter | Opcode::Constant) {

@@ -64,9 +64,6 @@ fn severity(kind: WarningKind) -> Severity {
 
 pub(crate) fn warnings(context: &FileContext<'_>, config: &WarningsConfig, limit: usize) -> Diagnostics {
     let mut out = Diagnostics::default();
-    if context.view.file.language(context.db) == crate::Language::Mlir {
-        return out;
-    }
     let is_optimized = is_optimized(context);
     // A line with a syntax error may call any computation.
     let is_read = (0..context.pieces()).all(|piece| context.block(piece).parse.errors.is_empty());

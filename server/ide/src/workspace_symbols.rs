@@ -31,12 +31,13 @@ struct Candidate {
     place: Place,
 }
 
+/// Where a candidate is.
 #[derive(Clone, Copy)]
-enum Place {
+pub(crate) enum Place {
     Computation(usize),
     Instruction(InstructionRef, usize),
     /// For MLIR text: a piece, and the index of its symbol.
-    Symbol((usize, usize)),
+    Symbol(usize, usize),
 }
 
 /// The best matches first: whole names before prefixes before substrings before subsequences, computations
@@ -55,41 +56,37 @@ pub(crate) fn workspace_symbols(
     }
     candidates.sort_by_key(|c| std::cmp::Reverse(c.rank));
     let omitted = candidates.len().saturating_sub(limit);
-    let shown = candidates.into_iter().take(limit).map(|candidate| {
+    let shown = candidates.into_iter().take(limit).filter_map(|candidate| {
         let (id, context) = &files[candidate.file];
-        (*id, symbol(context, candidate.place))
+        Some((*id, context.semantics().workspace_symbol(context, candidate.place)?))
     });
     (shown.collect(), omitted)
 }
 
 fn candidates_of(context: &FileContext<'_>, file: usize, query: &[u8], found: &mut Vec<Candidate>) {
-    if context.is_mlir() {
-        crate::mlir::workspace_symbols::symbols(context, |name, at| {
-            if let Some(fit) = fit(name, query) {
-                let rank = (fit, true, std::cmp::Reverse(name.len()));
-                found.push(Candidate { rank, file, place: Place::Symbol(at) });
-            }
-        });
-    }
+    context.semantics().symbols(context, !query.is_empty(), &mut |name, is_function, place| {
+        if let Some(fit) = fit(name, query) {
+            found.push(Candidate { rank: (fit, is_function, std::cmp::Reverse(name.len())), file, place });
+        }
+    });
+}
+
+/// The computations of HLO, each followed by its instructions if they are wanted.
+pub(crate) fn symbols(
+    context: &FileContext<'_>,
+    with_instructions: bool,
+    found: &mut dyn FnMut(&str, bool, Place),
+) {
     for (index, computation) in context.module().computations.iter().enumerate() {
         crate::analysis::check_cancelled(context.db);
-        if let Some(fit) = fit(&computation.name, query) {
-            let rank = (fit, true, std::cmp::Reverse(computation.name.len()));
-            found.push(Candidate { rank, file, place: Place::Computation(index) });
-        }
-        if query.is_empty() {
-            continue;
-        }
-        for segment in &computation.segments {
+        found(&computation.name, true, Place::Computation(index));
+        for segment in computation.segments.iter().filter(|_| with_instructions) {
             let block = context.block(segment.piece);
             for id in block.parse.computations[segment.computation as usize].instructions.clone() {
-                let name = block.name(id);
-                let Some(fit) = fit(name, query).filter(|_| !block.instruction(id).is_nested) else {
-                    continue;
-                };
-                let rank = (fit, false, std::cmp::Reverse(name.len()));
-                let at = InstructionRef { piece: segment.piece, id };
-                found.push(Candidate { rank, file, place: Place::Instruction(at, index) });
+                if !block.instruction(id).is_nested {
+                    let at = InstructionRef { piece: segment.piece, id };
+                    found(block.name(id), false, Place::Instruction(at, index));
+                }
             }
         }
     }
@@ -117,10 +114,11 @@ fn fit(name: &str, query: &[u8]) -> Option<Fit> {
     })
 }
 
-fn symbol(context: &FileContext<'_>, place: Place) -> WorkspaceSymbol {
+/// The computation or instruction of HLO at a place.
+pub(crate) fn workspace_symbol(context: &FileContext<'_>, place: Place) -> Option<WorkspaceSymbol> {
     let module = context.module();
-    match place {
-        Place::Symbol(at) => crate::mlir::workspace_symbols::workspace_symbol(context, at),
+    Some(match place {
+        Place::Symbol(..) => return None,
         Place::Computation(index) => {
             let computation = &module.computations[index];
             let range = computation
@@ -148,7 +146,7 @@ fn symbol(context: &FileContext<'_>, place: Place) -> WorkspaceSymbol {
                 range: context.range(at.piece, block.instruction(at.id).name),
             }
         }
-    }
+    })
 }
 
 #[cfg(test)]

@@ -10,16 +10,12 @@ impl Analysis {
     }
 
     pub fn diagnostics_to(&self, file: FileId, depth: Depth, limit: usize) -> Cancellable<Diagnostics> {
-        self.of_language(
-            file,
-            |context| diagnostics::diagnostics(&context, depth, limit),
-            |context| mlir::diagnostics::diagnostics(&context, depth, limit),
-        )
+        self.with_file(file, |context| diagnostics::diagnostics(&context, depth, limit))
     }
 
     /// Warnings about code that computes nothing new. Errors are in [`Self::diagnostics`].
     pub fn warnings(&self, file: FileId, config: &WarningsConfig, limit: usize) -> Cancellable<Diagnostics> {
-        self.with_file(file, |context| warnings::warnings(&context, config, limit))
+        self.with_file(file, |context| context.semantics().warnings(&context, config, limit))
     }
 
     /// Warnings about kernels that transfer much more than they use.
@@ -29,9 +25,7 @@ impl Analysis {
         config: &CoalescingConfig,
         limit: usize,
     ) -> Cancellable<Diagnostics> {
-        self.with_file(file, |context| {
-            kernel::coalescing_warnings::coalescing_warnings(&context, config, limit)
-        })
+        self.with_file(file, |context| context.semantics().coalescing_warnings(&context, config, limit))
     }
 
     /// Computes all information shown about the file's kernels: emitters, maps, functions, memory accesses,

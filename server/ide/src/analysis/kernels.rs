@@ -35,20 +35,12 @@ impl Analysis {
 
     /// The instruction whose kernel is used where none is named, or the reason why there is none.
     pub fn default_kernel(&self, file: FileId) -> Cancellable<Result<String, &'static str>> {
-        self.of_language(
-            file,
-            |context| kernel::default_kernel::default_kernel(&context),
-            |context| mlir::kernels::named::default_kernel(&context),
-        )
+        self.with_file(file, |context| context.semantics().default_kernel(&context))
     }
 
     /// The kernel that contains the instruction at `offset`.
     pub fn shown_kernel(&self, file: FileId, offset: usize) -> Cancellable<Option<ShownKernel>> {
-        self.of_language(
-            file,
-            |context| kernel::document::shown_kernel(&context, offset),
-            |context| mlir::kernels::shown_kernel(&context, offset),
-        )
+        self.with_file(file, |context| context.semantics().shown_kernel(&context, offset))
     }
 
     /// The document of a kernel. The error is that there is no such instruction.
@@ -58,10 +50,7 @@ impl Analysis {
         query: &FusionQuery,
         language: KernelLanguage,
     ) -> Cancellable<Result<KernelDocument, FusionError>> {
-        self.with_file(file, |context| match context.is_mlir() {
-            true => mlir::kernels::kernel_document(&context, query, language),
-            false => kernel::document::kernel_document(&context, query, language),
-        })
+        self.with_file(file, |context| context.semantics().kernel_document(&context, query, language))
     }
 
     /// Line ranges in the body of a kernel's document that originate from the instruction at `offset`.
@@ -72,11 +61,7 @@ impl Analysis {
         document: &KernelDocument,
         offset: usize,
     ) -> Cancellable<Vec<std::ops::Range<usize>>> {
-        self.of_language(
-            file,
-            |context| kernel::follow::kernel_lines(&context, query, document, offset),
-            |context| mlir::kernels::kernel_lines(&context, document, offset),
-        )
+        self.with_file(file, |context| context.semantics().kernel_lines(&context, query, document, offset))
     }
 
     /// The hover at a position in the body of a kernel's document, as Markdown; `column` in bytes.

@@ -10,10 +10,7 @@ impl Analysis {
         file: FileId,
         query: &IndexingQuery,
     ) -> Cancellable<Result<IndexingReply, QueryError>> {
-        self.with_file(file, |context| match context.is_mlir() {
-            true => mlir::indexing_queries::indexing(&context, query),
-            false => indexing_queries::indexing(&context, query),
-        })
+        self.with_file(file, |context| context.semantics().indexing(&context, query))
     }
 
     /// The value of a computation (the entry if unnamed) or of one of its instructions, given values of the
@@ -25,11 +22,7 @@ impl Analysis {
         arguments: &Arguments,
         form: Form,
     ) -> Cancellable<Evaluated> {
-        self.of_language(
-            file,
-            |context| evaluate::evaluate(&context, query, arguments, form),
-            |context| mlir::evaluate::evaluate(&context, query, arguments, form),
-        )
+        self.with_file(file, |context| context.semantics().evaluate(&context, query, arguments, form))
     }
 
     /// The value of the instruction at `offset`, given values of its computation's parameters.
@@ -40,11 +33,7 @@ impl Analysis {
         arguments: &Arguments,
         form: Form,
     ) -> Cancellable<Option<Evaluated>> {
-        self.of_language(
-            file,
-            |context| evaluate::evaluate_at(&context, offset, arguments, form),
-            |context| mlir::evaluate::evaluate_at(&context, offset, arguments, form),
-        )
+        self.with_file(file, |context| context.semantics().evaluate_at(&context, offset, arguments, form))
     }
 
     /// The parameters that the instruction at `offset` depends on.
@@ -53,11 +42,7 @@ impl Analysis {
         file: FileId,
         offset: usize,
     ) -> Cancellable<Vec<EvaluationParameter>> {
-        self.of_language(
-            file,
-            |context| evaluation_parameters::evaluation_parameters(&context, offset),
-            |context| mlir::evaluate::evaluation_parameters(&context, offset),
-        )
+        self.with_file(file, |context| context.semantics().evaluation_parameters(&context, offset))
     }
 
     /// The partition of computations into functions: of `computation` only, or of each that a fusion calls.
@@ -80,16 +65,12 @@ impl Analysis {
 
     /// The module in the other language: StableHLO as HLO, HLO as StableHLO.
     pub fn convert(&self, file: FileId) -> Cancellable<Conversion> {
-        self.with_file(file, |context| convert::convert(&context))
+        self.with_file(file, |context| context.semantics().convert(&context))
     }
 
     /// Counts of the module.
     pub fn statistics(&self, file: FileId) -> Cancellable<FileStatistics> {
-        self.of_language(
-            file,
-            |context| statistics::statistics(&context),
-            |context| mlir::statistics::statistics(&context),
-        )
+        self.with_file(file, |context| context.semantics().statistics(&context))
     }
 
     /// The whole text annotated with maps and diagnostics.

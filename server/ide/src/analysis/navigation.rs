@@ -38,10 +38,6 @@ impl Analysis {
 
     /// The offset of the instruction called `name` (without `%`).
     pub fn find_instruction(&self, file: FileId, name: &str) -> Cancellable<Option<usize>> {
-        self.of_language(
-            file,
-            |context| context.find_instruction(None, name).map(|at| context.offset_of(at)),
-            |context| context.find_value(name),
-        )
+        self.with_file(file, |context| context.semantics().find_name(&context, name))
     }
 }

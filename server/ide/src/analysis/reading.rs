@@ -15,11 +15,7 @@ impl Analysis {
         offset: usize,
         config: &HoverConfig,
     ) -> Cancellable<Option<Hover>> {
-        self.of_language(
-            file,
-            |context| hover::hover(&context, offset, config),
-            |context| mlir::hover::hover(&context, offset, config),
-        )
+        self.with_file(file, |context| context.semantics().hover(&context, offset, config))
     }
 
     pub fn inlay_hints(
@@ -28,20 +24,12 @@ impl Analysis {
         range: TextRange,
         config: &InlayHintsConfig,
     ) -> Cancellable<Vec<InlayHint>> {
-        self.of_language(
-            file,
-            |context| inlay_hints::inlay_hints(&context, range.clone(), config),
-            |context| mlir::inlay_hints::inlay_hints(&context, range.clone(), config),
-        )
+        self.with_file(file, |context| context.semantics().inlay_hints(&context, range, config))
     }
 
     /// The outline, and the number of symbols beyond the limit.
     pub fn document_symbols(&self, file: FileId, limit: usize) -> Cancellable<(Vec<DocumentSymbol>, usize)> {
-        self.of_language(
-            file,
-            |context| document_symbols::document_symbols(&context, limit),
-            |context| mlir::document_symbols::document_symbols(&context, limit),
-        )
+        self.with_file(file, |context| context.semantics().document_symbols(&context, limit))
     }
 
     /// Symbols of all open files, best match first, and the number beyond the limit.
@@ -60,20 +48,12 @@ impl Analysis {
 
     /// At most `limit` folding ranges, keeping the outer ones.
     pub fn folding_ranges(&self, file: FileId, limit: usize) -> Cancellable<Vec<Fold>> {
-        self.of_language(
-            file,
-            |context| folding_ranges::folding_ranges(&context, limit),
-            |context| mlir::folding_ranges::folding_ranges(&context, limit),
-        )
+        self.with_file(file, |context| context.semantics().folding_ranges(&context, limit))
     }
 
     /// The token at `offset` and its enclosing ranges up to the whole file, each larger than the last.
     pub fn selection_ranges(&self, file: FileId, offset: usize) -> Cancellable<Vec<TextRange>> {
-        self.of_language(
-            file,
-            |context| selection_ranges::selection_ranges(&context, offset),
-            |context| mlir::selection_ranges::selection_ranges(&context, offset),
-        )
+        self.with_file(file, |context| selection_ranges::selection_ranges(&context, offset))
     }
 
     /// The tokens that overlap `range`, in order and disjoint; `None` if there are more than `limit`.
@@ -83,37 +63,21 @@ impl Analysis {
         range: TextRange,
         limit: usize,
     ) -> Cancellable<Option<Vec<SemanticToken>>> {
-        self.of_language(
-            file,
-            |context| semantic_tokens::semantic_tokens(&context, &range, limit),
-            |context| mlir::semantic_tokens::semantic_tokens(&context, &range, limit),
-        )
+        self.with_file(file, |context| context.semantics().semantic_tokens(&context, &range, limit))
     }
 
     /// At most `limit` references to source files in metadata.
     pub fn document_links(&self, file: FileId, limit: usize) -> Cancellable<Vec<DocumentLink>> {
-        self.of_language(
-            file,
-            |context| document_links::document_links(&context, limit),
-            |context| mlir::source_location::document_links(&context, limit),
-        )
+        self.with_file(file, |context| context.semantics().document_links(&context, limit))
     }
 
     /// The positions of a lens per computation and per kernel; [`Analysis::code_lens`] computes their titles.
     pub fn code_lens_places(&self, file: FileId, kernels: bool, limit: usize) -> Cancellable<Vec<TextRange>> {
-        self.of_language(
-            file,
-            |context| code_lens::code_lens_places(&context, kernels, limit),
-            |context| mlir::kernels::code_lens_places(&context, kernels, limit),
-        )
+        self.with_file(file, |context| context.semantics().code_lens_places(&context, kernels, limit))
     }
 
     /// The lens of the computation or kernel whose name is at `offset`.
     pub fn code_lens(&self, file: FileId, offset: usize) -> Cancellable<Option<CodeLens>> {
-        self.of_language(
-            file,
-            |context| code_lens::code_lens(&context, offset),
-            |context| mlir::kernels::code_lens(&context, offset),
-        )
+        self.with_file(file, |context| context.semantics().code_lens(&context, offset))
     }
 }

@@ -6,16 +6,12 @@ use crate::*;
 impl Analysis {
     /// The completions at `offset`.
     pub fn completion(&self, file: FileId, offset: usize) -> Cancellable<Completion> {
-        self.of_language(
-            file,
-            |context| completion::completion(&context, offset),
-            |context| mlir::completion::completion(&context, offset),
-        )
+        self.with_file(file, |context| context.semantics().completion(&context, offset))
     }
 
     /// The operands and attributes of the instruction being typed at `offset`.
     pub fn signature_help(&self, file: FileId, offset: usize) -> Cancellable<Option<SignatureHelp>> {
-        self.of_language(file, |context| signature_help::signature_help(&context, offset), |_| None)
+        self.with_file(file, |context| context.semantics().signature_help(&context, offset))
     }
 
     /// The name that [`Analysis::rename`] would replace.
@@ -34,20 +30,12 @@ impl Analysis {
 
     /// White-space edits that format the instructions touched by `range`.
     pub fn formatting(&self, file: FileId, range: TextRange) -> Cancellable<Vec<TextEdit>> {
-        self.of_language(
-            file,
-            |context| formatting::formatting(&context, &range),
-            |context| mlir::formatting::formatting(&context, &range),
-        )
+        self.with_file(file, |context| context.semantics().formatting(&context, &range))
     }
 
     /// The edits after `typed` was typed before `offset`.
     pub fn on_type_formatting(&self, file: FileId, offset: usize, typed: char) -> Cancellable<Vec<TextEdit>> {
-        self.of_language(
-            file,
-            |context| formatting::on_type_formatting(&context, offset, typed),
-            |_| Vec::new(),
-        )
+        self.with_file(file, |context| context.semantics().on_type_formatting(&context, offset, typed))
     }
 
     /// The code actions at `range`.
@@ -57,10 +45,6 @@ impl Analysis {
         range: TextRange,
         wanted: Wanted<'_>,
     ) -> Cancellable<Vec<CodeAction>> {
-        self.of_language(
-            file,
-            |context| code_actions::code_actions(&context, &range, wanted),
-            |context| mlir::code_actions::code_actions(&context, &range, wanted),
-        )
+        self.with_file(file, |context| code_actions::code_actions(&context, &range, wanted))
     }
 }

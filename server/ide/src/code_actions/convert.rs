@@ -1,27 +1,34 @@
 //! "Convert to StableHLO": the module in the other language, as a new document.
 
 use super::{Actions, Change, CodeActionKind};
-use crate::convert::convert;
+use crate::TextRange;
 use crate::locate::FileContext;
-use crate::{Language, TextRange};
 
 /// The id of the action; a client that shows conversions itself has a command for it.
 pub const ID: &str = "convert";
 
 pub(crate) fn offer(context: &FileContext<'_>, _: &TextRange, actions: &mut Actions<'_>) {
-    let (title, name, extension) = match context.view.file.language(context.db) {
-        Language::Hlo => ("Convert to StableHLO", "stablehlo", "mlir"),
-        Language::Mlir if !holds_hlo_ops(context) => return,
-        Language::Mlir => ("Convert to HLO", "converted", "hlo"),
-    };
-    actions.offer(ID, title, CodeActionKind::Source, || {
-        let text = convert(context).document();
-        Some(Change::NewDocument { name: name.to_owned(), extension: Some(extension), text })
+    let Some(to) = context.semantics().converts_to(context) else { return };
+    actions.offer(ID, to.title, CodeActionKind::Source, || {
+        let text = context.semantics().convert(context).document();
+        Some(Change::NewDocument { name: to.name.to_owned(), extension: Some(to.extension), text })
     });
 }
 
+/// The result of converting a file.
+pub(crate) struct Target {
+    title: &'static str,
+    /// The name of the new file, and its extension.
+    name: &'static str,
+    extension: &'static str,
+}
+
+pub(crate) const STABLEHLO: Target =
+    Target { title: "Convert to StableHLO", name: "stablehlo", extension: "mlir" };
+pub(crate) const HLO: Target = Target { title: "Convert to HLO", name: "converted", extension: "hlo" };
+
 /// Whether some op has an HLO equivalent. A file has such an op early, or none.
-fn holds_hlo_ops(context: &FileContext<'_>) -> bool {
+pub(crate) fn holds_hlo_ops(context: &FileContext<'_>) -> bool {
     (0..context.pieces()).any(|piece| {
         let read = context.mlir_piece(piece);
         let mut names = (0..read.parse.ops.len() as mlir::OpId).map(|id| read.parse.name(id, &read.text));

@@ -5,11 +5,8 @@ use eval::reference::{Arguments, Fill, Form};
 
 use super::{Actions, Change, CodeActionKind};
 use crate::TextRange;
-use crate::evaluate::evaluate_at;
 use crate::evaluated_page::evaluated_page;
-use crate::evaluation_parameters::evaluation_parameters;
 use crate::locate::FileContext;
-use crate::mlir;
 
 /// The id of the only action for a client with its own command. Ids of the others start with it.
 pub const ID: &str = "evaluate";
@@ -23,11 +20,7 @@ const ACTIONS: [(&str, &str, Fill); 3] = [
 pub(crate) fn offer(context: &FileContext<'_>, range: &TextRange, actions: &mut Actions<'_>) {
     let offset = range.start;
     // The graph and the value are computed on demand, so that moving the cursor stays cheap.
-    let is_offered = match context.is_mlir() {
-        true => mlir::evaluate::has_value(context, offset),
-        false => context.instruction_at(offset).is_some_and(|at| context.computation_index(at).is_some()),
-    };
-    if !is_offered {
+    if !context.semantics().has_value(context, offset) {
         return;
     }
     // A client that needs changes with the titles gets one value, for small parameters.
@@ -38,10 +31,7 @@ pub(crate) fn offer(context: &FileContext<'_>, range: &TextRange, actions: &mut 
                 return None;
             }
             let arguments = Arguments { literals: Vec::new(), fill: Some(fill) };
-            let evaluated = match context.is_mlir() {
-                true => mlir::evaluate::evaluate_at(context, offset, &arguments, Form::Summary)?,
-                false => evaluate_at(context, offset, &arguments, Form::Summary)?,
-            };
+            let evaluated = context.semantics().evaluate_at(context, offset, &arguments, Form::Summary)?;
             let name = format!("{}.value", evaluated.name);
             let text = evaluated_page(&evaluated, &arguments);
             Some(Change::NewDocument { name, extension: Some("txt"), text })
@@ -50,10 +40,7 @@ pub(crate) fn offer(context: &FileContext<'_>, range: &TextRange, actions: &mut 
 }
 
 fn has_small_parameters(context: &FileContext<'_>, offset: usize) -> bool {
-    let parameters = match context.is_mlir() {
-        true => mlir::evaluate::evaluation_parameters(context, offset),
-        false => evaluation_parameters(context, offset),
-    };
+    let parameters = context.semantics().evaluation_parameters(context, offset);
     parameters.iter().all(|parameter| parameter.sample.is_some())
 }
 

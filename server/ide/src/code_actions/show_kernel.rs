@@ -3,11 +3,10 @@
 
 use super::{Actions, Change, CodeActionKind};
 use crate::TextRange;
-use crate::kernel::document::{ShownKernel, kernel_around, kernel_document, shown_kernel};
+use crate::kernel::document::{ShownKernel, kernel_around, shown_kernel};
 use crate::kernel::fusion::FusionQuery;
 use crate::kernel::language::KernelLanguage;
 use crate::locate::FileContext;
-use crate::mlir;
 
 /// The id of the action for clients that show kernels.
 pub const ID: &str = "show-kernel";
@@ -15,20 +14,13 @@ pub const ID: &str = "show-kernel";
 pub const ID_AS_TEXT: &str = "show-kernel-as-";
 
 pub(crate) fn offer(context: &FileContext<'_>, range: &TextRange, actions: &mut Actions<'_>) {
-    let kernel = match context.is_mlir() {
-        true => mlir::kernels::shown_kernel(context, range.start),
-        false => shown_kernel(context, range.start).filter(|kernel| is_written(context, range, kernel)),
-    };
-    let Some(kernel) = kernel else { return };
+    let Some(kernel) = context.semantics().offered_kernel(context, range.start) else { return };
     let written = |language| {
         let query = FusionQuery {
             instruction: kernel.instruction.clone(),
             computation: Some(kernel.computation.clone()),
         };
-        match context.is_mlir() {
-            true => mlir::kernels::kernel_document(context, &query, language).ok(),
-            false => kernel_document(context, &query, language).ok(),
-        }
+        context.semantics().kernel_document(context, &query, language).ok()
     };
     actions.offer_command(ID, "Show kernel", CodeActionKind::Show);
     let texts: &[(&str, &str, KernelLanguage, &'static str)] = match kernel.has_code {
@@ -46,9 +38,14 @@ pub(crate) fn offer(context: &FileContext<'_>, range: &TextRange, actions: &mut 
     }
 }
 
+/// The kernel of HLO at `offset`, if its document has content.
+pub(crate) fn offered_kernel(context: &FileContext<'_>, offset: usize) -> Option<ShownKernel> {
+    shown_kernel(context, offset).filter(|kernel| is_written(context, offset, kernel))
+}
+
 /// Whether the kernel's document has content: code, or a summary of a library kernel.
-fn is_written(context: &FileContext<'_>, range: &TextRange, kernel: &ShownKernel) -> bool {
-    let around = context.instruction_at(range.start).and_then(|at| kernel_around(context, at));
+fn is_written(context: &FileContext<'_>, offset: usize, kernel: &ShownKernel) -> bool {
+    let around = context.instruction_at(offset).and_then(|at| kernel_around(context, at));
     match around.and_then(|at| context.kernel_key(at)) {
         Some(key) if kernel.has_code => matches!(context.kernel_code(&key), Some(Ok(_))),
         _ => !kernel.has_code,

@@ -3,6 +3,8 @@
 
 use gpu::{Buffer, BufferTraffic, Cause, CodeAccess, LanePicture, MemoryAccess, SECTOR_BYTES, Traffic};
 
+use crate::TextRange;
+use crate::code_actions::instructions_in;
 use crate::kernel::coalescing_queries::buffer_name;
 use crate::kernel::document::kernel_around;
 use crate::kernel::hover::memory_of;
@@ -54,8 +56,38 @@ struct Sector {
 }
 
 /// The instruction that launches the kernel that contains `at`.
-pub(crate) fn launch_around(context: &FileContext<'_>, at: InstructionRef) -> Option<InstructionRef> {
+fn launch_around(context: &FileContext<'_>, at: InstructionRef) -> Option<InstructionRef> {
     kernel_around(context, at).filter(|&around| context.is_launched(around))
+}
+
+/// A kernel, and what the cursor selects of its accesses.
+pub(crate) struct Accessing {
+    kernel: LaunchedKernel,
+    /// The number of the operand under the cursor.
+    operand: Option<usize>,
+    /// The instruction of the fused computation under the cursor.
+    fused: Option<InstructionRef>,
+}
+
+impl From<LaunchedKernel> for Accessing {
+    fn from(kernel: LaunchedKernel) -> Accessing {
+        Accessing { kernel, operand: None, fused: None }
+    }
+}
+
+/// The kernel that an HLO instruction launches or is fused into.
+pub(crate) fn accessing_at(context: &FileContext<'_>, offset: usize) -> Option<Accessing> {
+    let at = context.instruction_at(offset)?;
+    let launch = launch_around(context, at)?;
+    let operand = if launch == at { operand_at(context, at, offset) } else { None };
+    let kernel = LaunchedKernel::of(context, launch)?;
+    Some(Accessing { kernel, operand, fused: (launch != at).then_some(at) })
+}
+
+/// The first kernel that HLO instructions in `range` launch or are fused into.
+pub(crate) fn launched_in(context: &FileContext<'_>, range: &TextRange) -> Option<LaunchedKernel> {
+    let mut here = instructions_in(context, range, 1).into_iter();
+    LaunchedKernel::of(context, here.find_map(|at| launch_around(context, at))?)
 }
 
 /// An entry of [`AccessPattern::arrays`].
@@ -82,15 +114,8 @@ pub(crate) fn access_pattern(
     offset: usize,
     query: &AccessPatternQuery,
 ) -> Option<AccessPattern> {
-    let (kernel, under_cursor, fused) = match context.is_mlir() {
-        true => (crate::mlir::kernels::hover::launched_at(context, offset)?, None, None),
-        false => {
-            let at = context.instruction_at(offset)?;
-            let launch = launch_around(context, at)?;
-            let operand = if launch == at { operand_at(context, at, offset) } else { None };
-            (LaunchedKernel::of(context, launch)?, operand, (launch != at).then_some(at))
-        }
-    };
+    let Accessing { kernel, operand: under_cursor, fused } =
+        context.semantics().accessing_at(context, offset)?;
     let analysis = kernel.analysis(context).ok()?;
     let buffers = context.kernel_coalescing(&kernel.key);
     let mut choices: Vec<Choice<'_>> = Vec::new();

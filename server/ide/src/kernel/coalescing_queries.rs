@@ -4,7 +4,6 @@ use gpu::{Buffer, Counts, Pattern};
 use indexing_map::IndexingMap;
 
 use crate::kernel::fusion::{FusionError, FusionQuery};
-use crate::kernel::launched::LaunchedKernel;
 use crate::locate::FileContext;
 
 /// A kernel's traffic for one array.
@@ -42,7 +41,7 @@ pub(crate) fn coalescing(
     query: &FusionQuery,
     tile_sizes: Option<&[i64]>,
 ) -> Result<Vec<BufferReply>, FusionError> {
-    let kernel = LaunchedKernel::find(context, query)?;
+    let kernel = context.semantics().launched(context, query)?;
     let analysis = kernel.analysis(context)?;
     let buffers = context.kernel_coalescing(&kernel.key);
     let replies = buffers.iter().map(|buffer| {

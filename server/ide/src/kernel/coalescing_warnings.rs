@@ -35,21 +35,15 @@ impl Default for CoalescingConfig {
 const MANY: usize = 64;
 
 pub(crate) fn has_many_kernels(context: &FileContext<'_>) -> bool {
-    match context.is_mlir() {
-        true => crate::mlir::coalescing_warnings::has_more_kernels_than(context, MANY),
-        false => db::fused_computations(context.db, context.view.file).len() > MANY,
-    }
+    context.semantics().has_more_kernels_than(context, MANY)
 }
 
-/// The warnings of all kernels of the file, in text order.
-pub(crate) fn coalescing_warnings(
+/// The warnings of all kernels that an HLO file launches, in text order.
+pub(crate) fn coalescing_warnings_of_launches(
     context: &FileContext<'_>,
     config: &CoalescingConfig,
     limit: usize,
 ) -> Diagnostics {
-    if context.is_mlir() {
-        return crate::mlir::coalescing_warnings::coalescing_warnings(context, config, limit);
-    }
     if has_many_kernels(context) {
         context.kernels_ahead();
     }

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use gpu::Buffer;
 use indexing_map::wrap;
 
-use crate::hover::{HoverConfig, hover};
+use crate::hover::HoverConfig;
 use crate::kernel::coalescing_queries::buffer_name;
 use crate::kernel::document::KernelDocument;
 use crate::kernel::fusion::FusionQuery;
@@ -36,10 +36,7 @@ pub(crate) fn kernel_document_hover(
         out += &access;
     }
     if let Some((_, name)) = document.instruction_of(line).and_then(|instruction| instruction.at.clone())
-        && let Some(found) = match context.is_mlir() {
-            true => crate::mlir::hover::hover(context, name.start, config),
-            false => hover(context, name.start, config),
-        }
+        && let Some(found) = context.semantics().hover(context, name.start, config)
     {
         if !out.is_empty() {
             out += "---\n\n";
@@ -78,7 +75,7 @@ fn access(
     line: usize,
 ) -> Option<String> {
     let (_, argument) = *document.accesses.iter().find(|(at, _)| *at == line)?;
-    let LaunchedKernel { key, operands, .. } = LaunchedKernel::find(context, query).ok()?;
+    let LaunchedKernel { key, operands, .. } = context.semantics().launched(context, query).ok()?;
     let Some(Ok(analysis)) = context.kernel(&key) else { return None };
     let Some(Ok(kernel)) = context.kernel_code(&key) else { return None };
     let wanted = match kernel.params.get(argument)?.role {

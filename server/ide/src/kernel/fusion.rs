@@ -4,7 +4,6 @@ use gpu::{Emitter, FusionAnalysis, Launch};
 use indexing_map::IndexingMap;
 
 use crate::kernel::elsewhere::by_whom;
-use crate::kernel::launched::LaunchedKernel;
 use crate::locate::FileContext;
 
 /// An instruction. Its kernel targets the host's device.
@@ -59,7 +58,7 @@ pub(crate) fn fusion_kernel(
     context: &FileContext<'_>,
     query: &FusionQuery,
 ) -> Result<FusionReply, FusionError> {
-    let analysis = LaunchedKernel::find(context, query)?.analysis(context)?;
+    let analysis = context.semantics().launched(context, query)?.analysis(context)?;
     let name = |id| analysis.fused.name(id).to_owned();
     let thread_to_input = analysis.thread_to_input();
     Ok(FusionReply {

@@ -50,6 +50,10 @@ pub struct HeaviestKernels {
     pub why_none: &'static str,
 }
 
+/// Why no kernel of an HLO module without fusions is known.
+pub(crate) const NOT_OPTIMIZED: &str =
+    "no instruction is a fusion: XLA has not optimized this module, so its kernels are not known";
+
 /// An instruction, its number of executions, and its cost.
 type Found = (InstructionRef, u64, KernelFigures);
 
@@ -64,14 +68,7 @@ pub(crate) fn heaviest_kernels(context: &FileContext<'_>, limit: usize) -> Heavi
     // Before optimisation the kernels of a module are unknown.
     let mut segments = module.computations.iter().flat_map(|computation| &computation.segments);
     if !segments.any(|&segment| context.launches_kernels(segment)) {
-        report.why_none = match context.is_mlir() {
-            true => {
-                "what XLA makes of MLIR is known when it is compiled: kernels are listed of optimized HLO"
-            }
-            false => {
-                "no instruction is a fusion: XLA has not optimized this module, so its kernels are not known"
-            }
-        };
+        report.why_none = context.semantics().why_no_kernels();
         return report;
     }
     context.kernels_ahead();

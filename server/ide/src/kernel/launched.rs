@@ -27,16 +27,12 @@ impl LaunchedKernel {
         })
     }
 
-    /// The kernel selected by a query, in HLO or StableHLO.
-    pub(crate) fn find(
+    /// The kernel of the HLO instruction that a query names.
+    pub(crate) fn named(
         context: &FileContext<'_>,
         query: &FusionQuery,
     ) -> Result<LaunchedKernel, FusionError> {
         let not_found = |why: &str| FusionError::NotFound(format!("{} {why}", query.instruction));
-        if context.is_mlir() {
-            return crate::mlir::kernels::hover::launched(context, query)
-                .ok_or_else(|| not_found("is not in the module"));
-        }
         let at = context
             .find_instruction(query.computation.as_deref(), &query.instruction)
             .ok_or_else(|| not_found("is not in the module"))?;

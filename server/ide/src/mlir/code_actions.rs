@@ -6,12 +6,10 @@ mod op_form;
 mod rewrite;
 mod simplify_map;
 
-use crate::TextRange;
-use crate::code_actions::{CodeAction, Provider, Wanted, offered};
-use crate::locate::FileContext;
+use crate::code_actions::Provider;
 
 /// The providers in the order in which editors show their actions.
-const PROVIDERS: &[Provider] = &[
+pub(crate) const PROVIDERS: &[Provider] = &[
     rewrite::offer,
     simplify_map::offer,
     aliases::offer,
@@ -21,14 +19,6 @@ const PROVIDERS: &[Provider] = &[
     crate::code_actions::evaluate::offer,
     crate::code_actions::convert::offer,
 ];
-
-pub(crate) fn code_actions(
-    context: &FileContext<'_>,
-    range: &TextRange,
-    wanted: Wanted<'_>,
-) -> Vec<CodeAction> {
-    offered(context, range, wanted, PROVIDERS)
-}
 
 #[cfg(test)]
 pub(crate) mod tests {

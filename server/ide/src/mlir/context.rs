@@ -17,10 +17,6 @@ pub(crate) struct OpRef {
 }
 
 impl<'a> FileContext<'a> {
-    pub(crate) fn is_mlir(&self) -> bool {
-        self.view.file.language(self.db) == crate::Language::Mlir
-    }
-
     pub(crate) fn mlir_piece(&self, piece: usize) -> &'a Arc<MlirPiece> {
         db::mlir_piece(self.db, self.piece_input(piece))
     }

@@ -25,6 +25,10 @@ use crate::mlir::kernels::functions::{
 use crate::mlir::kernels::named::{named, not_found};
 use crate::mlir::kernels::unfused::{Unfused, unfused};
 
+/// Why no kernels of MLIR text are listed.
+pub(crate) const NOT_COMPILED: &str =
+    "what XLA makes of MLIR is known when it is compiled: kernels are listed of optimized HLO";
+
 /// Names of functions that may be kernels, in text order.
 pub(crate) fn code_lens_places(context: &FileContext<'_>, kernels: bool, limit: usize) -> Vec<TextRange> {
     let limit = if kernels { limit } else { 0 };

@@ -6,6 +6,7 @@ use indexing_map::IndexingMap;
 use mlir::OpId;
 use mlir_indexing::Source;
 
+use crate::locate::FileContext;
 use crate::mlir::map_text::map_line;
 use crate::mlir::op_maps_hover::{RESULT_LIMIT, title};
 
@@ -61,6 +62,23 @@ fn line(map: &IndexingMap, is_identity: bool, note: Option<&str>) -> String {
         () if is_identity => "identity".to_owned(),
         () => map_line(map),
     }
+}
+
+/// The maps of the ops of a piece: after an op, or before its regions.
+pub(crate) fn notes_in(context: &FileContext<'_>, piece: usize) -> Vec<(usize, String)> {
+    let rope = &context.view.rope;
+    let ops = context.mlir_piece(piece).parse.ops.len() as mlir::OpId;
+    let of_all = |source: &mlir_indexing::Source<'_>| {
+        let mut notes = Vec::new();
+        for id in (0..ops).filter(|&id| !source.parse.is_continued(id)) {
+            let end = context.range(piece, source.parse.op(id).head).end;
+            let line = rope.byte_to_line(end.min(rope.len_bytes()));
+            let of_op = map_notes(source, id).into_iter();
+            notes.extend(of_op.map(|note| (line, format!("  //   {note}\n"))));
+        }
+        notes
+    };
+    db::with_mlir_source(context.db, context.view.file, piece, of_all).unwrap_or_default()
 }
 
 #[cfg(test)]

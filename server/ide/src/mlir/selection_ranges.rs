@@ -7,13 +7,11 @@ use syntax::Span;
 use crate::TextRange;
 use crate::locate::FileContext;
 use crate::mlir::context::OpRef;
-use crate::selection_ranges::chain;
 
-/// The innermost first, each strictly inside the next.
-pub(crate) fn selection_ranges(context: &FileContext<'_>, offset: usize) -> Vec<TextRange> {
+/// The syntax elements around `offset`.
+pub(crate) fn enclosing_ranges(context: &FileContext<'_>, offset: usize) -> Vec<TextRange> {
     let mut ranges: Vec<TextRange> = Vec::new();
-    ranges.push(0..context.view.rope.len_bytes());
-    let Some(at) = context.op_at(offset) else { return chain(ranges, offset) };
+    let Some(at) = context.op_at(offset) else { return ranges };
     let read = context.mlir_piece(at.piece);
     let parse = &read.parse;
     for id in parse.path_to(at.id) {
@@ -62,7 +60,7 @@ pub(crate) fn selection_ranges(context: &FileContext<'_>, offset: usize) -> Vec<
             push(Span { start, end: token.span.end });
         }
     }
-    chain(ranges, offset)
+    ranges
 }
 
 #[cfg(test)]

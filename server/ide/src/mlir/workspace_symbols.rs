@@ -3,21 +3,23 @@
 use crate::locate::FileContext;
 use crate::mlir::context::OpRef;
 use crate::mlir::document_symbols::is_container;
+use crate::workspace_symbols::Place;
 use crate::{SymbolKind, WorkspaceSymbol};
 
-/// Calls `wants` for all symbols that the file defines.
-pub(crate) fn symbols(context: &FileContext<'_>, mut wants: impl FnMut(&str, (usize, usize))) {
+/// The symbols that the file defines.
+pub(crate) fn symbols(context: &FileContext<'_>, found: &mut dyn FnMut(&str, bool, Place)) {
     for piece in 0..context.pieces() {
         crate::analysis::check_cancelled(context.db);
         let read = context.mlir_piece(piece);
         for (index, symbol) in read.parse.symbols.iter().enumerate().filter(|(_, s)| s.is_definition) {
-            wants(db::symbol_name(symbol.span.of(&read.text)), (piece, index));
+            found(db::symbol_name(symbol.span.of(&read.text)), true, Place::Symbol(piece, index));
         }
     }
 }
 
 /// The symbol that [`symbols`] identifies by these indices.
-pub(crate) fn workspace_symbol(context: &FileContext<'_>, (piece, index): (usize, usize)) -> WorkspaceSymbol {
+pub(crate) fn workspace_symbol(context: &FileContext<'_>, place: Place) -> Option<WorkspaceSymbol> {
+    let Place::Symbol(piece, index) = place else { return None };
     let read = context.mlir_piece(piece);
     let symbol = read.parse.symbols[index];
     let container = read.parse.parent(symbol.op).and_then(|id| {
@@ -25,7 +27,7 @@ pub(crate) fn workspace_symbol(context: &FileContext<'_>, (piece, index): (usize
         let read = context.mlir_piece(start.piece);
         Some(crate::mlir::document_symbols::name_of(&read.parse, start.id, &read.text).0)
     });
-    WorkspaceSymbol {
+    Some(WorkspaceSymbol {
         name: db::symbol_name(symbol.span.of(&read.text)).to_owned(),
         container: container.unwrap_or_else(|| context.mlir_module().name.clone()),
         kind: match is_container(&read.parse, symbol.op, &read.text) {
@@ -33,5 +35,5 @@ pub(crate) fn workspace_symbol(context: &FileContext<'_>, (piece, index): (usize
             false => SymbolKind::Constant,
         },
         range: context.range(piece, symbol.span),
-    }
+    })
 }

@@ -1,12 +1,12 @@
 //! The kernel part of the hover of a StableHLO function that could be one fusion.
 
-use crate::kernel::fusion::FusionQuery;
+use crate::kernel::fusion::{FusionError, FusionQuery};
 use crate::kernel::hover::kernel_sections;
 use crate::kernel::launched::LaunchedKernel;
 use crate::locate::FileContext;
 use crate::markdown::{code, prose};
 use crate::mlir::kernels::functions::{Converted, FunctionRef, argument_names, functions, may_be_kernel};
-use crate::mlir::kernels::named::named;
+use crate::mlir::kernels::named::{named, not_found};
 use crate::mlir::kernels::shown_kernel;
 use crate::mlir::kernels::unfused::{Unfused, unfused};
 use crate::semantics::Occurrence;
@@ -43,8 +43,11 @@ pub(crate) fn kernel_hover(context: &FileContext<'_>, definition: &Occurrence) -
 }
 
 /// The kernel selected by a query, with the operands' names in the text.
-pub(crate) fn launched(context: &FileContext<'_>, query: &FusionQuery) -> Option<LaunchedKernel> {
-    let (function, converted, name) = named(context, query)?;
+pub(crate) fn launched(
+    context: &FileContext<'_>,
+    query: &FusionQuery,
+) -> Result<LaunchedKernel, FusionError> {
+    let (function, converted, name) = named(context, query).ok_or_else(|| not_found(query))?;
     let operands = match converted.place_of(context, function, &name) {
         Some(op) if name != converted.name => {
             let read = context.mlir_piece(op.piece);
@@ -53,14 +56,14 @@ pub(crate) fn launched(context: &FileContext<'_>, query: &FusionQuery) -> Option
         }
         _ => argument_names(context, function),
     };
-    Some(LaunchedKernel { key: converted.key(&name), name, operands })
+    Ok(LaunchedKernel { key: converted.key(&name), name, operands })
 }
 
 /// The kernel at an offset: of the op there, or of the function.
 pub(crate) fn launched_at(context: &FileContext<'_>, offset: usize) -> Option<LaunchedKernel> {
     let shown = shown_kernel(context, offset)?;
     let computation = Some(shown.computation);
-    launched(context, &FusionQuery { instruction: shown.instruction, computation })
+    launched(context, &FusionQuery { instruction: shown.instruction, computation }).ok()
 }
 
 #[cfg(test)]
