@@ -149,7 +149,10 @@ pub fn mlir_maps(
     let name = source.parse.name(id, source.text);
     // What tensors and structured ops do, their own rules know better: they have names for loops.
     let is_own = ["tensor.", "linalg."].iter().any(|dialect| name.starts_with(dialect));
-    let own = || mlir_indexing::op_maps(source, id, result).map(|maps| maps.map(MlirMaps::Own));
+    let own = || {
+        let found = mlir_indexing::op_maps(source, id, result)?;
+        Some(found.map(MlirMaps::Own).map_err(|why| why.to_string()))
+    };
     let of_hlo = || {
         let found = mlir_hlo::hlo_op(Slice::whole(source.parse, source.text), environment, id)?;
         Some(found.map(|op| MlirMaps::Hlo(Box::new(op))).map_err(|why| why.to_string()))

@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use mlir::EinsumError;
+
 /// Its `Display` is what users read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NotInHlo {
@@ -42,6 +44,12 @@ impl fmt::Display for NotInHlo {
 }
 
 impl std::error::Error for NotInHlo {}
+
+impl From<EinsumError> for NotInHlo {
+    fn from(why: EinsumError) -> Self {
+        NotInHlo::Malformed(why.to_string().into())
+    }
+}
 
 impl From<&'static str> for NotInHlo {
     fn from(why: &'static str) -> Self {

@@ -2,6 +2,8 @@
 
 use indexing_map::Expr;
 
+use crate::no_map::NoMap;
+
 /// The deepest nesting of parentheses and minus signs.
 const MAX_NESTING: usize = 100;
 
@@ -32,14 +34,14 @@ impl<'t> Reader<'t> {
         found
     }
 
-    pub(crate) fn expect(&mut self, sign: &str) -> Result<(), String> {
-        if self.eat(sign) { Ok(()) } else { Err(format!("`{sign}` is expected")) }
+    pub(crate) fn expect(&mut self, sign: &str) -> Result<(), NoMap> {
+        if self.eat(sign) { Ok(()) } else { Err(NoMap::MapText(format!("`{sign}` is expected").into())) }
     }
 
-    pub(crate) fn end(&mut self) -> Result<(), String> {
+    pub(crate) fn end(&mut self) -> Result<(), NoMap> {
         match self.rest() {
             "" => Ok(()),
-            _ => Err("something stands behind its end".to_owned()),
+            _ => Err(NoMap::map_text("something stands behind its end")),
         }
     }
 
@@ -79,7 +81,7 @@ impl<'t> Reader<'t> {
     }
 
     /// `e + e - e`. Products bind tighter; all operators are left-associative.
-    pub(crate) fn sum(&mut self, lookup: &mut Lookup<'_>) -> Result<Expr, String> {
+    pub(crate) fn sum(&mut self, lookup: &mut Lookup<'_>) -> Result<Expr, NoMap> {
         let mut left = self.product(lookup)?;
         loop {
             // `->` is not a minus.
@@ -93,10 +95,10 @@ impl<'t> Reader<'t> {
                 break;
             }
         }
-        if left.is_too_large() { Err("the expression is too large".to_owned()) } else { Ok(left) }
+        if left.is_too_large() { Err(NoMap::map_text("the expression is too large")) } else { Ok(left) }
     }
 
-    fn product(&mut self, lookup: &mut Lookup<'_>) -> Result<Expr, String> {
+    fn product(&mut self, lookup: &mut Lookup<'_>) -> Result<Expr, NoMap> {
         let mut left = self.operand(lookup)?;
         loop {
             left = match () {
@@ -109,9 +111,9 @@ impl<'t> Reader<'t> {
         }
     }
 
-    fn operand(&mut self, lookup: &mut Lookup<'_>) -> Result<Expr, String> {
+    fn operand(&mut self, lookup: &mut Lookup<'_>) -> Result<Expr, NoMap> {
         if self.nesting == MAX_NESTING {
-            return Err("the expression is nested too deeply".to_owned());
+            return Err(NoMap::map_text("the expression is nested too deeply"));
         }
         if self.eat("(") {
             self.nesting += 1;
@@ -132,12 +134,12 @@ impl<'t> Reader<'t> {
         }
         if self.word("symbol") {
             self.expect("(")?;
-            let name = self.name().ok_or_else(|| "the name of a value is expected".to_owned())?;
+            let name = self.name().ok_or(NoMap::map_text("the name of a value is expected"))?;
             self.expect(")")?;
-            return lookup(name).ok_or_else(|| format!("{name} is not known"));
+            return lookup(name).ok_or_else(|| NoMap::MapText(format!("{name} is not known").into()));
         }
-        let name = self.name().ok_or_else(|| "a number, a name or ( is expected".to_owned())?;
-        lookup(name).ok_or_else(|| format!("{name} is none of its variables"))
+        let name = self.name().ok_or(NoMap::map_text("a number, a name or ( is expected"))?;
+        lookup(name).ok_or_else(|| NoMap::MapText(format!("{name} is none of its variables").into()))
     }
 }
 

@@ -5,6 +5,7 @@
 use indexing_map::{Expr, IndexingMap, Interval, Variable};
 
 use crate::affine_expr::{Names, Reader};
+use crate::no_map::NoMap;
 
 /// An affine map as written. Its results use flat variable ids: dimensions, then symbols.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,7 +29,7 @@ const MAX_LIST: usize = 1024;
 
 impl AffineMap {
     /// Parses `affine_map<…>`, or the text between its brackets. The error says what is wrong.
-    pub fn parse(text: &str) -> Result<AffineMap, String> {
+    pub fn parse(text: &str) -> Result<AffineMap, NoMap> {
         let mut reader = Reader::new(body(text, "affine_map"));
         let (dims, symbols) = variables(&mut reader)?;
         reader.expect("->")?;
@@ -40,7 +41,7 @@ impl AffineMap {
                 reader.expect(",")?;
             }
             if results.len() == MAX_LIST {
-                return Err("the map has too many results".to_owned());
+                return Err(NoMap::map_text("the map has too many results"));
             }
             results.push(reader.sum(&mut |name| names.find(name))?);
         }
@@ -90,7 +91,7 @@ impl AffineMap {
 
 impl AffineSet {
     /// Parses `affine_set<…>`, or the text between its brackets.
-    pub fn parse(text: &str) -> Result<AffineSet, String> {
+    pub fn parse(text: &str) -> Result<AffineSet, NoMap> {
         let mut reader = Reader::new(body(text, "affine_set"));
         let (dims, symbols) = variables(&mut reader)?;
         reader.expect(":")?;
@@ -102,14 +103,14 @@ impl AffineSet {
                 reader.expect(",")?;
             }
             if constraints.len() == MAX_LIST {
-                return Err("the set has too many constraints".to_owned());
+                return Err(NoMap::map_text("the set has too many constraints"));
             }
             let left = reader.sum(&mut |name| names.find(name))?;
             let allowed = match () {
                 () if reader.eat(">=") => Interval::new(0, i64::MAX),
                 () if reader.eat("<=") => Interval::new(i64::MIN, 0),
                 () if reader.eat("==") => Interval::point(0),
-                () => return Err("one of >=, <= and == is expected".to_owned()),
+                () => return Err(NoMap::map_text("one of >=, <= and == is expected")),
             };
             let right = reader.sum(&mut |name| names.find(name))?;
             constraints.push((left - right, allowed));
@@ -140,22 +141,22 @@ fn body<'t>(text: &'t str, head: &str) -> &'t str {
 }
 
 /// `(d0, d1)[s0]`
-fn variables(reader: &mut Reader<'_>) -> Result<(Vec<String>, Vec<String>), String> {
+fn variables(reader: &mut Reader<'_>) -> Result<(Vec<String>, Vec<String>), NoMap> {
     reader.expect("(")?;
     let dims = names(reader, ")")?;
     let symbols = if reader.eat("[") { names(reader, "]")? } else { Vec::new() };
     Ok((dims, symbols))
 }
 
-fn names(reader: &mut Reader<'_>, close: &str) -> Result<Vec<String>, String> {
+fn names(reader: &mut Reader<'_>, close: &str) -> Result<Vec<String>, NoMap> {
     let mut found: Vec<String> = Vec::new();
     while !reader.eat(close) {
         if !found.is_empty() {
             reader.expect(",")?;
         }
-        let name = reader.name().ok_or_else(|| "the name of a variable is expected".to_owned())?;
+        let name = reader.name().ok_or(NoMap::map_text("the name of a variable is expected"))?;
         if found.len() == MAX_LIST {
-            return Err("the map has too many variables".to_owned());
+            return Err(NoMap::map_text("the map has too many variables"));
         }
         // The map of a vector may fix a dimension to 0: `d0 = 0`.
         if reader.eat("=") {
@@ -177,7 +178,7 @@ mod tests {
             Ok(map) => {
                 print_map(&map.unbounded(), PrintStyle::Floordiv).split(", domain").next().unwrap().to_owned()
             }
-            Err(error) => error,
+            Err(error) => error.to_string(),
         };
         assert_eq!(shown, expect, "{text}");
     }

@@ -4,6 +4,7 @@ use indexing_map::Expr;
 use mlir::{integers, shaped};
 
 use crate::affine_map::AffineMap;
+use crate::no_map::NoMap;
 use crate::source::Source;
 
 /// `tensor<4x?xf32>`, `memref<…>` or `vector<…>`, of known rank.
@@ -47,17 +48,19 @@ pub enum Layout {
 
 impl ArrayType {
     /// Reads the array type that `ty` denotes. The error says why it is not an array type, or is incomplete.
-    pub fn read(source: &Source<'_>, ty: &str, at: u32) -> Result<ArrayType, String> {
+    pub fn read(source: &Source<'_>, ty: &str, at: u32) -> Result<ArrayType, NoMap> {
         let resolved = source.resolved(ty, at);
-        let array = shaped(&resolved).ok_or_else(|| format!("{resolved} is no array"))?;
-        let dimensions =
-            array.dimensions.as_ref().ok_or_else(|| format!("the rank of {resolved} is not known"))?;
+        let array = shaped(&resolved).ok_or_else(|| NoMap::Type(format!("{resolved} is no array").into()))?;
+        let dimensions = array
+            .dimensions
+            .as_ref()
+            .ok_or_else(|| NoMap::Type(format!("the rank of {resolved} is not known").into()))?;
         let extents: Vec<Option<i64>> = dimensions.iter().map(|d| i64::try_from((*d)?).ok()).collect();
         // Extents that overflow 64 bits are errors, not dynamic.
         let unknown = extents.iter().filter(|e| e.is_none()).count();
         let head = resolved.split(array.element).next().unwrap_or_default();
         if head.matches('?').count() < unknown {
-            return Err(format!("an extent of {resolved} is no number of 64 bits"));
+            return Err(NoMap::Type(format!("an extent of {resolved} is no number of 64 bits").into()));
         }
         let kind = match array.kind {
             "memref" => ArrayKind::Memref,

@@ -7,6 +7,7 @@ use crate::array_type::ArrayType;
 use crate::checks::Check;
 use crate::elements::subscripts;
 use crate::map_builder::MapBuilder;
+use crate::no_map::NoMap;
 use crate::slices::Window;
 use crate::source::Operand;
 use crate::transfers::Transfer;
@@ -140,8 +141,8 @@ impl Check<'_, '_> {
         let mut builder = MapBuilder::new(text.source);
         let transfer = match Transfer::read(&mut builder, text, nth, &vector) {
             Ok(transfer) => transfer,
-            Err(reason) if reason.starts_with("its permutation_map has") => {
-                return self.push("map-arity", reason);
+            Err(reason @ NoMap::MapArity(_)) => {
+                return self.push("map-arity", reason.to_string());
             }
             Err(_) => return,
         };

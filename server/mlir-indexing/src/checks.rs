@@ -180,7 +180,7 @@ impl Check<'_, '_> {
         let (wide, narrow) = if is_collapse { (&from, &to) } else { (&to, &from) };
         let groups = match crate::reshapes::groups(text, wide.rank()) {
             Ok(groups) => groups,
-            Err(reason) => return self.push("reassociation", reason),
+            Err(reason) => return self.push("reassociation", reason.to_string()),
         };
         if groups.len() != narrow.rank() {
             let (has, rank) = (groups.len(), narrow.rank());

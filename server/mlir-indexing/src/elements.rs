@@ -6,13 +6,14 @@ use indexing_map::{Expr, Interval};
 use crate::access::{OpMaps, Role, Space};
 use crate::array_type::ArrayType;
 use crate::map_builder::MapBuilder;
+use crate::no_map::NoMap;
 use crate::op_text::OpText;
 
 /// The largest number of scalars of a `tensor.from_elements` that are shown.
 const MAX_ELEMENTS: usize = 64;
 
 /// Each array operand is read at the index of the result; a scalar has one element.
-pub(crate) fn elementwise(text: &OpText<'_>, result: usize, read: usize) -> Result<OpMaps, String> {
+pub(crate) fn elementwise(text: &OpText<'_>, result: usize, read: usize) -> Result<OpMaps, NoMap> {
     let mut builder = MapBuilder::new(text.source);
     let array = text.result_array(result)?;
     let operands: Vec<_> = text.operands().into_iter().take(read).collect();
@@ -25,7 +26,7 @@ pub(crate) fn elementwise(text: &OpText<'_>, result: usize, read: usize) -> Resu
         ty.rank() == array.rank() && ty.extents.iter().zip(&array.extents).all(agree)
     };
     if types.iter().flatten().any(|ty| ty.rank() > 0 && !is_like(ty)) {
-        return Err("its operands and its result are not of one shape".to_owned());
+        return Err("its operands and its result are not of one shape".into());
     }
     // All have the same extents: an extent known for an operand is known for the result.
     let mut known: Vec<Option<Expr>> = vec![None; array.rank()];
@@ -54,7 +55,7 @@ pub(crate) fn elementwise(text: &OpText<'_>, result: usize, read: usize) -> Resu
 }
 
 /// One result for each operand, with its shape.
-pub(crate) fn same_number(text: &OpText<'_>, result: usize) -> Result<OpMaps, String> {
+pub(crate) fn same_number(text: &OpText<'_>, result: usize) -> Result<OpMaps, NoMap> {
     let mut builder = MapBuilder::new(text.source);
     let operand = text.operand(result)?;
     let array = text.array_of(&operand)?;
@@ -64,14 +65,14 @@ pub(crate) fn same_number(text: &OpText<'_>, result: usize) -> Result<OpMaps, St
 }
 
 /// `%m[%i, %j + 1]`: one element per iteration of the enclosing loops. `nth` is the accessed operand.
-pub(crate) fn point(text: &OpText<'_>, nth: usize, role: Role) -> Result<OpMaps, String> {
+pub(crate) fn point(text: &OpText<'_>, nth: usize, role: Role) -> Result<OpMaps, NoMap> {
     let mut builder = MapBuilder::new(text.source);
     builder.around = true;
     let array = text.operand(nth)?;
     let ty = text.array_of(&array)?;
     let index = subscripts(&mut builder, text, nth + 1)?;
     if index.len() != ty.rank() {
-        return Err(format!("it has {} subscripts for {} dimensions", index.len(), ty.rank()));
+        return Err(NoMap::Subscripts { has: index.len(), rank: ty.rank() });
     }
     builder.guard(text.id);
     let mut access = builder.access(&array, role, index.clone(), Vec::new());
@@ -85,9 +86,9 @@ pub(crate) fn subscripts(
     builder: &mut MapBuilder<'_>,
     text: &OpText<'_>,
     fixed: usize,
-) -> Result<Vec<Expr>, String> {
+) -> Result<Vec<Expr>, NoMap> {
     if !text.is_generic() {
-        return builder.subscripts(text, 0).ok_or_else(|| "its subscripts are not read".to_owned());
+        return builder.subscripts(text, 0).ok_or(NoMap::not_read("its subscripts are not read"));
     }
     let operands: Vec<_> = text.operands().into_iter().skip(fixed).collect();
     let values: Vec<Expr> = operands.iter().map(|o| builder.index_value(o)).collect();
@@ -95,17 +96,17 @@ pub(crate) fn subscripts(
     let at = text.source.parse.op(text.id).span.start;
     let map = crate::affine_map::AffineMap::parse(&text.source.resolved(map, at))?;
     let dims = map.dims.len().min(values.len());
-    map.apply(&values[..dims], &values[dims..]).ok_or_else(|| "its map takes other arguments".to_owned())
+    map.apply(&values[..dims], &values[dims..]).ok_or_else(|| NoMap::from("its map takes other arguments"))
 }
 
 /// `%v into %t[%i]`: the tensor with one element replaced.
-pub(crate) fn insert(text: &OpText<'_>) -> Result<OpMaps, String> {
+pub(crate) fn insert(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
     let mut builder = MapBuilder::new(text.source);
     let (value, array) = (text.operand(0)?, text.operand(1)?);
     let ty = text.array_of(&array)?;
     let index = subscripts(&mut builder, text, 2)?;
     if index.len() != ty.rank() {
-        return Err(format!("it has {} subscripts for {} dimensions", index.len(), ty.rank()));
+        return Err(NoMap::Subscripts { has: index.len(), rank: ty.rank() });
     }
     for (k, index) in index.iter().enumerate() {
         builder.narrow(index, ty.extents[k].map_or(Interval::new(0, i64::MAX), Interval::from_size));
@@ -122,15 +123,19 @@ pub(crate) fn insert(text: &OpText<'_>) -> Result<OpMaps, String> {
 }
 
 /// The result's elements are the scalar operands, in order.
-pub(crate) fn from_elements(text: &OpText<'_>) -> Result<OpMaps, String> {
+pub(crate) fn from_elements(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
     let operands = text.operands();
     if operands.len() > MAX_ELEMENTS {
-        return Err(format!("it has more than {MAX_ELEMENTS} elements"));
+        return Err(NoMap::Unsupported(format!("it has more than {MAX_ELEMENTS} elements").into()));
     }
     let mut builder = MapBuilder::new(text.source);
     let array = text.result_array(0)?;
-    let extents: Vec<Expr> =
-        array.static_extents().ok_or("its shape is not known")?.into_iter().map(Expr::Const).collect();
+    let extents: Vec<Expr> = array
+        .static_extents()
+        .ok_or(NoMap::of_type("its shape is not known"))?
+        .into_iter()
+        .map(Expr::Const)
+        .collect();
     let dims = builder.dimensions(&extents);
     let mut accesses = Vec::new();
     for (nth, operand) in operands.iter().enumerate() {
@@ -142,14 +147,14 @@ pub(crate) fn from_elements(text: &OpText<'_>) -> Result<OpMaps, String> {
 }
 
 /// A permutation of dimensions: result dimension `k` is operand dimension `order[k]`.
-pub(crate) fn transpose(text: &OpText<'_>, order: &[i64]) -> Result<OpMaps, String> {
+pub(crate) fn transpose(text: &OpText<'_>, order: &[i64]) -> Result<OpMaps, NoMap> {
     let mut builder = MapBuilder::new(text.source);
     let source = text.operand(0)?;
     let ty = text.array_of(&source)?;
     let order: Vec<usize> = order.iter().filter_map(|&k| usize::try_from(k).ok()).collect();
     let is_permutation = order.len() == ty.rank() && (0..ty.rank()).all(|k| order.contains(&k));
     if !is_permutation {
-        return Err("its permutation does not name each dimension once".to_owned());
+        return Err("its permutation does not name each dimension once".into());
     }
     let extents: Vec<Expr> = order.iter().map(|&k| builder.extent(&source, &ty, k)).collect();
     let dims = builder.dimensions(&extents);

@@ -8,6 +8,7 @@ use mlir::{OpId, ValueId};
 use crate::access::{OpMaps, Role, Space};
 use crate::elements;
 use crate::map_builder::{MapBuilder, result_operand};
+use crate::no_map::NoMap;
 use crate::op_text::OpText;
 use crate::source::{Operand, Source};
 
@@ -16,7 +17,7 @@ pub(crate) fn maps(
     dialect: &str,
     op: &str,
     result: usize,
-) -> Option<Result<OpMaps, String>> {
+) -> Option<Result<OpMaps, NoMap>> {
     if dialect != "affine" {
         return elementwise(text, op);
     }
@@ -31,7 +32,7 @@ pub(crate) fn maps(
 }
 
 /// Arrays are read elementwise. A scalar index has its value as a map; other scalars have no map.
-fn elementwise(text: &OpText<'_>, op: &str) -> Option<Result<OpMaps, String>> {
+fn elementwise(text: &OpText<'_>, op: &str) -> Option<Result<OpMaps, NoMap>> {
     if op == "constant" {
         return None;
     }
@@ -55,11 +56,12 @@ pub fn is_index_value(source: &Source<'_>, id: OpId) -> bool {
 }
 
 /// The value of an index result, in terms of enclosing loops and arguments.
-pub(crate) fn value(text: &OpText<'_>, result: usize) -> Result<OpMaps, String> {
+pub(crate) fn value(text: &OpText<'_>, result: usize) -> Result<OpMaps, NoMap> {
     let mut builder = MapBuilder::new(text.source);
     builder.around = true;
     let of = result_operand(text, result);
-    let value = builder.result_of(text.id, result).ok_or("its map or its arguments are not read")?;
+    let value =
+        builder.result_of(text.id, result).ok_or(NoMap::not_read("its map or its arguments are not read"))?;
     let access = builder.access(&of, Role::Value, vec![value], Vec::new());
     Ok(OpMaps { space: Space::Around, accesses: vec![access] })
 }

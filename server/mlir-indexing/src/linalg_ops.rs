@@ -10,13 +10,14 @@ use crate::access::OpMaps;
 use crate::affine_map::AffineMap;
 use crate::map_builder::MapBuilder;
 use crate::named_ops::named_op;
+use crate::no_map::NoMap;
 use crate::op_text::OpText;
 use crate::pack::{pack, unpack};
 use crate::source::Operand;
 use crate::structured::Structured;
 use crate::winograd;
 
-pub(crate) fn maps(text: &OpText<'_>, op: &str, result: usize) -> Option<Result<OpMaps, String>> {
+pub(crate) fn maps(text: &OpText<'_>, op: &str, result: usize) -> Option<Result<OpMaps, NoMap>> {
     Some(match op {
         "pack" => pack(text),
         "unpack" => unpack(text),
@@ -55,7 +56,7 @@ pub(crate) fn ins_and_outs(text: &OpText<'_>) -> Option<(Vec<Operand>, Vec<Opera
 pub(crate) fn structured<'a>(
     text: &OpText<'a>,
     op: &str,
-) -> Option<Result<(MapBuilder<'a>, Structured<'static>), String>> {
+) -> Option<Result<(MapBuilder<'a>, Structured<'static>), NoMap>> {
     let mut builder = MapBuilder::new(text.source);
     let read = structured_in(&mut builder, text, op)?;
     Some(read.map(|op| (builder, op)))
@@ -66,7 +67,7 @@ pub(crate) fn structured_in(
     builder: &mut MapBuilder<'_>,
     text: &OpText<'_>,
     op: &str,
-) -> Option<Result<Structured<'static>, String>> {
+) -> Option<Result<Structured<'static>, NoMap>> {
     let named = named_op(op);
     let is_known = named.is_some()
         || matches!(
@@ -79,7 +80,7 @@ pub(crate) fn structured_in(
         return None;
     }
     let read = || {
-        let (ins, outs) = ins_and_outs(text).ok_or("its operands are not read")?;
+        let (ins, outs) = ins_and_outs(text).ok_or(NoMap::not_read("its operands are not read"))?;
         let maps = match written_maps(text) {
             Some(maps) => maps?,
             None => match named {
@@ -92,7 +93,7 @@ pub(crate) fn structured_in(
             },
         };
         if maps.len() != ins.len() + outs.len() {
-            return Err(format!("it has {} maps for {} operands", maps.len(), ins.len() + outs.len()));
+            return Err(format!("it has {} maps for {} operands", maps.len(), ins.len() + outs.len()).into());
         }
         let loops = maps.first().map_or_else(Vec::new, |m| m.dims.clone());
         let is_default =
@@ -108,7 +109,7 @@ pub(crate) fn structured_in(
             let list = if nth < inputs_count { &mut inputs } else { &mut outputs };
             list.push(Structured::operand(builder, text, operand, map, is_read)?);
         }
-        Ok::<_, String>(Structured { loops, inputs, outputs, mask: None })
+        Ok::<_, NoMap>(Structured { loops, inputs, outputs, mask: None })
     };
     Some(read())
 }
@@ -144,7 +145,7 @@ fn is_elementwise(op: &str) -> bool {
 }
 
 /// `indexing_maps = [#map, affine_map<…>]`, of the op or of the trait that it names.
-pub(crate) fn written_maps(text: &OpText<'_>) -> Option<Result<Vec<AffineMap>, String>> {
+pub(crate) fn written_maps(text: &OpText<'_>) -> Option<Result<Vec<AffineMap>, NoMap>> {
     let at = text.source.parse.op(text.id).span.start;
     let named = |name: &str| -> Option<String> {
         match text.attribute(name) {
@@ -205,16 +206,16 @@ fn usual_maps(
     op: &str,
     ins: &[Operand],
     outs: &[Operand],
-) -> Result<Vec<AffineMap>, String> {
+) -> Result<Vec<AffineMap>, NoMap> {
     let rank_of = |o: &Operand| if text.is_scalar(o) { Ok(0) } else { text.array_of(o).map(|ty| ty.rank()) };
     let out = rank_of(outs.first().ok_or("it has no output")?)?;
     let wide = AffineMap::identity(out);
-    let dimensions = |names: &[&str]| -> Result<Vec<usize>, String> {
-        let list = text.list(names).ok_or_else(|| format!("its {} are not read", names[0]))?;
+    let dimensions = |names: &[&str]| -> Result<Vec<usize>, NoMap> {
+        let list = text.list(names).ok_or_else(|| NoMap::list_not_read(names[0]))?;
         list.into_iter()
             .map(|d| usize::try_from(d).ok())
             .collect::<Option<_>>()
-            .ok_or_else(|| format!("its {} are no dimensions", names[0]))
+            .ok_or_else(|| NoMap::Malformed(format!("its {} are no dimensions", names[0]).into()))
     };
     let pick = |of: &AffineMap, dims: &mut dyn Iterator<Item = usize>| AffineMap {
         results: dims.map(Expr::var).collect(),
@@ -225,7 +226,7 @@ fn usual_maps(
         "transpose" => {
             let order = dimensions(&["permutation"])?;
             if order.len() != out || (0..out).any(|k| !order.contains(&k)) {
-                return Err("its permutation does not name each dimension once".to_owned());
+                return Err("its permutation does not name each dimension once".into());
             }
             // Dimension `k` of the result is dimension `order[k]` of the operand.
             let place = |k: usize| order.iter().position(|&o| o == k).unwrap_or(k);
@@ -248,7 +249,7 @@ fn usual_maps(
                 .and_then(|list| text.text_of(list).trim().parse::<usize>().ok())
                 .or_else(|| text.attribute("dimension").and_then(mlir::integer).map(|d| d as usize))
                 .filter(|&d| d < out)
-                .ok_or("its dimension is not read")?;
+                .ok_or(NoMap::not_read("its dimension is not read"))?;
             let mut all = AffineMap::identity(out + 1);
             all.dims[out] = "along".to_owned();
             let read = pick(&all, &mut (0..out).map(|d| if d == along { out } else { d }));
@@ -260,7 +261,7 @@ fn usual_maps(
             for operand in ins {
                 let rank = rank_of(operand)?;
                 if rank != out && rank != 0 {
-                    return Err("its operands are not of one rank".to_owned());
+                    return Err("its operands are not of one rank".into());
                 }
                 maps.push(pick(&wide, &mut (0..rank)));
             }

@@ -7,6 +7,7 @@ use mlir::TokenKind;
 
 use crate::affine_map::AffineMap;
 use crate::map_builder::MapBuilder;
+use crate::no_map::NoMap;
 use crate::op_text::OpText;
 
 /// A map as written in an attribute.
@@ -19,16 +20,18 @@ pub enum WrittenMap {
 
 impl WrittenMap {
     /// Parses `affine_map<…>` or one of XLA's maps. The error says what is wrong.
-    pub fn parse(text: &str) -> Result<WrittenMap, String> {
+    pub fn parse(text: &str) -> Result<WrittenMap, NoMap> {
         let text = text.trim();
-        let read = |map: &str| parse_map(map).map(WrittenMap::Indexing).map_err(|e| e.message);
+        let read = |map: &str| {
+            parse_map(map).map(WrittenMap::Indexing).map_err(|e| NoMap::MapText(e.message.into()))
+        };
         if MapAttribute::read(text).is_some() {
             return read(text);
         }
         match text.strip_prefix("#xla.symbolic_map<") {
             Some(body) => read(&with_domain(&joined_strings(body))),
             None if text.starts_with("affine_map") => AffineMap::parse(text).map(WrittenMap::Affine),
-            None => Err(format!("{text} is no map")),
+            None => Err(NoMap::MapText(format!("{text} is no map").into())),
         }
     }
 
@@ -106,7 +109,7 @@ pub(crate) struct MapUse {
 }
 
 /// The map at a token, with its arguments; `None` if there is no map.
-pub(crate) fn map_use(text: &OpText<'_>, at: usize) -> Option<Result<MapUse, String>> {
+pub(crate) fn map_use(text: &OpText<'_>, at: usize) -> Option<Result<MapUse, NoMap>> {
     let word = text.word(at);
     let is_map = match text.kind(at)? {
         TokenKind::Word => word == "affine_map",
@@ -140,16 +143,17 @@ pub(crate) fn map_use(text: &OpText<'_>, at: usize) -> Option<Result<MapUse, Str
 
 impl MapBuilder<'_> {
     /// The results of a map for its arguments.
-    pub(crate) fn map_results(&mut self, text: &OpText<'_>, found: &MapUse) -> Result<Vec<Expr>, String> {
+    pub(crate) fn map_results(&mut self, text: &OpText<'_>, found: &MapUse) -> Result<Vec<Expr>, NoMap> {
         let mut values = |range: &std::ops::Range<usize>| -> Option<Vec<Expr>> {
             let entries = text.mixed(range.clone())?;
             Some(entries.iter().map(|e| self.mixed(e)).collect())
         };
-        let dims = values(&found.dims).ok_or("an argument of the map is not read")?;
-        let symbols = values(&found.symbols).ok_or("an argument of the map is not read")?;
+        let dims = values(&found.dims).ok_or(NoMap::not_read("an argument of the map is not read"))?;
+        let symbols = values(&found.symbols).ok_or(NoMap::not_read("an argument of the map is not read"))?;
         let (d, s) = found.map.arity();
         found.map.apply(&dims, &symbols).ok_or_else(|| {
-            format!("the map takes {d} and {s} arguments, not {} and {}", dims.len(), symbols.len())
+            let (dims, symbols) = (dims.len(), symbols.len());
+            NoMap::MapArity(format!("the map takes {d} and {s} arguments, not {dims} and {symbols}").into())
         })
     }
 }

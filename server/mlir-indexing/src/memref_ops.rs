@@ -9,10 +9,11 @@ use crate::affine_map::AffineMap;
 use crate::array_type::linearized;
 use crate::elements;
 use crate::map_builder::MapBuilder;
+use crate::no_map::NoMap;
 use crate::op_text::{Mixed, OpText};
 use crate::{reshapes, slices};
 
-pub(crate) fn maps(text: &OpText<'_>, op: &str) -> Option<Result<OpMaps, String>> {
+pub(crate) fn maps(text: &OpText<'_>, op: &str) -> Option<Result<OpMaps, NoMap>> {
     Some(match op {
         "load" => elements::point(text, 0, Role::Read),
         "store" => elements::point(text, 1, Role::Write),
@@ -34,15 +35,15 @@ pub(crate) fn maps(text: &OpText<'_>, op: &str) -> Option<Result<OpMaps, String>
 }
 
 /// `%m (i, j) -> (j, i) : A to B`
-fn transpose(text: &OpText<'_>) -> Result<OpMaps, String> {
+fn transpose(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
     let map = match text.attribute("permutation") {
         Some(written) => {
             let at = text.source.parse.op(text.id).span.start;
             AffineMap::parse(&text.source.resolved(written, at))
         }
         None => {
-            let missing = "its permutation is not read";
-            let open = text.top().find(|&at| text.word(at) == "(").ok_or(missing)?;
+            let missing = || NoMap::not_read("its permutation is not read");
+            let open = text.top().find(|&at| text.word(at) == "(").ok_or_else(missing)?;
             let arrow = text.behind(open);
             let end = text.behind(arrow + 1);
             AffineMap::parse(text.text_of(open..end.min(text.tokens.len())))
@@ -54,7 +55,7 @@ fn transpose(text: &OpText<'_>) -> Result<OpMaps, String> {
 }
 
 /// `%m to offset: [%o], sizes: [4, %n], strides: [%s, 1] : A to B`: the same memory with other strides.
-fn reinterpret(text: &OpText<'_>) -> Result<OpMaps, String> {
+fn reinterpret(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
     let mut builder = MapBuilder::new(text.source);
     let source = text.operand(0)?;
     let result = text.result_array(0)?;
@@ -68,11 +69,11 @@ fn reinterpret(text: &OpText<'_>) -> Result<OpMaps, String> {
             ["offset", "sizes", "strides"].iter().map(|w| behind(w)).collect::<Option<Vec<Vec<Mixed>>>>()
         }
     };
-    let missing = "its offset, sizes and strides are not read";
-    let lists = lists.ok_or(missing)?;
-    let [offset, sizes, strides] = lists.as_slice() else { return Err(missing.to_owned()) };
+    let missing = || NoMap::not_read("its offset, sizes and strides are not read");
+    let lists = lists.ok_or_else(missing)?;
+    let [offset, sizes, strides] = lists.as_slice() else { return Err(missing()) };
     if offset.len() != 1 || sizes.len() != result.rank() || strides.len() != result.rank() {
-        return Err(missing.to_owned());
+        return Err(missing());
     }
     let mut read = |list: &[Mixed]| list.iter().map(|e| builder.mixed(e)).collect::<Vec<_>>();
     let (offset, sizes, strides) = (read(offset), read(sizes), read(strides));
@@ -87,17 +88,18 @@ fn reinterpret(text: &OpText<'_>) -> Result<OpMaps, String> {
 
 /// `%m[%shift][%n] : memref<2048xi8> to memref<?x4xf32>`: elements of several bytes, contiguous from a byte
 /// offset.
-fn view(text: &OpText<'_>) -> Result<OpMaps, String> {
+fn view(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
     let mut builder = MapBuilder::new(text.source);
     let (source, shift) = (text.operand(0)?, text.operand(1)?);
     let result = text.result_array(0)?;
     let bytes = mlir::element_bits(&result.element).and_then(|bits| i64::try_from(bits).ok());
     let bytes = bytes.filter(|bits| bits % 8 == 0).map(|bits| bits / 8);
-    let bytes =
-        bytes.ok_or_else(|| format!("how many bytes one {} has depends on the target", result.element))?;
+    let bytes = bytes.ok_or_else(|| {
+        NoMap::Unsupported(format!("how many bytes one {} has depends on the target", result.element).into())
+    })?;
     let sizes: Vec<_> = text.operands().into_iter().skip(2).collect();
     if sizes.len() != result.extents.iter().filter(|e| e.is_none()).count() {
-        return Err("it has not one size for each extent that is not known".to_owned());
+        return Err("it has not one size for each extent that is not known".into());
     }
     let mut sizes = sizes.iter();
     let known: Vec<Option<Expr>> = result
@@ -117,12 +119,12 @@ fn view(text: &OpText<'_>) -> Result<OpMaps, String> {
 }
 
 /// Copies each element of the first buffer to the second.
-fn copy(text: &OpText<'_>) -> Result<OpMaps, String> {
+fn copy(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
     let mut builder = MapBuilder::new(text.source);
     let (from, to) = (text.operand(0)?, text.operand(1)?);
     let (from_type, to_type) = (text.array_of(&from)?, text.array_of(&to)?);
     if from_type.rank() != to_type.rank() {
-        return Err("its buffers are not of one rank".to_owned());
+        return Err("its buffers are not of one rank".into());
     }
     let extents = builder.extents(&to, &to_type);
     let dims = builder.dimensions(&extents);

@@ -7,6 +7,7 @@ use indexing_map::Expr;
 
 use crate::affine_expr::Reader;
 use crate::affine_map::AffineMap;
+use crate::no_map::NoMap;
 
 /// The loops of an op, and the index into each operand per iteration: inputs, then the output. `S0` and `D0`
 /// are strides and dilations.
@@ -162,13 +163,13 @@ impl NamedOp {
         dilations: &[i64],
         ins: usize,
         outs: usize,
-    ) -> Result<Vec<AffineMap>, String> {
+    ) -> Result<Vec<AffineMap>, NoMap> {
         let dims: Vec<String> = self.loops.split(' ').map(str::to_owned).collect();
         let (inputs, output) = (self.maps.len() - 1, self.maps.len() - 1);
         if ins != inputs + self.zero_points || outs != 1 {
-            return Err(format!("it takes {} inputs and one output", inputs + self.zero_points));
+            return Err(format!("it takes {} inputs and one output", inputs + self.zero_points).into());
         }
-        let read = |text: &str| -> Result<AffineMap, String> {
+        let read = |text: &str| -> Result<AffineMap, NoMap> {
             let mut reader = Reader::new(text);
             let mut results = Vec::new();
             let number = |list: &[i64], at: &str| {

@@ -3,6 +3,7 @@
 use mlir::OpId;
 
 use crate::access::OpMaps;
+use crate::no_map::NoMap;
 use crate::op_text::OpText;
 use crate::source::Source;
 use crate::{index_ops, linalg_ops, memref_ops, stablehlo_ops, tensor_ops, vector_ops, xla_ops};
@@ -10,7 +11,7 @@ use crate::{index_ops, linalg_ops, memref_ops, stablehlo_ops, tensor_ops, vector
 /// The maps of one result of an op: the operand elements that each result element is made of, or the elements
 /// that each iteration reads and writes. `None` for ops that access nothing by index, and for unknown ops.
 /// The error says why an op that should have maps has none.
-pub fn op_maps(source: &Source<'_>, id: OpId, result: usize) -> Option<Result<OpMaps, String>> {
+pub fn op_maps(source: &Source<'_>, id: OpId, result: usize) -> Option<Result<OpMaps, NoMap>> {
     let name = source.parse.name(id, source.text);
     let (dialect, op) = name.split_once('.')?;
     if !matches!(

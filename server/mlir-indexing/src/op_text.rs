@@ -6,6 +6,7 @@ use mlir::{Form, OpId, Token, TokenKind, Use, integers};
 use text::Span;
 
 use crate::array_type::ArrayType;
+use crate::no_map::NoMap;
 use crate::source::{Operand, Source};
 
 /// The most bytes of an op that are read. A longer op holds a payload, not indices.
@@ -245,8 +246,8 @@ fn closing(tokens: &[Token]) -> Vec<usize> {
 
 impl OpText<'_> {
     /// The array type of an operand, with known rank.
-    pub(crate) fn array_of(&self, operand: &Operand) -> Result<ArrayType, String> {
-        let unknown = || format!("the type of {} is not known", operand.name);
+    pub(crate) fn array_of(&self, operand: &Operand) -> Result<ArrayType, NoMap> {
+        let unknown = || NoMap::Type(format!("the type of {} is not known", operand.name).into());
         let (value, index) = operand.key().ok_or_else(unknown)?;
         let ty = self.source.type_of(value, index).ok_or_else(unknown)?;
         ArrayType::read(self.source, &ty, self.source.parse.op(self.id).span.start)
@@ -258,14 +259,14 @@ impl OpText<'_> {
         ty.is_some_and(|ty| !ty.contains('<') || ty.starts_with("complex"))
     }
 
-    pub(crate) fn result_array(&self, nth: usize) -> Result<ArrayType, String> {
+    pub(crate) fn result_array(&self, nth: usize) -> Result<ArrayType, NoMap> {
         let ty = self.source.result_type(self.id, nth);
-        let ty = ty.ok_or_else(|| "the type of the result is not known".to_owned())?;
+        let ty = ty.ok_or(NoMap::of_type("the type of the result is not known"))?;
         ArrayType::read(self.source, &ty, self.source.parse.op(self.id).span.start)
     }
 
-    pub(crate) fn operand(&self, nth: usize) -> Result<Operand, String> {
+    pub(crate) fn operand(&self, nth: usize) -> Result<Operand, NoMap> {
         let found = self.source.parse.operands_of(self.id).nth(nth);
-        found.map(|u| self.source.operand(u)).ok_or_else(|| format!("it has no operand {nth}"))
+        found.map(|u| self.source.operand(u)).ok_or(NoMap::NoOperand(nth))
     }
 }

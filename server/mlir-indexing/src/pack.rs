@@ -7,6 +7,7 @@ use indexing_map::{Expr, Interval};
 
 use crate::access::{OpMaps, Role};
 use crate::map_builder::MapBuilder;
+use crate::no_map::NoMap;
 use crate::op_text::{Mixed, OpText};
 
 /// The correspondence between dimensions of the plain and the packed array.
@@ -18,24 +19,26 @@ struct Tiling {
 }
 
 impl Tiling {
-    fn read(builder: &mut MapBuilder<'_>, text: &OpText<'_>, rank: usize) -> Result<Tiling, String> {
-        let list = |name: &str| -> Result<Option<Vec<usize>>, String> {
+    fn read(builder: &mut MapBuilder<'_>, text: &OpText<'_>, rank: usize) -> Result<Tiling, NoMap> {
+        let list = |name: &str| -> Result<Option<Vec<usize>>, NoMap> {
             let Some(list) = text.list(&[name]) else { return Ok(None) };
             list.into_iter()
                 .map(|d| usize::try_from(d).ok().filter(|&d| d < rank))
                 .collect::<Option<Vec<_>>>()
                 .map(Some)
-                .ok_or_else(|| format!("its {name} are no dimensions"))
+                .ok_or_else(|| NoMap::Malformed(format!("its {name} are no dimensions").into()))
         };
         let outer = list("outer_dims_perm")?.filter(|l| !l.is_empty()).unwrap_or_else(|| (0..rank).collect());
-        let positions = list("inner_dims_pos")?.ok_or("its inner_dims_pos are not read")?;
+        let positions = list("inner_dims_pos")?.ok_or(NoMap::not_read("its inner_dims_pos are not read"))?;
         let tiles = match text.behind_word("inner_tiles") {
             Some(list) => text.mixed(list),
             None => text.list(&["static_inner_tiles"]).map(|l| l.into_iter().map(Mixed::Static).collect()),
         };
-        let tiles = tiles.filter(|t| t.len() == positions.len()).ok_or("its inner_tiles are not read")?;
+        let tiles = tiles
+            .filter(|t| t.len() == positions.len())
+            .ok_or(NoMap::not_read("its inner_tiles are not read"))?;
         if outer.len() != rank || (0..rank).any(|k| !outer.contains(&k)) {
-            return Err("its outer_dims_perm does not name each dimension once".to_owned());
+            return Err("its outer_dims_perm does not name each dimension once".into());
         }
         let inner = positions.into_iter().zip(tiles.iter().map(|t| builder.mixed(t))).collect();
         Ok(Tiling { outer, inner })
@@ -48,7 +51,7 @@ impl Tiling {
 }
 
 /// Element `(o…, i…)` of the result is element `o * tile + i`, or padding beyond the end.
-pub(crate) fn pack(text: &OpText<'_>) -> Result<OpMaps, String> {
+pub(crate) fn pack(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
     let mut builder = MapBuilder::new(text.source);
     let source = text.operand(0)?;
     let array = text.array_of(&source)?;
@@ -58,7 +61,7 @@ pub(crate) fn pack(text: &OpText<'_>) -> Result<OpMaps, String> {
     });
     let result = text.result_array(0).or_else(|e| packed.as_ref().map_or(Err(e), |o| text.array_of(o)))?;
     if result.rank() != array.rank() + tiling.inner.len() {
-        return Err("its result has not the dimensions of the tiles and of their inside".to_owned());
+        return Err("its result has not the dimensions of the tiles and of their inside".into());
     }
     let extents = builder.extents(&source, &array);
     let mut known: Vec<Option<Expr>> = tiling
@@ -96,11 +99,12 @@ pub(crate) fn pack(text: &OpText<'_>) -> Result<OpMaps, String> {
 }
 
 /// Element `i` of the result is element `i mod tile` of tile `i floordiv tile`.
-pub(crate) fn unpack(text: &OpText<'_>) -> Result<OpMaps, String> {
+pub(crate) fn unpack(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
     let mut builder = MapBuilder::new(text.source);
     let source = text.operand(0)?;
     let packed = text.array_of(&source)?;
-    let count = text.list(&["inner_dims_pos"]).ok_or("its inner_dims_pos are not read")?.len();
+    let count =
+        text.list(&["inner_dims_pos"]).ok_or(NoMap::not_read("its inner_dims_pos are not read"))?.len();
     let rank = packed.rank().checked_sub(count).ok_or("it has more tiles than dimensions")?;
     let tiling = Tiling::read(&mut builder, text, rank)?;
     let plain = text
@@ -109,7 +113,7 @@ pub(crate) fn unpack(text: &OpText<'_>) -> Result<OpMaps, String> {
         .find(|o| *o != source && text.array_of(o).is_ok_and(|ty| ty.rank() == rank));
     let result = text.result_array(0).or_else(|e| plain.as_ref().map_or(Err(e), |o| text.array_of(o)))?;
     if result.rank() != rank {
-        return Err("its result has not the dimensions of the tiles".to_owned());
+        return Err("its result has not the dimensions of the tiles".into());
     }
     let known: Vec<Option<Expr>> = match &plain {
         Some(operand) => {

@@ -7,27 +7,28 @@ use indexing_map::Expr;
 use crate::access::{OpMaps, Role};
 use crate::array_type::{ArrayType, delinearized, linearized};
 use crate::map_builder::MapBuilder;
+use crate::no_map::NoMap;
 use crate::op_text::OpText;
 
 /// The groups of a reassociation. Each is a run of dimensions; together they are all dimensions, in order.
-pub(crate) fn groups(text: &OpText<'_>, rank: usize) -> Result<Vec<Vec<usize>>, String> {
-    let written = text.nested("reassociation").ok_or("its reassociation is not read")?;
+pub(crate) fn groups(text: &OpText<'_>, rank: usize) -> Result<Vec<Vec<usize>>, NoMap> {
+    let written = text.nested("reassociation").ok_or(NoMap::not_read("its reassociation is not read"))?;
     let mut next = 0;
     for &dimension in written.iter().flatten() {
         if usize::try_from(dimension) != Ok(next) {
-            return Err("its reassociation does not name the dimensions in order".to_owned());
+            return Err("its reassociation does not name the dimensions in order".into());
         }
         next += 1;
     }
     // If the other side has rank 0 the list is empty, and all extents are 1.
     if next != rank && !written.is_empty() {
-        return Err(format!("its reassociation names {next} of {rank} dimensions"));
+        return Err(format!("its reassociation names {next} of {rank} dimensions").into());
     }
     Ok(written.iter().map(|group| group.iter().map(|&d| d as usize).collect()).collect())
 }
 
 /// `%x [[0, 1], [2]] : A into B`
-pub(crate) fn collapse(text: &OpText<'_>) -> Result<OpMaps, String> {
+pub(crate) fn collapse(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
     let mut builder = MapBuilder::new(text.source);
     let source = text.operand(0)?;
     let (array, result) = (text.array_of(&source)?, text.result_array(0)?);
@@ -48,17 +49,18 @@ pub(crate) fn collapse(text: &OpText<'_>) -> Result<OpMaps, String> {
     Ok(OpMaps::of_result(0, vec![builder.access(&source, Role::Read, index, Vec::new())]))
 }
 
-fn check_count(groups: &[Vec<usize>], array: &ArrayType) -> Result<(), String> {
+fn check_count(groups: &[Vec<usize>], array: &ArrayType) -> Result<(), NoMap> {
     match groups.len() == array.rank() {
         true => Ok(()),
         false => {
-            Err(format!("its reassociation has {} groups for {} dimensions", groups.len(), array.rank()))
+            Err(format!("its reassociation has {} groups for {} dimensions", groups.len(), array.rank())
+                .into())
         }
     }
 }
 
 /// `%x [[0, 1], [2]] output_shape [3, %n, 7] : A into B`
-pub(crate) fn expand(text: &OpText<'_>) -> Result<OpMaps, String> {
+pub(crate) fn expand(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
     let mut builder = MapBuilder::new(text.source);
     let source = text.operand(0)?;
     let (array, result) = (text.array_of(&source)?, text.result_array(0)?);
@@ -98,7 +100,7 @@ pub(crate) fn expand(text: &OpText<'_>) -> Result<OpMaps, String> {
 }
 
 /// A reshape to any shape with the same number of elements.
-pub(crate) fn reshape(text: &OpText<'_>) -> Result<OpMaps, String> {
+pub(crate) fn reshape(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
     let mut builder = MapBuilder::new(text.source);
     let source = text.operand(0)?;
     let (array, result) = (text.array_of(&source)?, text.result_array(0)?);
@@ -106,7 +108,7 @@ pub(crate) fn reshape(text: &OpText<'_>) -> Result<OpMaps, String> {
     if let (Some(from), Some(to)) = (count(&array), count(&result))
         && from != to
     {
-        return Err(format!("its operand has {from} elements, its result {to}"));
+        return Err(format!("its operand has {from} elements, its result {to}").into());
     }
     // A single dynamic extent follows from the others.
     let from = builder.extents(&source, &array);

@@ -8,6 +8,7 @@ use indexing_map::{Expr, Interval};
 use crate::access::{OpMaps, Role, Space};
 use crate::array_type::ArrayType;
 use crate::map_builder::MapBuilder;
+use crate::no_map::NoMap;
 use crate::op_text::{Mixed, OpText};
 use crate::source::Operand;
 
@@ -27,16 +28,16 @@ impl Window {
         text: &OpText<'_>,
         fixed: usize,
         rank: usize,
-    ) -> Result<Window, String> {
+    ) -> Result<Window, NoMap> {
         let lists = match text.is_generic() {
             true => text.generic_mixed(fixed, &["static_offsets", "static_sizes", "static_strides"]),
             false => text.squares().into_iter().take(3).map(|list| text.mixed(list)).collect(),
         };
-        let missing = "its offsets, sizes and strides are not read";
-        let lists = lists.ok_or(missing)?;
-        let [offsets, sizes, strides] = lists.as_slice() else { return Err(missing.to_owned()) };
+        let missing = || NoMap::not_read("its offsets, sizes and strides are not read");
+        let lists = lists.ok_or_else(missing)?;
+        let [offsets, sizes, strides] = lists.as_slice() else { return Err(missing()) };
         if lists.iter().any(|list| list.len() != rank) {
-            return Err(format!("its lists have not {rank} entries, as the array has dimensions"));
+            return Err(format!("its lists have not {rank} entries, as the array has dimensions").into());
         }
         let written = sizes
             .iter()
@@ -51,20 +52,20 @@ impl Window {
 
     /// Which dimensions the slice keeps; some of extent 1 may be dropped. Rule: MLIR
     /// `computeRankReductionMask`.
-    pub(crate) fn kept(&self, slice: &ArrayType) -> Result<Vec<bool>, String> {
+    pub(crate) fn kept(&self, slice: &ArrayType) -> Result<Vec<bool>, NoMap> {
         let mut kept = Vec::with_capacity(self.written.len());
         let mut at = 0;
         for &size in &self.written {
             let is_here = at < slice.rank() && slice.extents[at] == size;
             if !is_here && size != Some(1) {
-                return Err("the shape of the slice is not that of its sizes".to_owned());
+                return Err("the shape of the slice is not that of its sizes".into());
             }
             at += usize::from(is_here);
             kept.push(is_here);
         }
         match at == slice.rank() {
             true => Ok(kept),
-            false => Err("the slice has more dimensions than its sizes tell".to_owned()),
+            false => Err("the slice has more dimensions than its sizes tell".into()),
         }
     }
 
@@ -143,7 +144,7 @@ fn is_tile(text: &OpText<'_>) -> bool {
 }
 
 /// `%x[offsets] [sizes] [strides] : A to B`: each element of the result is one of `%x`.
-pub(crate) fn extract(text: &OpText<'_>, array: ArrayType) -> Result<OpMaps, String> {
+pub(crate) fn extract(text: &OpText<'_>, array: ArrayType) -> Result<OpMaps, NoMap> {
     let mut builder = MapBuilder::new(text.source);
     let source = text.operand(0)?;
     let result = text.result_array(0)?;
@@ -163,7 +164,7 @@ pub(crate) fn extract(text: &OpText<'_>, array: ArrayType) -> Result<OpMaps, Str
 
 /// `%s into %t[offsets] [sizes] [strides] : S into T`: the elements of `%s` inside the window, those of `%t`
 /// outside.
-pub(crate) fn insert(text: &OpText<'_>) -> Result<OpMaps, String> {
+pub(crate) fn insert(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
     let mut builder = MapBuilder::new(text.source);
     let (slice, whole) = (text.operand(0)?, text.operand(1)?);
     let (slice_type, array) = (text.array_of(&slice)?, text.array_of(&whole)?);
@@ -186,7 +187,7 @@ pub(crate) fn insert(text: &OpText<'_>) -> Result<OpMaps, String> {
 }
 
 /// `xtile.insert %t into %m[offsets][tile][strides] : tensor -> memref`: stores each element of the tile.
-pub(crate) fn store_tile(text: &OpText<'_>, buffer: &Operand, array: ArrayType) -> Result<OpMaps, String> {
+pub(crate) fn store_tile(text: &OpText<'_>, buffer: &Operand, array: ArrayType) -> Result<OpMaps, NoMap> {
     let mut builder = MapBuilder::new(text.source);
     let tile = text.operand(0)?;
     let tile_type = text.array_of(&tile)?;

@@ -10,6 +10,7 @@ use rustc_hash::FxHashMap;
 
 use crate::map_builder::MapBuilder;
 use crate::map_use::WrittenMap;
+use crate::no_map::NoMap;
 
 /// A piece of text with its parse, and a lookup for aliases that it does not define.
 ///
@@ -28,7 +29,7 @@ pub struct Source<'a> {
 }
 
 /// A map, or the reason why it is invalid.
-type ReadMap = Result<Rc<WrittenMap>, String>;
+type ReadMap = Result<Rc<WrittenMap>, NoMap>;
 
 /// The longest chain of aliases that is followed.
 const MAX_ALIAS_STEPS: usize = 8;

@@ -7,6 +7,7 @@ use mlir::{field, integer, integers};
 
 use crate::access::{OpMaps, Role};
 use crate::map_builder::MapBuilder;
+use crate::no_map::NoMap;
 use crate::op_text::OpText;
 use crate::source::Operand;
 use crate::stablehlo_ops::constant_elements;
@@ -65,20 +66,20 @@ fn padding_operand(builder: &mut MapBuilder<'_>, padding: &Operand, rank: usize)
 }
 
 /// `dim_numbers = …, window = {stride = [2, 2], pad = [[1, 1], [0, 0]], …}`
-pub(crate) fn convolution(text: &OpText<'_>) -> Result<OpMaps, String> {
+pub(crate) fn convolution(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
     let mut builder = MapBuilder::new(text.source);
     let (input, kernel) = (text.operand(0)?, text.operand(1)?);
     let (input_type, kernel_type, result) =
         (text.array_of(&input)?, text.array_of(&kernel)?, text.result_array(0)?);
-    let missing = "its dimension numbers are not read";
+    let missing = || NoMap::not_read("its dimension numbers are not read");
     let written =
-        text.attribute("dim_numbers").or_else(|| text.attribute("dimension_numbers")).ok_or(missing)?;
+        text.attribute("dim_numbers").or_else(|| text.attribute("dimension_numbers")).ok_or_else(missing)?;
     let written = text.source.resolved(written, text.source.parse.op(text.id).span.start).into_owned();
-    let [input_labels, kernel_labels, output_labels] = all_labels(&written).ok_or(missing)?;
+    let [input_labels, kernel_labels, output_labels] = all_labels(&written).ok_or_else(missing)?;
     let rank = input_labels.space.len();
     let fits = [input_type.rank(), kernel_type.rank(), result.rank()].iter().all(|&r| r == rank + 2);
     if !fits || kernel_labels.space.len() != rank || output_labels.space.len() != rank {
-        return Err("its dimension numbers are not those of its operands".to_owned());
+        return Err("its dimension numbers are not those of its operands".into());
     }
     let body = text.attribute("window");
     let in_window = |name: &str| -> Option<Vec<i64>> {
@@ -115,7 +116,7 @@ pub(crate) fn convolution(text: &OpText<'_>) -> Result<OpMaps, String> {
     let group = |name: &str| text.attribute(name).and_then(integer).unwrap_or(1);
     let (feature_groups, batch_groups) = (group("feature_group_count"), group("batch_group_count"));
     if feature_groups < 1 || batch_groups < 1 {
-        return Err("its groups are not positive".to_owned());
+        return Err("its groups are not positive".into());
     }
     let mut known = vec![None; result.rank()];
     let batches = builder.extent(&input, &input_type, input_labels.first).floor_div(batch_groups);

@@ -7,18 +7,19 @@ use mlir::einsum_letters;
 
 use crate::access::{OpMaps, Role};
 use crate::map_builder::MapBuilder;
+use crate::no_map::NoMap;
 use crate::op_text::OpText;
 
 /// Letters of the result are its dimensions; the others are summed over.
-pub(crate) fn einsum(text: &OpText<'_>) -> Result<OpMaps, String> {
+pub(crate) fn einsum(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
     let mut builder = MapBuilder::new(text.source);
     let config = text.attribute("einsum_config").or_else(|| text.attribute("config"));
-    let config = config.ok_or("its einsum_config is not read")?.trim().trim_matches('"');
+    let config = config.ok_or(NoMap::not_read("its einsum_config is not read"))?.trim().trim_matches('"');
     let (inputs, output) = config.split_once("->").ok_or("its einsum_config has no result")?;
     let inputs: Vec<&str> = inputs.split(',').collect();
     let (operands, to) = (text.operands(), text.result_array(0)?);
     if inputs.len() != operands.len() {
-        return Err("its einsum_config is not of as many operands".to_owned());
+        return Err("its einsum_config is not of as many operands".into());
     }
     // Letters in text order, with a static extent if there is one.
     let mut known: Vec<(char, Expr)> = Vec::new();
@@ -42,7 +43,7 @@ pub(crate) fn einsum(text: &OpText<'_>) -> Result<OpMaps, String> {
     if output.iter().any(|letter| known.iter().all(|(own, _)| own != letter))
         || output.iter().enumerate().any(is_repeated)
     {
-        return Err("a dimension of its result is not one of the operands'".to_owned());
+        return Err("a dimension of its result is not one of the operands'".into());
     }
     let extent = |letter: &char| known.iter().find(|(own, _)| own == letter).map(|(_, e)| e.clone());
     let of_result: Vec<Option<Expr>> = output.iter().map(extent).collect();

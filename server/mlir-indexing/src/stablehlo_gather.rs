@@ -7,19 +7,21 @@ use mlir::{field, integer, integers};
 
 use crate::access::{OpMaps, Role};
 use crate::map_builder::MapBuilder;
+use crate::no_map::NoMap;
 use crate::op_text::OpText;
 
 /// The non-offset dimensions of the result select a window; the offset dimensions select an element in it.
-pub(crate) fn gather(text: &OpText<'_>) -> Result<OpMaps, String> {
+pub(crate) fn gather(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
     let mut builder = MapBuilder::new(text.source);
     let (source, indices) = (text.operand(0)?, text.operand(1)?);
     let (ty, index_type, result) = (text.array_of(&source)?, text.array_of(&indices)?, text.result_array(0)?);
-    let written = text.attribute("dimension_numbers").ok_or("its dimension_numbers are not read")?;
+    let written =
+        text.attribute("dimension_numbers").ok_or(NoMap::not_read("its dimension_numbers are not read"))?;
     let numbers = text.source.resolved(written, text.source.parse.op(text.id).span.start).into_owned();
-    let list = |name: &str| -> Result<Vec<usize>, String> {
+    let list = |name: &str| -> Result<Vec<usize>, NoMap> {
         let Some(written) = field(&numbers, name) else { return Ok(Vec::new()) };
         let found = integers(written).unwrap_or_default().into_iter().map(|d| usize::try_from(d).ok());
-        found.collect::<Option<_>>().ok_or_else(|| format!("its {name} are not read"))
+        found.collect::<Option<_>>().ok_or_else(|| NoMap::list_not_read(name))
     };
     let offsets = list("offset_dims")?;
     let collapsed = list("collapsed_slice_dims")?;
@@ -27,7 +29,7 @@ pub(crate) fn gather(text: &OpText<'_>) -> Result<OpMaps, String> {
     let index_batching = list("start_indices_batching_dims")?;
     let start_map = list("start_index_map")?;
     let vector = field(&numbers, "index_vector_dim").and_then(integer).unwrap_or(0);
-    let vector = usize::try_from(vector).map_err(|_| "its index_vector_dim is not read")?;
+    let vector = usize::try_from(vector).map_err(|_| NoMap::not_read("its index_vector_dim is not read"))?;
     let sizes = text.list(&["slice_sizes"]);
 
     let batch: Vec<usize> = (0..result.rank()).filter(|d| !offsets.contains(d)).collect();
@@ -40,7 +42,7 @@ pub(crate) fn gather(text: &OpText<'_>) -> Result<OpMaps, String> {
         || offsets.iter().any(|&d| d >= result.rank())
         || vector > index_type.rank()
     {
-        return Err("its dimension numbers do not fit its operands".to_owned());
+        return Err("its dimension numbers do not fit its operands".into());
     }
     let mut known = vec![None; result.rank()];
     for (&d, &k) in batch.iter().zip(&index_batch) {

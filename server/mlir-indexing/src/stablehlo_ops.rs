@@ -9,6 +9,7 @@ use mlir::{Definition, integers};
 use crate::access::{OpMaps, Role};
 use crate::elements;
 use crate::map_builder::MapBuilder;
+use crate::no_map::NoMap;
 use crate::op_text::OpText;
 use crate::reshapes;
 use crate::source::Operand;
@@ -30,7 +31,7 @@ pub(crate) fn maps(
     dialect: &str,
     op: &str,
     result: usize,
-) -> Option<Result<OpMaps, String>> {
+) -> Option<Result<OpMaps, NoMap>> {
     if dialect == "chlo" {
         return match op {
             "constant" | "constant_like" => None,
@@ -61,7 +62,7 @@ pub(crate) fn maps(
             .or_else(|| text.attribute("dim"))
             .and_then(mlir::integer)
             .and_then(|d| usize::try_from(d).ok())
-            .ok_or_else(|| "its dimension is not read".to_owned())
+            .ok_or(NoMap::not_read("its dimension is not read"))
             .and_then(|d| concatenate(text, &text.operands(), d)),
         "reduce" => reduce(text, result),
         "dot_general" | "dot" => dot(text, op),
@@ -139,8 +140,8 @@ pub(crate) fn is_elementwise(op: &str) -> bool {
 }
 
 /// A list of dimensions, by the attribute's names in the generic and the custom form.
-pub(crate) fn dimensions(text: &OpText<'_>, names: &[&str]) -> Result<Vec<i64>, String> {
-    text.list(names).ok_or_else(|| format!("its {} are not read", names[0]))
+pub(crate) fn dimensions(text: &OpText<'_>, names: &[&str]) -> Result<Vec<i64>, NoMap> {
+    text.list(names).ok_or_else(|| NoMap::list_not_read(names[0]))
 }
 
 /// The elements of a constant operand.
@@ -200,7 +201,7 @@ pub(crate) const NOT_NEGATIVE: Interval = Interval::new(0, i64::MAX);
 
 /// Operand dimension `i` is result dimension `dims[i]`; a dimension of extent 1 is repeated. For a dynamic
 /// extent the remainder is right in both cases.
-fn broadcast_in_dim(text: &OpText<'_>) -> Result<OpMaps, String> {
+fn broadcast_in_dim(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
     let mut builder = MapBuilder::new(text.source);
     let source = text.operand(0)?;
     let (ty, result) = (text.array_of(&source)?, text.result_array(0)?);
@@ -209,7 +210,7 @@ fn broadcast_in_dim(text: &OpText<'_>) -> Result<OpMaps, String> {
     if into.len() != ty.rank()
         || into.iter().any(|&d| usize::try_from(d).map_or(true, |d| d >= result.rank()))
     {
-        return Err("its broadcast_dimensions are not as many as the operand's".to_owned());
+        return Err("its broadcast_dimensions are not as many as the operand's".into());
     }
     let mut known = vec![None; result.rank()];
     if let Ok(shape) = text.operand(1) {
@@ -236,7 +237,7 @@ fn broadcast_in_dim(text: &OpText<'_>) -> Result<OpMaps, String> {
 }
 
 /// Adds leading dimensions.
-fn broadcast(text: &OpText<'_>) -> Result<OpMaps, String> {
+fn broadcast(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
     let mut builder = MapBuilder::new(text.source);
     let source = text.operand(0)?;
     let (ty, result) = (text.array_of(&source)?, text.result_array(0)?);
@@ -249,7 +250,7 @@ fn broadcast(text: &OpText<'_>) -> Result<OpMaps, String> {
 }
 
 /// The operands of a broadcasting CHLO op, aligned at their last dimensions or by `broadcast_dimensions`.
-fn numpy_broadcast(text: &OpText<'_>) -> Result<OpMaps, String> {
+fn numpy_broadcast(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
     let mut builder = MapBuilder::new(text.source);
     let result = text.result_array(0)?;
     let extents = builder.result_extents(text, 0, &result, &[]);
@@ -278,7 +279,7 @@ fn numpy_broadcast(text: &OpText<'_>) -> Result<OpMaps, String> {
     Ok(OpMaps::of_result(0, accesses))
 }
 
-fn reverse(text: &OpText<'_>) -> Result<OpMaps, String> {
+fn reverse(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
     let mut builder = MapBuilder::new(text.source);
     let source = text.operand(0)?;
     let ty = text.array_of(&source)?;

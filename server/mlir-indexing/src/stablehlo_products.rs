@@ -8,11 +8,12 @@ use mlir::{field, integers};
 use crate::access::{OpMaps, Role};
 use crate::array_type::ArrayType;
 use crate::map_builder::MapBuilder;
+use crate::no_map::NoMap;
 use crate::op_text::OpText;
 use crate::source::Operand;
 use crate::stablehlo_ops::dimensions;
 
-pub(crate) fn reduce(text: &OpText<'_>, result: usize) -> Result<OpMaps, String> {
+pub(crate) fn reduce(text: &OpText<'_>, result: usize) -> Result<OpMaps, NoMap> {
     let mut builder = MapBuilder::new(text.source);
     let mut operands = text.operands();
     if !text.is_generic() {
@@ -45,7 +46,7 @@ pub(crate) fn reduce(text: &OpText<'_>, result: usize) -> Result<OpMaps, String>
 }
 
 /// Along the sorted dimension any element may move to any index.
-pub(crate) fn sort(text: &OpText<'_>, result: usize) -> Result<OpMaps, String> {
+pub(crate) fn sort(text: &OpText<'_>, result: usize) -> Result<OpMaps, NoMap> {
     let mut builder = MapBuilder::new(text.source);
     let operands = text.operands();
     let first = operands.first().ok_or("it has no operand")?;
@@ -63,7 +64,7 @@ pub(crate) fn sort(text: &OpText<'_>, result: usize) -> Result<OpMaps, String> {
 
 /// The result has the batch dimensions, then the free ones of the left side, then of the right. Contracted
 /// dimensions are summed over.
-pub(crate) fn dot(text: &OpText<'_>, op: &str) -> Result<OpMaps, String> {
+pub(crate) fn dot(text: &OpText<'_>, op: &str) -> Result<OpMaps, NoMap> {
     let mut builder = MapBuilder::new(text.source);
     let (left, right) = (text.operand(0)?, text.operand(1)?);
     let (left_type, right_type) = (text.array_of(&left)?, text.array_of(&right)?);
@@ -77,7 +78,7 @@ pub(crate) fn dot(text: &OpText<'_>, op: &str) -> Result<OpMaps, String> {
     let fits = |list: &[usize], ty: &ArrayType| list.iter().all(|&k| k < ty.rank());
     for pair in [&batch, &contracted] {
         if pair[0].len() != pair[1].len() || !fits(&pair[0], &left_type) || !fits(&pair[1], &right_type) {
-            return Err("its dimension numbers are no dimensions of its operands".to_owned());
+            return Err("its dimension numbers are no dimensions of its operands".into());
         }
     }
     let mut index = [vec![Expr::ZERO; left_type.rank()], vec![Expr::ZERO; right_type.rank()]];
@@ -119,10 +120,10 @@ fn shared_extent(
 }
 
 /// `batching_dims = [0] x [0]`, or the fields of `#stablehlo.dot<…>`.
-pub(crate) fn pairs(text: &OpText<'_>, kind: &str) -> Result<[Vec<usize>; 2], String> {
+pub(crate) fn pairs(text: &OpText<'_>, kind: &str) -> Result<[Vec<usize>; 2], NoMap> {
     let as_dims =
         |list: Vec<i64>| list.into_iter().map(|d| usize::try_from(d).ok()).collect::<Option<Vec<_>>>();
-    let missing = || format!("its {kind} dimensions are not read");
+    let missing = || NoMap::NotRead(format!("its {kind} dimensions are not read").into());
     if let Some(written) = text.attribute(&format!("{kind}_dims")) {
         let (left, right) = written.split_once('x').ok_or_else(missing)?;
         let read = |list: &str| integers(list.trim()).and_then(as_dims);

@@ -8,6 +8,7 @@ use mlir::{field, integers};
 
 use crate::access::{Access, OpMaps, Role};
 use crate::map_builder::MapBuilder;
+use crate::no_map::NoMap;
 use crate::op_text::OpText;
 use crate::source::Operand;
 
@@ -18,31 +19,31 @@ type Pair = [Vec<usize>; 2];
 /// dimension of the left side is split into groups. If it is free, each row is multiplied with its group's
 /// part of the right side. If it is contracted, each group is a sum of its own, and groups are the result's
 /// first dimension. If it is a batch dimension, the groups have no effect.
-pub(crate) fn ragged_dot(text: &OpText<'_>) -> Result<OpMaps, String> {
+pub(crate) fn ragged_dot(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
     let mut builder = MapBuilder::new(text.source);
     let operands: [Operand; 3] =
-        text.operands().try_into().map_err(|_| "it takes two sides and the sizes of groups".to_owned())?;
+        text.operands().try_into().map_err(|_| NoMap::from("it takes two sides and the sizes of groups"))?;
     let types = [text.array_of(&operands[0])?, text.array_of(&operands[1])?];
     let sizes = text.array_of(&operands[2])?;
     let written =
         text.attribute("ragged_dot_dimension_numbers").or_else(|| text.attribute("dimension_numbers"));
-    let written = written.ok_or("its ragged_dot_dimension_numbers are not read")?;
+    let written = written.ok_or(NoMap::not_read("its ragged_dot_dimension_numbers are not read"))?;
     let numbers = text.source.resolved(written, text.source.parse.op(text.id).span.start).into_owned();
     // MHLO has the lists of a dot in an attribute of their own.
     let of_dot = field(&numbers, "dot_dimension_numbers").unwrap_or(&numbers);
-    let list = |name: &str| -> Result<Vec<usize>, String> {
+    let list = |name: &str| -> Result<Vec<usize>, NoMap> {
         let Some(list) = field(&numbers, name).or_else(|| field(of_dot, name)) else { return Ok(Vec::new()) };
         let found = integers(list).unwrap_or_default().into_iter().map(|d| usize::try_from(d).ok());
-        found.collect::<Option<_>>().ok_or_else(|| format!("its {name} are not read"))
+        found.collect::<Option<_>>().ok_or_else(|| NoMap::list_not_read(name))
     };
-    let pair = |kind: &str| -> Result<Pair, String> {
+    let pair = |kind: &str| -> Result<Pair, NoMap> {
         Ok([list(&format!("lhs_{kind}_dimensions"))?, list(&format!("rhs_{kind}_dimensions"))?])
     };
     let (batch, contracted) = (pair("batching")?, pair("contracting")?);
     let (ragged, group) = (list("lhs_ragged_dimensions")?, list("rhs_group_dimensions")?);
     let misfit = "its dimension numbers do not fit its operands";
     let is_inside = |side: usize, list: &[usize]| list.iter().all(|&k| k < types[side].rank());
-    let [ragged] = ragged[..] else { return Err("it has not one ragged dimension".to_owned()) };
+    let [ragged] = ragged[..] else { return Err("it has not one ragged dimension".into()) };
     let is_contracted = contracted[0].contains(&ragged);
     let is_free = !is_contracted && !batch[0].contains(&ragged);
     if [&batch, &contracted]
@@ -53,7 +54,7 @@ pub(crate) fn ragged_dot(text: &OpText<'_>) -> Result<OpMaps, String> {
         || group.len() != usize::from(is_free)
         || sizes.rank() == 0
     {
-        return Err(misfit.to_owned());
+        return Err(misfit.into());
     }
     let groups = match group.first() {
         Some(&k) if types[1].extents[k].is_some() => builder.extent(&operands[1], &types[1], k),

@@ -7,17 +7,18 @@ use mlir::integers;
 
 use crate::access::{OpMaps, Role};
 use crate::map_builder::MapBuilder;
+use crate::no_map::NoMap;
 use crate::op_text::OpText;
 
 /// Each of the k largest elements, and each of their indices, may come from any element of its row, which is
 /// the last dimension.
-pub(crate) fn top_k(text: &OpText<'_>, result: usize) -> Result<OpMaps, String> {
+pub(crate) fn top_k(text: &OpText<'_>, result: usize) -> Result<OpMaps, NoMap> {
     let mut builder = MapBuilder::new(text.source);
     let source = text.operand(0)?;
     let (ty, to) = (text.array_of(&source)?, text.result_array(result)?);
     let last = ty.rank().checked_sub(1).ok_or("its operand has no dimension")?;
     if to.rank() != ty.rank() {
-        return Err("its result has not the dimensions of the operand".to_owned());
+        return Err("its result has not the dimensions of the operand".into());
     }
     let inner = builder.extents(&source, &ty);
     let known: Vec<Option<Expr>> = inner[..last].iter().cloned().map(Some).collect();
@@ -31,16 +32,16 @@ pub(crate) fn top_k(text: &OpText<'_>, result: usize) -> Result<OpMaps, String> 
 
 /// All elements along the transformed dimensions, which are the last ones. `fft_length` gives their extents
 /// on the side with real elements.
-pub(crate) fn fft(text: &OpText<'_>) -> Result<OpMaps, String> {
+pub(crate) fn fft(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
     let mut builder = MapBuilder::new(text.source);
     let source = text.operand(0)?;
     let (ty, to) = (text.array_of(&source)?, text.result_array(0)?);
     let lengths = text.attribute("fft_length").or_else(|| text.attribute("length")).and_then(integers);
-    let lengths = lengths.ok_or("its fft_length is not read")?;
+    let lengths = lengths.ok_or(NoMap::not_read("its fft_length is not read"))?;
     let kept =
         ty.rank().checked_sub(lengths.len()).ok_or("its fft_length has more entries than dimensions")?;
     if to.rank() != ty.rank() {
-        return Err("its result has not the dimensions of the operand".to_owned());
+        return Err("its result has not the dimensions of the operand".into());
     }
     let kind = text.attribute("fft_type").or_else(|| text.attribute("type")).unwrap_or_default();
     let kind = kind.trim_end_matches('>').rsplit([' ', '<', '.']).next().unwrap_or_default();

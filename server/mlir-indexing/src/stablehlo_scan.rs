@@ -6,6 +6,7 @@ use indexing_map::{Expr, Interval};
 
 use crate::access::{Access, OpMaps, Role};
 use crate::map_builder::MapBuilder;
+use crate::no_map::NoMap;
 use crate::op_text::OpText;
 use crate::source::Operand;
 use crate::stablehlo_ops::is_elementwise;
@@ -43,16 +44,16 @@ fn is_pointwise(text: &OpText<'_>) -> bool {
 
 /// The results after the outputs are the final carries. An output depends on the inputs up to its iteration
 /// and on the initial carries; if the body mixes the elements of a slice, on whole slices.
-pub(crate) fn scan(text: &OpText<'_>, result: usize) -> Result<OpMaps, String> {
+pub(crate) fn scan(text: &OpText<'_>, result: usize) -> Result<OpMaps, NoMap> {
     let mut builder = MapBuilder::new(text.source);
     let operands = text.operands();
-    let inputs = inputs(text, operands.len()).ok_or("what it carries is not read")?;
-    let along = dimension(text).ok_or("its dimension is not read")?;
+    let inputs = inputs(text, operands.len()).ok_or(NoMap::not_read("what it carries is not read"))?;
+    let along = dimension(text).ok_or(NoMap::not_read("its dimension is not read"))?;
     let first = operands.first().filter(|_| inputs > 0).ok_or("it has no input")?;
     let (ty, to) = (text.array_of(first)?, text.result_array(result)?);
     let is_final = to.rank() + 1 == ty.rank();
     if along >= ty.rank() || !is_final && to.rank() != ty.rank() {
-        return Err("its result is neither of its inputs' dimensions nor of those of a slice".to_owned());
+        return Err("its result is neither of its inputs' dimensions nor of those of a slice".into());
     }
     let inner = builder.extents(first, &ty);
     let others: Vec<usize> = (0..ty.rank()).filter(|&k| k != along).collect();
@@ -69,11 +70,9 @@ pub(crate) fn scan(text: &OpText<'_>, result: usize) -> Result<OpMaps, String> {
         (false, _) => others.iter().map(|&k| builder.range(None, &inner[k])).collect(),
     };
     let read =
-        |builder: &MapBuilder<'_>, operand: &Operand, index: Vec<Expr>, when| -> Result<Access, String> {
+        |builder: &MapBuilder<'_>, operand: &Operand, index: Vec<Expr>, when| -> Result<Access, NoMap> {
             if text.array_of(operand)?.rank() != index.len() {
-                return Err(
-                    "its operands have not the dimensions of its inputs and of their slices".to_owned()
-                );
+                return Err("its operands have not the dimensions of its inputs and of their slices".into());
             }
             let mut access = builder.access(operand, Role::Read, index, when);
             if !is_pointwise {

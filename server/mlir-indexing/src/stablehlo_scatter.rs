@@ -7,6 +7,7 @@ use mlir::{field, integer, integers};
 
 use crate::access::{OpMaps, Role};
 use crate::map_builder::MapBuilder;
+use crate::no_map::NoMap;
 use crate::op_text::OpText;
 use crate::stablehlo_ops::NOT_NEGATIVE;
 
@@ -20,14 +21,15 @@ struct Numbers {
     vector: usize,
 }
 
-fn numbers(text: &OpText<'_>) -> Result<Numbers, String> {
-    let written =
-        text.attribute("scatter_dimension_numbers").ok_or("its scatter_dimension_numbers are not read")?;
+fn numbers(text: &OpText<'_>) -> Result<Numbers, NoMap> {
+    let written = text
+        .attribute("scatter_dimension_numbers")
+        .ok_or(NoMap::not_read("its scatter_dimension_numbers are not read"))?;
     let written = text.source.resolved(written, text.source.parse.op(text.id).span.start).into_owned();
-    let list = |name: &str| -> Result<Vec<usize>, String> {
+    let list = |name: &str| -> Result<Vec<usize>, NoMap> {
         let Some(written) = field(&written, name) else { return Ok(Vec::new()) };
         let found = integers(written).unwrap_or_default().into_iter().map(|d| usize::try_from(d).ok());
-        found.collect::<Option<_>>().ok_or_else(|| format!("its {name} are not read"))
+        found.collect::<Option<_>>().ok_or_else(|| NoMap::list_not_read(name))
     };
     let vector = field(&written, "index_vector_dim").and_then(integer).unwrap_or(0);
     Ok(Numbers {
@@ -36,18 +38,18 @@ fn numbers(text: &OpText<'_>) -> Result<Numbers, String> {
         batching: list("input_batching_dims")?,
         index_batching: list("scatter_indices_batching_dims")?,
         indexed: list("scatter_dims_to_operand_dims")?,
-        vector: usize::try_from(vector).map_err(|_| "its index_vector_dim is not read")?,
+        vector: usize::try_from(vector).map_err(|_| NoMap::not_read("its index_vector_dim is not read"))?,
     })
 }
 
 /// Reads the inputs at the element itself, all indices, and the updates that may land on the element: those
 /// whose window, which starts at an element of the indices, contains it.
-pub(crate) fn scatter(text: &OpText<'_>, result: usize) -> Result<OpMaps, String> {
+pub(crate) fn scatter(text: &OpText<'_>, result: usize) -> Result<OpMaps, NoMap> {
     let mut builder = MapBuilder::new(text.source);
     let operands = text.operands();
     let inputs = operands.len() / 2;
     if operands.len().is_multiple_of(2) || result >= inputs {
-        return Err("it takes inputs, indices, and an update for each input".to_owned());
+        return Err("it takes inputs, indices, and an update for each input".into());
     }
     let (indices, update) = (&operands[inputs], &operands[inputs + 1]);
     let (ty, index_type, part) =
@@ -67,7 +69,7 @@ pub(crate) fn scatter(text: &OpText<'_>, result: usize) -> Result<OpMaps, String
         || numbers.batching.len() != numbers.index_batching.len()
         || numbers.batching.iter().chain(&numbers.indexed).any(|&k| k >= ty.rank())
     {
-        return Err(misfit.to_owned());
+        return Err(misfit.into());
     }
     let walk: Vec<Expr> = walked
         .iter()

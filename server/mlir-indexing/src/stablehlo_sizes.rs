@@ -9,15 +9,16 @@ use mlir::element_bits;
 use crate::access::{OpMaps, Role};
 use crate::elements;
 use crate::map_builder::MapBuilder;
+use crate::no_map::NoMap;
 use crate::op_text::OpText;
 
 /// The operand with another extent in one dimension. Only elements that exist are read.
-pub(crate) fn set_dimension_size(text: &OpText<'_>) -> Result<OpMaps, String> {
+pub(crate) fn set_dimension_size(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
     let mut builder = MapBuilder::new(text.source);
     let source = text.operand(0)?;
     let (ty, result) = (text.array_of(&source)?, text.result_array(0)?);
     if ty.rank() != result.rank() {
-        return Err("its result has not the dimensions of the operand".to_owned());
+        return Err("its result has not the dimensions of the operand".into());
     }
     let resized = text.attribute("dimension").or_else(|| text.attribute("dim")).and_then(mlir::integer);
     let inner = builder.extents(&source, &ty);
@@ -36,17 +37,19 @@ pub(crate) fn set_dimension_size(text: &OpText<'_>) -> Result<OpMaps, String> {
 
 /// Elements of the operand's width; or narrower ones, where a new last dimension counts the parts of one
 /// element; or wider ones, each made of all elements along the operand's last dimension.
-pub(crate) fn bitcast_convert(text: &OpText<'_>) -> Result<OpMaps, String> {
+pub(crate) fn bitcast_convert(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
     let mut builder = MapBuilder::new(text.source);
     let source = text.operand(0)?;
     let (from, to) = (text.array_of(&source)?, text.result_array(0)?);
-    let bits = |element: &str| element_bits(element).ok_or_else(|| format!("how wide {element} is"));
+    let bits = |element: &str| {
+        element_bits(element).ok_or_else(|| NoMap::Type(format!("how wide {element} is is not known").into()))
+    };
     let (old, new) = (bits(&from.element), bits(&to.element));
     // Equal element types have equal widths, even unknown ones.
     if from.element == to.element || matches!((&old, &new), (Ok(old), Ok(new)) if old == new) {
         return elements::elementwise(text, 0, 1);
     }
-    let (old, new) = (old.and_then(|old| Ok((old, new?)))).map_err(|what| format!("{what} is not known"))?;
+    let (old, new) = (old?, new?);
     let inner = builder.extents(&source, &from);
     // The extent that counts parts of an element may be dynamic.
     let counts = |extents: &[Option<i64>], wide: u64, narrow: u64| {
@@ -62,7 +65,7 @@ pub(crate) fn bitcast_convert(text: &OpText<'_>) -> Result<OpMaps, String> {
     }
     let extents = match is_split || joined.is_some() {
         true => builder.result_extents(text, 0, &to, &known),
-        false => return Err("its dimensions are not those of its elements' widths".to_owned()),
+        false => return Err("its dimensions are not those of its elements' widths".into()),
     };
     let mut index = builder.dimensions(&extents);
     index.truncate(from.rank());

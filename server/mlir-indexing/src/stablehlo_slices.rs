@@ -6,11 +6,12 @@ use indexing_map::{Expr, Interval};
 
 use crate::access::{OpMaps, Role};
 use crate::map_builder::MapBuilder;
+use crate::no_map::NoMap;
 use crate::op_text::OpText;
 use crate::stablehlo_ops::{NOT_NEGATIVE, entry, scalar};
 
 /// `%x [0:8:2, 1:4]`
-pub(crate) fn slice(text: &OpText<'_>) -> Result<OpMaps, String> {
+pub(crate) fn slice(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
     let mut builder = MapBuilder::new(text.source);
     let source = text.operand(0)?;
     let (ty, result) = (text.array_of(&source)?, text.result_array(0)?);
@@ -20,19 +21,19 @@ pub(crate) fn slice(text: &OpText<'_>) -> Result<OpMaps, String> {
             (starts, strides)
         }
         None => {
-            let list = text.squares().into_iter().next().ok_or("its bounds are not read")?;
+            let list = text.squares().into_iter().next().ok_or(NoMap::not_read("its bounds are not read"))?;
             let (mut starts, mut strides) = (Vec::new(), Vec::new());
             for item in text.items(list) {
                 let mut numbers = text.text_of(item).split(':').map(|n| n.trim().parse::<i64>());
-                let missing = "its bounds are not read";
-                starts.push(numbers.next().ok_or(missing)?.map_err(|_| missing)?);
-                strides.push(numbers.nth(1).map_or(Ok(1), |n| n.map_err(|_| missing))?);
+                let missing = || NoMap::not_read("its bounds are not read");
+                starts.push(numbers.next().ok_or_else(missing)?.map_err(|_| missing())?);
+                strides.push(numbers.nth(1).map_or(Ok(1), |n| n.map_err(|_| missing()))?);
             }
             (starts, strides)
         }
     };
     if starts.len() != ty.rank() || strides.len() != ty.rank() || result.rank() != ty.rank() {
-        return Err("its bounds are not as many as the operand's dimensions".to_owned());
+        return Err("its bounds are not as many as the operand's dimensions".into());
     }
     let extents = builder.result_extents(text, 0, &result, &[]);
     let mut index = builder.dimensions(&extents);
@@ -43,13 +44,13 @@ pub(crate) fn slice(text: &OpText<'_>) -> Result<OpMaps, String> {
 }
 
 /// `%x, %start, %limit, %stride`, each a list of numbers.
-pub(crate) fn real_dynamic_slice(text: &OpText<'_>) -> Result<OpMaps, String> {
+pub(crate) fn real_dynamic_slice(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
     let mut builder = MapBuilder::new(text.source);
     let source = text.operand(0)?;
     let (ty, result) = (text.array_of(&source)?, text.result_array(0)?);
     let (start, stride) = (text.operand(1)?, text.operand(3)?);
     if ty.rank() != result.rank() {
-        return Err("its result has not the dimensions of the operand".to_owned());
+        return Err("its result has not the dimensions of the operand".into());
     }
     let extents = builder.result_extents(text, 0, &result, &[]);
     let mut index = builder.dimensions(&extents);
@@ -71,13 +72,13 @@ fn starts(whole: Option<i64>, size: Option<i64>) -> Interval {
 }
 
 /// `%x, %i, %j, sizes = [..]`
-pub(crate) fn dynamic_slice(text: &OpText<'_>) -> Result<OpMaps, String> {
+pub(crate) fn dynamic_slice(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
     let mut builder = MapBuilder::new(text.source);
     let source = text.operand(0)?;
     let (ty, result) = (text.array_of(&source)?, text.result_array(0)?);
     let operands = text.operands();
     if operands.len() != 1 + ty.rank() || result.rank() != ty.rank() {
-        return Err("its indices are not as many as the operand's dimensions".to_owned());
+        return Err("its indices are not as many as the operand's dimensions".into());
     }
     let extents = builder.result_extents(text, 0, &result, &[]);
     let mut index = builder.dimensions(&extents);
@@ -93,13 +94,13 @@ pub(crate) fn dynamic_slice(text: &OpText<'_>) -> Result<OpMaps, String> {
 }
 
 /// `%x, %u, %i, %j`
-pub(crate) fn dynamic_update_slice(text: &OpText<'_>) -> Result<OpMaps, String> {
+pub(crate) fn dynamic_update_slice(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
     let mut builder = MapBuilder::new(text.source);
     let operands = text.operands();
     let (source, update) = (text.operand(0)?, text.operand(1)?);
     let (ty, part) = (text.array_of(&source)?, text.array_of(&update)?);
     if operands.len() != 2 + ty.rank() || part.rank() != ty.rank() {
-        return Err("its indices are not as many as the operand's dimensions".to_owned());
+        return Err("its indices are not as many as the operand's dimensions".into());
     }
     let extents = builder.extents(&source, &ty);
     let dims = builder.dimensions(&extents);
@@ -123,18 +124,18 @@ pub(crate) fn dynamic_update_slice(text: &OpText<'_>) -> Result<OpMaps, String> 
 }
 
 /// `%x, %pv, low = [..], high = [..], interior = [..]`, or the lists as operands.
-pub(crate) fn pad(text: &OpText<'_>) -> Result<OpMaps, String> {
+pub(crate) fn pad(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
     let mut builder = MapBuilder::new(text.source);
     let (source, value) = (text.operand(0)?, text.operand(1)?);
     let (ty, result) = (text.array_of(&source)?, text.result_array(0)?);
     let operands = text.operands();
-    let mut list = |names: [&str; 2], nth: usize, least: i64| -> Result<Vec<Expr>, String> {
+    let mut list = |names: [&str; 2], nth: usize, least: i64| -> Result<Vec<Expr>, NoMap> {
         match (text.list(&names), operands.get(nth)) {
             (Some(list), _) if list.len() == ty.rank() => Ok(list.into_iter().map(Expr::Const).collect()),
             (None, Some(operand)) => Ok((0..ty.rank())
                 .map(|k| entry(&mut builder, text, operand, k, Interval::new(least, i64::MAX)))
                 .collect()),
-            _ => Err("its padding is not read".to_owned()),
+            _ => Err(NoMap::not_read("its padding is not read")),
         }
     };
     let low = list(["edge_padding_low", "low"], 2, i64::MIN)?;

@@ -4,6 +4,7 @@
 
 use crate::access::{OpMaps, Role};
 use crate::map_builder::MapBuilder;
+use crate::no_map::NoMap;
 use crate::op_text::OpText;
 use indexing_map::{Expr, Interval};
 
@@ -48,30 +49,30 @@ pub(crate) fn entries(
     rank: usize,
     otherwise: i64,
     what: &str,
-) -> Result<Vec<i64>, String> {
+) -> Result<Vec<i64>, NoMap> {
     match written {
         None => Ok(vec![otherwise; rank]),
         Some(list) if list.is_empty() => Ok(vec![otherwise; rank]),
         Some(list) if list.len() == rank => Ok(list),
-        Some(list) => Err(format!("its {what} are {} for {rank} dimensions", list.len())),
+        Some(list) => Err(format!("its {what} are {} for {rank} dimensions", list.len()).into()),
     }
 }
 
 /// The first of each pair of `padding`.
-pub(crate) fn low_padding(written: Option<Vec<i64>>, rank: usize) -> Result<Vec<Expr>, String> {
+pub(crate) fn low_padding(written: Option<Vec<i64>>, rank: usize) -> Result<Vec<Expr>, NoMap> {
     let pairs = entries(written, 2 * rank, 0, "padding")?;
     Ok(pairs.into_iter().step_by(2).map(Expr::Const).collect())
 }
 
-pub(crate) fn positive(list: Vec<i64>, what: &str) -> Result<Vec<i64>, String> {
+pub(crate) fn positive(list: Vec<i64>, what: &str) -> Result<Vec<i64>, NoMap> {
     match list.iter().all(|&n| n > 0) {
         true => Ok(list),
-        false => Err(format!("its {what} are not all positive")),
+        false => Err(format!("its {what} are not all positive").into()),
     }
 }
 
 /// Each result element depends on a window of the operand; elements outside are the initial value.
-pub(crate) fn reduce_window(text: &OpText<'_>, result: usize) -> Result<OpMaps, String> {
+pub(crate) fn reduce_window(text: &OpText<'_>, result: usize) -> Result<OpMaps, NoMap> {
     let mut builder = MapBuilder::new(text.source);
     let operands = text.operands();
     let arrays = operands.len() / 2;
@@ -79,9 +80,10 @@ pub(crate) fn reduce_window(text: &OpText<'_>, result: usize) -> Result<OpMaps, 
     let (ty, to) = (text.array_of(first)?, text.result_array(result)?);
     let rank = ty.rank();
     if to.rank() != rank {
-        return Err("its result has not the dimensions of the operand".to_owned());
+        return Err("its result has not the dimensions of the operand".into());
     }
-    let sizes = text.list(&["window_dimensions"]).ok_or("its window_dimensions are not read")?;
+    let sizes =
+        text.list(&["window_dimensions"]).ok_or(NoMap::not_read("its window_dimensions are not read"))?;
     let list = |name: &str, otherwise: i64| entries(text.list(&[name]), rank, otherwise, name);
     let window = Window {
         sizes: entries(Some(sizes), rank, 1, "window_dimensions")?.into_iter().map(Expr::Const).collect(),

@@ -9,6 +9,7 @@ use crate::access::{OpMaps, Role, Space};
 use crate::affine_map::AffineMap;
 use crate::array_type::ArrayType;
 use crate::map_builder::MapBuilder;
+use crate::no_map::NoMap;
 use crate::op_text::OpText;
 use crate::source::Operand;
 use crate::vector_masks::Mask;
@@ -41,7 +42,7 @@ impl Structured<'_> {
         operand: Operand,
         map: AffineMap,
         is_read: bool,
-    ) -> Result<StructuredOperand, String> {
+    ) -> Result<StructuredOperand, NoMap> {
         let extents = match text.is_scalar(&operand) {
             true => Vec::new(),
             false => {
@@ -55,7 +56,8 @@ impl Structured<'_> {
                 operand.name,
                 map.results.len(),
                 extents.len()
-            ));
+            )
+            .into());
         }
         Ok(StructuredOperand { operand, extents, map, is_read })
     }
@@ -67,7 +69,7 @@ impl Structured<'_> {
         mut builder: MapBuilder<'_>,
         output: usize,
         has_results: bool,
-    ) -> Result<OpMaps, String> {
+    ) -> Result<OpMaps, NoMap> {
         let written = self.outputs.get(output).ok_or("it has no such result")?;
         let extents = self.loop_extents()?;
         let name = |l: usize| Some(self.loops[l].as_str()).filter(|name| !name.is_empty());
@@ -102,7 +104,7 @@ impl Structured<'_> {
         let is_of_loops = space == Space::Loops;
         let access = |o: &StructuredOperand, role: Role| {
             let index = o.map.apply(&loops, &[]).ok_or("a map has other dimensions than there are loops")?;
-            Ok::<_, String>(builder.access(&o.operand, role, index, Vec::new()))
+            Ok::<_, NoMap>(builder.access(&o.operand, role, index, Vec::new()))
         };
         let inputs = self.inputs.iter().filter(|o| o.is_read).map(|o| access(o, Role::Read));
         let mut accesses = inputs.collect::<Result<Vec<_>, _>>()?;
@@ -120,11 +122,11 @@ impl Structured<'_> {
 
     /// The extent of each loop: that of an operand dimension indexed by the loop alone, a static one if
     /// possible.
-    pub(crate) fn loop_extents(&self) -> Result<Vec<Expr>, String> {
+    pub(crate) fn loop_extents(&self) -> Result<Vec<Expr>, NoMap> {
         let mut found: Vec<Option<Expr>> = vec![None; self.loops.len()];
         for o in self.inputs.iter().chain(&self.outputs) {
             if o.map.dims.len() != self.loops.len() {
-                return Err("its maps have not the same dimensions".to_owned());
+                return Err("its maps have not the same dimensions".into());
             }
             for (result, extent) in o.map.results.iter().zip(&o.extents) {
                 let (Some(l), Some(extent)) = (result.as_var(), extent) else { continue };
@@ -134,7 +136,7 @@ impl Structured<'_> {
                 }
             }
         }
-        let unknown = |l: usize| format!("how far loop {l} runs no operand tells");
+        let unknown = |l: usize| NoMap::Unsupported(format!("how far loop {l} runs no operand tells").into());
         found.into_iter().enumerate().map(|(l, e)| e.ok_or_else(|| unknown(l))).collect()
     }
 }

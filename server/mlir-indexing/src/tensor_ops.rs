@@ -7,10 +7,11 @@ use indexing_map::{Expr, Interval};
 use crate::access::{OpMaps, Role};
 use crate::elements;
 use crate::map_builder::MapBuilder;
+use crate::no_map::NoMap;
 use crate::op_text::{Mixed, OpText};
 use crate::{reshapes, slices};
 
-pub(crate) fn maps(text: &OpText<'_>, op: &str) -> Option<Result<OpMaps, String>> {
+pub(crate) fn maps(text: &OpText<'_>, op: &str) -> Option<Result<OpMaps, NoMap>> {
     Some(match op {
         "extract_slice" => {
             text.operand(0).and_then(|o| text.array_of(&o)).and_then(|a| slices::extract(text, a))
@@ -35,7 +36,7 @@ pub(crate) fn maps(text: &OpText<'_>, op: &str) -> Option<Result<OpMaps, String>
 }
 
 /// `%x low[1, %n] high[0, 2] { … tensor.yield %v }`: `%x` in the middle, surrounded by what the body yields.
-fn pad(text: &OpText<'_>) -> Result<OpMaps, String> {
+fn pad(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
     let mut builder = MapBuilder::new(text.source);
     let source = text.operand(0)?;
     let (array, result) = (text.array_of(&source)?, text.result_array(0)?);
@@ -82,12 +83,14 @@ fn pad(text: &OpText<'_>) -> Result<OpMaps, String> {
 }
 
 /// `dim(0) %a, %b`: concatenation.
-fn concat(text: &OpText<'_>) -> Result<OpMaps, String> {
+fn concat(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
     let dimension = match text.attribute("dim") {
         Some(value) => mlir::integer(value),
         None => text.behind_word("dim").and_then(|list| text.text_of(list).trim().parse().ok()),
     };
-    let dimension = dimension.and_then(|d| usize::try_from(d).ok()).ok_or("its dimension is not read")?;
+    let dimension = dimension
+        .and_then(|d| usize::try_from(d).ok())
+        .ok_or(NoMap::not_read("its dimension is not read"))?;
     concatenate(text, &text.operands(), dimension)
 }
 
@@ -95,19 +98,19 @@ pub(crate) fn concatenate(
     text: &OpText<'_>,
     operands: &[crate::source::Operand],
     dimension: usize,
-) -> Result<OpMaps, String> {
+) -> Result<OpMaps, NoMap> {
     let mut builder = MapBuilder::new(text.source);
     let result = text.result_array(0)?;
     let mut types = Vec::new();
     for operand in operands {
         let ty = text.array_of(operand)?;
         if ty.rank() != result.rank() || dimension >= ty.rank() {
-            return Err("its operands have not the dimensions of the result".to_owned());
+            return Err("its operands have not the dimensions of the result".into());
         }
         types.push(ty);
     }
     let (first, first_type) =
-        operands.first().zip(types.first()).ok_or_else(|| "it has no operand".to_owned())?;
+        operands.first().zip(types.first()).ok_or_else(|| NoMap::from("it has no operand"))?;
     let mut starts = Vec::new();
     let mut end = Expr::ZERO;
     for (operand, ty) in operands.iter().zip(&types) {
@@ -130,7 +133,7 @@ pub(crate) fn concatenate(
     Ok(OpMaps::of_result(0, accesses))
 }
 
-fn gathered(text: &OpText<'_>, rank: usize, word: &str) -> Result<Vec<usize>, String> {
+fn gathered(text: &OpText<'_>, rank: usize, word: &str) -> Result<Vec<usize>, NoMap> {
     let list = match text.list(&[word]) {
         Some(list) => Some(list),
         None => text.behind_word(word).and_then(|list| {
@@ -138,15 +141,15 @@ fn gathered(text: &OpText<'_>, rank: usize, word: &str) -> Result<Vec<usize>, St
             mlir::integers(list)
         }),
     };
-    let list = list.ok_or_else(|| format!("its {word} are not read"))?;
+    let list = list.ok_or_else(|| NoMap::list_not_read(word))?;
     list.into_iter()
         .map(|d| usize::try_from(d).ok().filter(|&d| d < rank))
         .collect::<Option<Vec<_>>>()
-        .ok_or_else(|| format!("its {word} are no dimensions"))
+        .ok_or_else(|| NoMap::Malformed(format!("its {word} are no dimensions").into()))
 }
 
 /// `%x[%idx] gather_dims([1])`: reads the positions given by the last dimension of `%idx`.
-fn gather(text: &OpText<'_>) -> Result<OpMaps, String> {
+fn gather(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
     let mut builder = MapBuilder::new(text.source);
     let (source, indices) = (text.operand(0)?, text.operand(1)?);
     let (array, index_type, result) =
@@ -155,7 +158,7 @@ fn gather(text: &OpText<'_>) -> Result<OpMaps, String> {
     let batch = index_type.rank().checked_sub(1).ok_or("its indices have no dimension")?;
     let is_reduced = result.rank() == batch + array.rank() - gathered.len();
     if !is_reduced && result.rank() != batch + array.rank() {
-        return Err("its result has not the dimensions of the indices and of the source".to_owned());
+        return Err("its result has not the dimensions of the indices and of the source".into());
     }
     let mut known: Vec<Option<Expr>> =
         (0..batch).map(|k| Some(builder.extent(&indices, &index_type, k))).collect();
@@ -192,7 +195,7 @@ fn gather(text: &OpText<'_>) -> Result<OpMaps, String> {
 }
 
 /// `%s into %d[%idx] scatter_dims([1])`: the replaced elements are unknown.
-fn scatter(text: &OpText<'_>) -> Result<OpMaps, String> {
+fn scatter(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
     let mut builder = MapBuilder::new(text.source);
     let (source, into, indices) = (text.operand(0)?, text.operand(1)?, text.operand(2)?);
     let array = text.array_of(&into)?;

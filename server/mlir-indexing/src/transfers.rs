@@ -10,6 +10,7 @@ use crate::affine_map::AffineMap;
 use crate::array_type::{ArrayKind, ArrayType};
 use crate::elements::subscripts;
 use crate::map_builder::MapBuilder;
+use crate::no_map::NoMap;
 use crate::op_text::OpText;
 use crate::source::Operand;
 use crate::vector_masks::Mask;
@@ -34,7 +35,7 @@ impl Transfer {
         text: &OpText<'_>,
         nth: usize,
         vector: &ArrayType,
-    ) -> Result<Transfer, String> {
+    ) -> Result<Transfer, NoMap> {
         let array = text.operand(nth)?;
         let array_type = text.array_of(&array)?;
         let rank = array_type.rank();
@@ -46,20 +47,21 @@ impl Transfer {
             false => subscripts(builder, text, nth + 1)?,
         };
         if bases.len() != rank {
-            return Err(format!("it has {} subscripts for {rank} dimensions", bases.len()));
+            return Err(NoMap::Subscripts { has: bases.len(), rank });
         }
         let along = match text.attribute("permutation_map") {
             Some(written) => {
                 let at = text.source.parse.op(text.id).span.start;
                 let map = AffineMap::parse(&text.source.resolved(written, at))?;
                 if map.dims.len() != rank || map.results.len() != vector.rank() {
-                    return Err("its permutation_map has not the dimensions of the array and of the vector"
-                        .to_owned());
+                    return Err(NoMap::MapArity(
+                        "its permutation_map has not the dimensions of the array and of the vector".into(),
+                    ));
                 }
                 let of = |e: &Expr| match e.as_var() {
                     Some(v) => Ok(Some(v as usize)),
                     None if *e == Expr::ZERO => Ok(None),
-                    None => Err("its permutation_map is no permutation".to_owned()),
+                    None => Err(NoMap::from("its permutation_map is no permutation")),
                 };
                 map.results.iter().map(of).collect::<Result<Vec<_>, _>>()?
             }
@@ -109,7 +111,7 @@ impl Transfer {
     }
 }
 
-pub(crate) fn transfer_read(text: &OpText<'_>, outer: Option<&Mask>) -> Result<OpMaps, String> {
+pub(crate) fn transfer_read(text: &OpText<'_>, outer: Option<&Mask>) -> Result<OpMaps, NoMap> {
     let mut builder = MapBuilder::new(text.source);
     let result = text.result_array(0)?;
     let transfer = Transfer::read(&mut builder, text, 0, &result)?;
@@ -140,14 +142,14 @@ pub(crate) fn transfer_read(text: &OpText<'_>, outer: Option<&Mask>) -> Result<O
     Ok(OpMaps::of_result(0, accesses))
 }
 
-pub(crate) fn transfer_write(text: &OpText<'_>, outer: Option<&Mask>) -> Result<OpMaps, String> {
+pub(crate) fn transfer_write(text: &OpText<'_>, outer: Option<&Mask>) -> Result<OpMaps, NoMap> {
     let mut builder = MapBuilder::new(text.source);
     let vector = text.operand(0)?;
     let vector_type = text.array_of(&vector)?;
     let transfer = Transfer::read(&mut builder, text, 1, &vector_type)?;
     builder.guard(text.id);
     if transfer.along.iter().any(Option::is_none) {
-        return Err("its permutation_map writes one place several times".to_owned());
+        return Err("its permutation_map writes one place several times".into());
     }
     let extents = builder.extents(&vector, &vector_type);
     let own = text.operand(2 + transfer.array_type.rank()).ok().map(Mask::of);
@@ -194,7 +196,7 @@ pub(crate) fn transfer_write(text: &OpText<'_>, outer: Option<&Mask>) -> Result<
 }
 
 /// Loads and stores of a vector along the trailing dimensions.
-pub(crate) fn plain(text: &OpText<'_>, role: Role) -> Result<OpMaps, String> {
+pub(crate) fn plain(text: &OpText<'_>, role: Role) -> Result<OpMaps, NoMap> {
     let mut builder = MapBuilder::new(text.source);
     let (nth, vector) = match role {
         Role::Write => (1, Some(text.operand(0)?)),
@@ -211,7 +213,7 @@ pub(crate) fn plain(text: &OpText<'_>, role: Role) -> Result<OpMaps, String> {
     let first =
         array_type.rank().checked_sub(ty.rank()).ok_or("its vector has more dimensions than the array")?;
     if bases.len() != array_type.rank() {
-        return Err(format!("it has {} subscripts for {} dimensions", bases.len(), array_type.rank()));
+        return Err(NoMap::Subscripts { has: bases.len(), rank: array_type.rank() });
     }
     let extents = match &vector {
         Some(vector) => builder.extents(vector, &ty),

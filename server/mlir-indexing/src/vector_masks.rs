@@ -8,6 +8,7 @@ use mlir::OpId;
 
 use crate::access::{Access, OpMaps, Role};
 use crate::map_builder::MapBuilder;
+use crate::no_map::NoMap;
 use crate::op_text::OpText;
 use crate::source::Operand;
 use crate::vector_ops;
@@ -63,7 +64,7 @@ impl Mask {
 
 /// `%mask, %otherwise { op } : vector<8xi1> -> vector<8xf32>`: the maps of the op in the braces, and of the
 /// mask.
-pub(crate) fn masked(text: &OpText<'_>) -> Result<OpMaps, String> {
+pub(crate) fn masked(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
     let parse = text.source.parse;
     let mut operands = text.operands().into_iter();
     let mask = Mask { lanes: operands.next().ok_or("it has no mask")?, otherwise: operands.next() };
@@ -71,9 +72,9 @@ pub(crate) fn masked(text: &OpText<'_>) -> Result<OpMaps, String> {
     let inner = body.filter(|&op| parse.parent(op) == Some(text.id));
     let name = |op: OpId| parse.name(op, text.source.text);
     let inner: Vec<OpId> = inner.filter(|&op| name(op) != "vector.yield").collect();
-    let [op] = inner.as_slice() else { return Err("it has not one op to mask".to_owned()) };
-    let inner = OpText::new(text.source, *op).ok_or("the op that it masks is not read")?;
+    let [op] = inner.as_slice() else { return Err("it has not one op to mask".into()) };
+    let inner = OpText::new(text.source, *op).ok_or(NoMap::not_read("the op that it masks is not read"))?;
     let short = name(*op).strip_prefix("vector.").unwrap_or_default();
     vector_ops::masked_maps(&inner, short, Some(&mask))
-        .unwrap_or_else(|| Err(format!("{} takes no mask", name(*op))))
+        .unwrap_or_else(|| Err(NoMap::Unsupported(format!("{} takes no mask", name(*op)).into())))
 }

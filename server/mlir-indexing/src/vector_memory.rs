@@ -9,6 +9,7 @@ use crate::access::{OpMaps, Role, Space};
 use crate::array_type::ArrayType;
 use crate::elements::subscripts;
 use crate::map_builder::MapBuilder;
+use crate::no_map::NoMap;
 use crate::op_text::OpText;
 use crate::source::Operand;
 use crate::vector_masks::Mask;
@@ -22,12 +23,12 @@ struct Base {
 }
 
 impl Base {
-    fn read(builder: &mut MapBuilder<'_>, text: &OpText<'_>) -> Result<Base, String> {
+    fn read(builder: &mut MapBuilder<'_>, text: &OpText<'_>) -> Result<Base, NoMap> {
         let array = text.operand(0)?;
         let ty = text.array_of(&array)?;
         let mut operands = text.operands();
         if operands.len() < 1 + ty.rank() {
-            return Err(format!("it has not an index for each of {} dimensions", ty.rank()));
+            return Err(format!("it has not an index for each of {} dimensions", ty.rank()).into());
         }
         let rest = operands.split_off(1 + ty.rank());
         let start = match text.is_generic() {
@@ -36,12 +37,12 @@ impl Base {
         };
         match start.len() == ty.rank() {
             true => Ok(Base { array, ty, start, rest }),
-            false => Err(format!("it has {} subscripts for {} dimensions", start.len(), ty.rank())),
+            false => Err(NoMap::Subscripts { has: start.len(), rank: ty.rank() }),
         }
     }
 
     /// The index at this distance from the start along the trailing dimensions.
-    fn behind(&self, distance: &[Expr]) -> Result<Vec<Expr>, String> {
+    fn behind(&self, distance: &[Expr]) -> Result<Vec<Expr>, NoMap> {
         let first = self.start.len().checked_sub(distance.len());
         let first = first.ok_or("its vector has more dimensions than the array")?;
         let mut place = self.start.clone();
@@ -51,7 +52,7 @@ impl Base {
 }
 
 /// The space of an op that loads or stores a vector: the elements of its result, or of the stored vector.
-fn space(text: &OpText<'_>, stored: Option<&Operand>) -> Result<(Space, ArrayType), String> {
+fn space(text: &OpText<'_>, stored: Option<&Operand>) -> Result<(Space, ArrayType), NoMap> {
     match stored {
         Some(vector) => Ok((Space::Stored(vector.name.clone()), text.array_of(vector)?)),
         None => Ok((Space::Result(0), text.result_array(0)?)),
@@ -72,13 +73,13 @@ struct Move<'a> {
 }
 
 impl<'a> Move<'a> {
-    fn read(text: &OpText<'a>, role: Role) -> Result<Move<'a>, String> {
+    fn read(text: &OpText<'a>, role: Role) -> Result<Move<'a>, NoMap> {
         let mut builder = MapBuilder::new(text.source);
         let mut base = Base::read(&mut builder, text)?;
         builder.guard(text.id);
         let rest = std::mem::take(&mut base.rest);
         let [lanes, vector]: [Operand; 2] =
-            rest.try_into().map_err(|_| "its operands are not read".to_owned())?;
+            rest.try_into().map_err(|_| NoMap::not_read("its operands are not read"))?;
         let (space, ty) = space(text, (role == Role::Write).then_some(&vector))?;
         let extents = builder.extents(&vector, &ty);
         Ok(Move { builder, base, lanes, vector, space, extents })
@@ -86,7 +87,7 @@ impl<'a> Move<'a> {
 }
 
 /// `vector.maskedload %m[%i], %mask, %otherwise`, `vector.maskedstore %m[%i], %mask, %v`
-pub(crate) fn masked(text: &OpText<'_>, role: Role) -> Result<OpMaps, String> {
+pub(crate) fn masked(text: &OpText<'_>, role: Role) -> Result<OpMaps, NoMap> {
     let Move { mut builder, base, lanes, vector, space, extents } = Move::read(text, role)?;
     let dims = builder.dimensions(&extents);
     let place = base.behind(&dims)?;
@@ -103,9 +104,9 @@ pub(crate) fn masked(text: &OpText<'_>, role: Role) -> Result<OpMaps, String> {
 
 /// `vector.expandload %m[%i], %mask, %otherwise`, `vector.compressstore %m[%i], %mask, %v`: active lanes are
 /// contiguous in memory, so the offset of a lane is the number of active lanes before it.
-pub(crate) fn packed(text: &OpText<'_>, role: Role) -> Result<OpMaps, String> {
+pub(crate) fn packed(text: &OpText<'_>, role: Role) -> Result<OpMaps, NoMap> {
     let Move { mut builder, base, lanes, vector, space, extents } = Move::read(text, role)?;
-    let [extent] = extents.as_slice() else { return Err("its vector has not one dimension".to_owned()) };
+    let [extent] = extents.as_slice() else { return Err("its vector has not one dimension".into()) };
     let d = builder.dimension(extent);
     let before = builder.range(None, extent);
     let when = vec![(d.clone() - before.clone(), Interval::new(0, i64::MAX))];
@@ -122,12 +123,12 @@ pub(crate) fn packed(text: &OpText<'_>, role: Role) -> Result<OpMaps, String> {
 }
 
 /// `vector.scatter %base[%i, %j] [%idx], %mask, %v`: the last index plus an element of `%idx`.
-pub(crate) fn scatter(text: &OpText<'_>) -> Result<OpMaps, String> {
+pub(crate) fn scatter(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
     let mut builder = MapBuilder::new(text.source);
     let base = Base::read(&mut builder, text)?;
     builder.guard(text.id);
     let [indices, lanes, vector] = base.rest.as_slice() else {
-        return Err("its operands are not read".to_owned());
+        return Err(NoMap::not_read("its operands are not read"));
     };
     let (space, ty) = space(text, Some(vector))?;
     let extents = builder.extents(vector, &ty);
@@ -141,13 +142,13 @@ pub(crate) fn scatter(text: &OpText<'_>) -> Result<OpMaps, String> {
 }
 
 /// `%base[%i, %j] [%idx], %mask, %pass`: the last index plus an element of `%idx`.
-pub(crate) fn gather(text: &OpText<'_>, outer: Option<&Mask>) -> Result<OpMaps, String> {
+pub(crate) fn gather(text: &OpText<'_>, outer: Option<&Mask>) -> Result<OpMaps, NoMap> {
     let mut builder = MapBuilder::new(text.source);
     let source = text.operand(0)?;
     let ty = text.array_of(&source)?;
     let operands = text.operands();
     let [indices, mask, otherwise] = operands.get(1 + ty.rank()..).unwrap_or_default() else {
-        return Err("its operands are not read".to_owned());
+        return Err(NoMap::not_read("its operands are not read"));
     };
     let result = text.result_array(0)?;
     let mut index: Vec<Expr> = operands[1..=ty.rank()].iter().map(|o| builder.index_value(o)).collect();

@@ -6,6 +6,7 @@ use crate::access::{OpMaps, Role};
 use crate::array_type::ArrayType;
 use crate::linalg_ops::written_maps;
 use crate::map_builder::MapBuilder;
+use crate::no_map::NoMap;
 use crate::op_text::OpText;
 use crate::structured::Structured;
 use crate::vector_masks::{Mask, masked};
@@ -15,7 +16,7 @@ use crate::vector_parts::{
 use crate::vector_shuffle::shuffle;
 use crate::{elements, reshapes, transfers, vector_memory};
 
-pub(crate) fn maps(text: &OpText<'_>, op: &str, result: usize) -> Option<Result<OpMaps, String>> {
+pub(crate) fn maps(text: &OpText<'_>, op: &str, result: usize) -> Option<Result<OpMaps, NoMap>> {
     if let Some(found) = masked_maps(text, op, None) {
         return Some(found);
     }
@@ -35,7 +36,9 @@ pub(crate) fn maps(text: &OpText<'_>, op: &str, result: usize) -> Option<Result<
             let order = text.list(&["permutation", "transp"]).or_else(|| {
                 mlir::integers(&format!("[{}]", text.text_of(text.squares().into_iter().next()?)))
             });
-            order.ok_or("its permutation is not read".to_owned()).and_then(|o| elements::transpose(text, &o))
+            order
+                .ok_or(NoMap::not_read("its permutation is not read"))
+                .and_then(|o| elements::transpose(text, &o))
         }
         "shape_cast" => reshapes::reshape(text),
         "bitcast" => bitcast(text),
@@ -52,11 +55,7 @@ pub(crate) fn maps(text: &OpText<'_>, op: &str, result: usize) -> Option<Result<
 }
 
 /// The maps of ops that `vector.mask` may enclose; `mask` is the enclosing mask, if any.
-pub(crate) fn masked_maps(
-    text: &OpText<'_>,
-    op: &str,
-    mask: Option<&Mask>,
-) -> Option<Result<OpMaps, String>> {
+pub(crate) fn masked_maps(text: &OpText<'_>, op: &str, mask: Option<&Mask>) -> Option<Result<OpMaps, NoMap>> {
     Some(match op {
         "transfer_read" => transfers::transfer_read(text, mask),
         "transfer_write" => transfers::transfer_write(text, mask),
@@ -68,7 +67,7 @@ pub(crate) fn masked_maps(
 }
 
 /// `<add>, %v, %acc [1] : A to B`, and `<add>, %v : vector<16xf32> into f32`.
-fn reduction(text: &OpText<'_>, all: bool, mask: Option<&Mask>) -> Result<OpMaps, String> {
+fn reduction(text: &OpText<'_>, all: bool, mask: Option<&Mask>) -> Result<OpMaps, NoMap> {
     let mut builder = MapBuilder::new(text.source);
     let source = text.operand(0)?;
     let ty = text.array_of(&source)?;
@@ -77,7 +76,7 @@ fn reduction(text: &OpText<'_>, all: bool, mask: Option<&Mask>) -> Result<OpMaps
         false => text
             .list(&["reduction_dims"])
             .or_else(|| mlir::integers(&format!("[{}]", text.text_of(text.squares().into_iter().next()?))))
-            .ok_or("its dimensions are not read")?,
+            .ok_or(NoMap::not_read("its dimensions are not read"))?,
     };
     let is_reduced = |k: usize| reduced.contains(&(k as i64));
     let extents = builder.extents(&source, &ty);
@@ -103,12 +102,12 @@ fn reduction(text: &OpText<'_>, all: bool, mask: Option<&Mask>) -> Result<OpMaps
     Ok(OpMaps::of_result(0, accesses))
 }
 
-fn contract(text: &OpText<'_>, mask: Option<&Mask>) -> Result<OpMaps, String> {
+fn contract(text: &OpText<'_>, mask: Option<&Mask>) -> Result<OpMaps, NoMap> {
     let mut builder = MapBuilder::new(text.source);
-    let maps = written_maps(text).ok_or("its indexing_maps are not read")??;
+    let maps = written_maps(text).ok_or(NoMap::not_read("its indexing_maps are not read"))??;
     let operands = text.operands();
     if maps.len() != 3 || operands.len() < 3 {
-        return Err("it takes three operands, each with a map".to_owned());
+        return Err("it takes three operands, each with a map".into());
     }
     let loops = vec![String::new(); maps[0].dims.len()];
     let mut read = Vec::new();
@@ -120,7 +119,7 @@ fn contract(text: &OpText<'_>, mask: Option<&Mask>) -> Result<OpMaps, String> {
 }
 
 /// `%a, %b, %acc`: element `(i, j)` is made of elements `i` and `j`; or all of `%a` times a scalar.
-fn outer_product(text: &OpText<'_>) -> Result<OpMaps, String> {
+fn outer_product(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
     let mut builder = MapBuilder::new(text.source);
     let operands = text.operands();
     let (left, right) = (text.operand(0)?, text.operand(1)?);

@@ -6,10 +6,11 @@ use indexing_map::{Expr, Interval};
 
 use crate::access::{OpMaps, Role};
 use crate::map_builder::MapBuilder;
+use crate::no_map::NoMap;
 use crate::op_text::{Mixed, OpText};
 
 /// The position in brackets, for an op whose first `fixed` operands are not indices.
-fn position(builder: &mut MapBuilder<'_>, text: &OpText<'_>, fixed: usize) -> Result<Vec<Expr>, String> {
+fn position(builder: &mut MapBuilder<'_>, text: &OpText<'_>, fixed: usize) -> Result<Vec<Expr>, NoMap> {
     let entries: Option<Vec<Mixed>> = match text.is_generic() {
         true => text
             .generic_mixed(fixed, &["static_position"])
@@ -20,18 +21,18 @@ fn position(builder: &mut MapBuilder<'_>, text: &OpText<'_>, fixed: usize) -> Re
             None => Some(Vec::new()),
         },
     };
-    let entries = entries.ok_or("its position is not read")?;
+    let entries = entries.ok_or(NoMap::not_read("its position is not read"))?;
     Ok(entries.iter().map(|e| builder.mixed(e)).collect())
 }
 
 /// `%v[0, %i] : vector<8xf32> from vector<4x2x8xf32>`
-pub(crate) fn extract(text: &OpText<'_>) -> Result<OpMaps, String> {
+pub(crate) fn extract(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
     let mut builder = MapBuilder::new(text.source);
     let source = text.operand(0)?;
     let ty = text.array_of(&source)?;
     let position = position(&mut builder, text, 1)?;
     if position.len() > ty.rank() {
-        return Err("its position has more entries than the vector has dimensions".to_owned());
+        return Err("its position has more entries than the vector has dimensions".into());
     }
     for (k, at) in position.iter().enumerate() {
         builder.narrow(at, ty.extents[k].map_or(Interval::ALL, Interval::from_size));
@@ -43,13 +44,13 @@ pub(crate) fn extract(text: &OpText<'_>) -> Result<OpMaps, String> {
 }
 
 /// `%s, %d[0, %i] : vector<8xf32> into vector<4x2x8xf32>`
-pub(crate) fn insert(text: &OpText<'_>) -> Result<OpMaps, String> {
+pub(crate) fn insert(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
     let mut builder = MapBuilder::new(text.source);
     let (part, whole) = (text.operand(0)?, text.operand(1)?);
     let ty = text.array_of(&whole)?;
     let position = position(&mut builder, text, 2)?;
     if position.len() > ty.rank() {
-        return Err("its position has more entries than the vector has dimensions".to_owned());
+        return Err("its position has more entries than the vector has dimensions".into());
     }
     let extents = builder.extents(&whole, &ty);
     let dims = builder.dimensions(&extents);
@@ -63,7 +64,7 @@ pub(crate) fn insert(text: &OpText<'_>) -> Result<OpMaps, String> {
 }
 
 /// Adds leading dimensions; a dimension of extent 1 is repeated.
-pub(crate) fn broadcast(text: &OpText<'_>) -> Result<OpMaps, String> {
+pub(crate) fn broadcast(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
     let mut builder = MapBuilder::new(text.source);
     let source = text.operand(0)?;
     let result = text.result_array(0)?;
@@ -85,16 +86,16 @@ pub(crate) fn broadcast(text: &OpText<'_>) -> Result<OpMaps, String> {
 }
 
 /// Changes the element width along the last dimension.
-pub(crate) fn bitcast(text: &OpText<'_>) -> Result<OpMaps, String> {
+pub(crate) fn bitcast(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
     let mut builder = MapBuilder::new(text.source);
     let source = text.operand(0)?;
     let (from, to) = (text.array_of(&source)?, text.result_array(0)?);
     if from.rank() != to.rank() || from.rank() == 0 {
-        return Err("its vectors are not of one rank".to_owned());
+        return Err("its vectors are not of one rank".into());
     }
     let last = from.rank() - 1;
     let (Some(old), Some(new)) = (from.extents[last], to.extents[last]) else {
-        return Err("an extent is not known".to_owned());
+        return Err(NoMap::of_type("an extent is not known"));
     };
     let extents = builder.result_extents(text, 0, &to, &[]);
     let mut index = builder.dimensions(&extents);
@@ -104,23 +105,23 @@ pub(crate) fn bitcast(text: &OpText<'_>) -> Result<OpMaps, String> {
             let parts = old / new;
             index[last].clone() * parts + builder.range(None, &Expr::Const(parts))
         }
-        () => return Err("the widths of its elements are no multiples of each other".to_owned()),
+        () => return Err("the widths of its elements are no multiples of each other".into()),
     };
     Ok(OpMaps::of_result(0, vec![builder.access(&source, Role::Read, index, Vec::new())]))
 }
 
-fn needed(text: &OpText<'_>, name: &str) -> Result<Vec<i64>, String> {
-    text.list(&[name]).ok_or_else(|| format!("its {name} are not read"))
+fn needed(text: &OpText<'_>, name: &str) -> Result<Vec<i64>, NoMap> {
+    text.list(&[name]).ok_or_else(|| NoMap::list_not_read(name))
 }
 
 /// `{offsets = [0, 2], sizes = [2, 4], strides = [1, 1]}`; dimensions beyond the lists are whole.
-pub(crate) fn extract_strided(text: &OpText<'_>) -> Result<OpMaps, String> {
+pub(crate) fn extract_strided(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
     let mut builder = MapBuilder::new(text.source);
     let source = text.operand(0)?;
     let (ty, result) = (text.array_of(&source)?, text.result_array(0)?);
     let (offsets, strides) = (needed(text, "offsets")?, needed(text, "strides")?);
     if result.rank() != ty.rank() || offsets.len() > ty.rank() || strides.len() != offsets.len() {
-        return Err("its lists have not the dimensions of the vector".to_owned());
+        return Err("its lists have not the dimensions of the vector".into());
     }
     let extents = builder.result_extents(text, 0, &result, &[]);
     let mut index = builder.dimensions(&extents);
@@ -132,14 +133,14 @@ pub(crate) fn extract_strided(text: &OpText<'_>) -> Result<OpMaps, String> {
 
 /// `%s, %d {offsets = [0, 2], strides = [1]}`: one stride per dimension of `%s`, which are the trailing
 /// dimensions of `%d`.
-pub(crate) fn insert_strided(text: &OpText<'_>) -> Result<OpMaps, String> {
+pub(crate) fn insert_strided(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
     let mut builder = MapBuilder::new(text.source);
     let (part, whole) = (text.operand(0)?, text.operand(1)?);
     let (part_type, ty) = (text.array_of(&part)?, text.array_of(&whole)?);
     let (offsets, strides) = (needed(text, "offsets")?, needed(text, "strides")?);
     let first = ty.rank().checked_sub(part_type.rank()).ok_or("the part has more dimensions")?;
     if offsets.len() != ty.rank() || strides.len() != part_type.rank() {
-        return Err("its lists have not the dimensions of the vectors".to_owned());
+        return Err("its lists have not the dimensions of the vectors".into());
     }
     let extents = builder.extents(&whole, &ty);
     let dims = builder.dimensions(&extents);
@@ -164,7 +165,7 @@ pub(crate) fn insert_strided(text: &OpText<'_>) -> Result<OpMaps, String> {
 }
 
 /// Alternates the elements of the two operands along the last dimension.
-pub(crate) fn interleave(text: &OpText<'_>) -> Result<OpMaps, String> {
+pub(crate) fn interleave(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
     let mut builder = MapBuilder::new(text.source);
     let result = text.result_array(0)?;
     let extents = builder.result_extents(text, 0, &result, &[]);
@@ -178,12 +179,12 @@ pub(crate) fn interleave(text: &OpText<'_>) -> Result<OpMaps, String> {
             let when = vec![(last.clone().modulo(2), Interval::point(nth as i64))];
             Ok(builder.access(&text.operand(nth)?, Role::Read, index.clone(), when))
         })
-        .collect::<Result<Vec<_>, String>>()?;
+        .collect::<Result<Vec<_>, NoMap>>()?;
     Ok(OpMaps::of_result(0, accesses))
 }
 
 /// Every second element along the last dimension: even ones in the first result, odd ones in the second.
-pub(crate) fn deinterleave(text: &OpText<'_>, result: usize) -> Result<OpMaps, String> {
+pub(crate) fn deinterleave(text: &OpText<'_>, result: usize) -> Result<OpMaps, NoMap> {
     let mut builder = MapBuilder::new(text.source);
     let source = text.operand(0)?;
     let ty = text.result_array(result)?;

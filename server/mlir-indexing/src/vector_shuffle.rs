@@ -8,6 +8,7 @@ use indexing_map::{Expr, Interval};
 
 use crate::access::{OpMaps, Role};
 use crate::map_builder::MapBuilder;
+use crate::no_map::NoMap;
 use crate::op_text::OpText;
 
 /// The largest number of maps of one shuffle.
@@ -31,7 +32,7 @@ struct Rule {
 
 /// `%a, %b [0, 4, 1, 5] : vector<4xf32>, vector<4xf32>`: element numbers, those of `%b` after those of `%a`;
 /// -1 is a poison element.
-pub(crate) fn shuffle(text: &OpText<'_>) -> Result<OpMaps, String> {
+pub(crate) fn shuffle(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
     let mut builder = MapBuilder::new(text.source);
     let operands = [text.operand(0)?, text.operand(1)?];
     let types = [text.array_of(&operands[0])?, text.array_of(&operands[1])?];
@@ -39,19 +40,21 @@ pub(crate) fn shuffle(text: &OpText<'_>) -> Result<OpMaps, String> {
         let list = text.squares().into_iter().next()?;
         mlir::integers(&format!("[{}]", text.text_of(list)))
     });
-    let list = list.ok_or("its list of elements is not read")?;
+    let list = list.ok_or(NoMap::not_read("its list of elements is not read"))?;
     // A vector of rank 0 has one element.
     let leading = |nth: usize| match types[nth].extents.first() {
-        Some(&extent) => extent.ok_or("an extent is not known"),
+        Some(&extent) => extent.ok_or(NoMap::of_type("an extent is not known")),
         None => Ok(1),
     };
     let (first, second) = (leading(0)?, leading(1)?);
     if list.iter().any(|&k| k < -1 || k >= first.saturating_add(second)) {
-        return Err("its list names elements that there are not".to_owned());
+        return Err("its list names elements that there are not".into());
     }
     let rule = shortest_rule(&list, first);
     if rule.runs.len() > MAX_RUNS {
-        return Err(format!("its list follows no rule: {} pieces", rule.runs.len()));
+        return Err(NoMap::Unsupported(
+            format!("its list follows no rule: {} pieces", rule.runs.len()).into(),
+        ));
     }
     let d = builder.dimension(&Expr::Const(list.len() as i64));
     let rest: Vec<Expr> = (1..types[0].rank()).map(|k| builder.extent(&operands[0], &types[0], k)).collect();

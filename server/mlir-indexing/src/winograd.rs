@@ -10,6 +10,7 @@ use crate::access::{OpMaps, Role, Space};
 use crate::array_type::ArrayType;
 use crate::linalg_ops::ins_and_outs;
 use crate::map_builder::MapBuilder;
+use crate::no_map::NoMap;
 use crate::op_text::OpText;
 
 /// `F(m, r)`: `m` results per side of a tile, for a kernel of side `r`.
@@ -42,17 +43,17 @@ fn tile(text: &OpText<'_>) -> Option<Tile> {
     }
 }
 
-pub(crate) fn maps(text: &OpText<'_>, op: &str) -> Result<OpMaps, String> {
-    let Tile { m, r } = tile(text).ok_or("its m and r are not read")?;
-    let (ins, outs) = ins_and_outs(text).ok_or("its operands are not read")?;
+pub(crate) fn maps(text: &OpText<'_>, op: &str) -> Result<OpMaps, NoMap> {
+    let Tile { m, r } = tile(text).ok_or(NoMap::not_read("its m and r are not read"))?;
+    let (ins, outs) = ins_and_outs(text).ok_or(NoMap::not_read("its operands are not read"))?;
     let ([source], [into]) = (ins.as_slice(), outs.as_slice()) else {
-        return Err("it takes one operand and one output".to_owned());
+        return Err("it takes one operand and one output".into());
     };
     let (from, to) = (text.array_of(source)?, text.array_of(into)?);
     let mut builder = MapBuilder::new(text.source);
     let expect = |from_rank: usize, to_rank: usize| match (from.rank(), to.rank()) == (from_rank, to_rank) {
         true => Ok(()),
-        false => Err(format!("its operands have not {from_rank} and {to_rank} dimensions")),
+        false => Err(NoMap::from(format!("its operands have not {from_rank} and {to_rank} dimensions"))),
     };
     // The side of a tile before and after, and whether it is transformed.
     let is_transformed = |ty: &ArrayType, k: usize| ty.extents[k] != Some(1);

@@ -12,6 +12,7 @@ use crate::elements;
 use crate::index_ops;
 use crate::map_builder::MapBuilder;
 use crate::map_use::{WrittenMap, map_use};
+use crate::no_map::NoMap;
 use crate::op_text::OpText;
 use crate::slices;
 use crate::source::Operand;
@@ -22,7 +23,7 @@ pub(crate) fn maps(
     dialect: &str,
     op: &str,
     result: usize,
-) -> Option<Result<OpMaps, String>> {
+) -> Option<Result<OpMaps, NoMap>> {
     Some(match (dialect, op) {
         ("xla" | "xla_gpu", "apply_indexing") => index_ops::value(text, result),
         ("xla" | "xla_gpu", "loop") => loop_domain(text),
@@ -50,9 +51,15 @@ pub(crate) fn maps(
 }
 
 /// The buffer in `from %p as memref<512x128xbf16, #xtile.layout<[1, 0]>>` or `into %p as memref<…>`.
-fn pointed_to(text: &OpText<'_>) -> Result<(Operand, ArrayType), String> {
-    let at = text.top().find(|&at| text.word(at) == "as").ok_or("the type of its buffer is not read")?;
-    let buffer = at.checked_sub(1).and_then(|at| text.operand_at(at)).ok_or("its pointer is not read")?;
+fn pointed_to(text: &OpText<'_>) -> Result<(Operand, ArrayType), NoMap> {
+    let at = text
+        .top()
+        .find(|&at| text.word(at) == "as")
+        .ok_or(NoMap::not_read("the type of its buffer is not read"))?;
+    let buffer = at
+        .checked_sub(1)
+        .and_then(|at| text.operand_at(at))
+        .ok_or(NoMap::not_read("its pointer is not read"))?;
     let end = text.behind(at + 2).min(text.tokens.len());
     let ty =
         ArrayType::read(text.source, text.text_of(at + 1..end), text.source.parse.op(text.id).span.start)?;
@@ -60,11 +67,11 @@ fn pointed_to(text: &OpText<'_>) -> Result<(Operand, ArrayType), String> {
 }
 
 /// `(%d)[%i, %j] -> (%r) in #map`: the points that the loop visits, and its results at each.
-fn loop_domain(text: &OpText<'_>) -> Result<OpMaps, String> {
-    let at = text.top().find(|&t| text.word(t) == "in").ok_or("its map is not read")? + 1;
-    let found = map_use(text, at).ok_or("its map is not read")??;
+fn loop_domain(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
+    let at = text.top().find(|&t| text.word(t) == "in").ok_or(NoMap::not_read("its map is not read"))? + 1;
+    let found = map_use(text, at).ok_or(NoMap::not_read("its map is not read"))??;
     let WrittenMap::Indexing(map) = found.map.as_ref() else {
-        return Err("its map has no domain".to_owned());
+        return Err("its map has no domain".into());
     };
     let mut map = map.clone();
     let arrow = text.top().find(|&t| text.kind(t) == Some(TokenKind::Arrow)).unwrap_or(at);
@@ -90,21 +97,22 @@ fn loop_domain(text: &OpText<'_>) -> Result<OpMaps, String> {
 }
 
 /// `%v(%i, %j) into %t at #map`: the positions of a thread's elements.
-fn indexed_insert(text: &OpText<'_>) -> Result<OpMaps, String> {
-    let at = text.top().find(|&t| text.word(t) == "at").ok_or("its map is not read")? + 1;
-    let found = map_use(text, at).ok_or("its map is not read")??;
+fn indexed_insert(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
+    let at = text.top().find(|&t| text.word(t) == "at").ok_or(NoMap::not_read("its map is not read"))? + 1;
+    let found = map_use(text, at).ok_or(NoMap::not_read("its map is not read"))??;
     let WrittenMap::Indexing(map) = found.map.as_ref() else {
-        return Err("its map has no domain".to_owned());
+        return Err("its map has no domain".into());
     };
-    let into = text.top().find(|&t| text.word(t) == "into").ok_or("its array is not read")? + 1;
-    let array = text.operand_at(into).ok_or("its array is not read")?;
+    let into =
+        text.top().find(|&t| text.word(t) == "into").ok_or(NoMap::not_read("its array is not read"))? + 1;
+    let array = text.operand_at(into).ok_or(NoMap::not_read("its array is not read"))?;
     let vector = text.operand(0)?;
     let mut builder = MapBuilder::new(text.source);
     builder.around = true;
     let open = text.top().find(|&t| text.kind(t) == Some(TokenKind::OpenParen));
     let dims = open.map_or_else(Vec::new, |open| text.operands_in(text.inside(open)));
     if dims.len() != map.num_dims() {
-        return Err(format!("its map has {} dimensions, not {}", map.num_dims(), dims.len()));
+        return Err(format!("its map has {} dimensions, not {}", map.num_dims(), dims.len()).into());
     }
     let mut variables: Vec<Expr> = dims.iter().map(|d| builder.index_value(d)).collect();
     for (value, dim) in variables.iter().zip(map.dims()) {
@@ -125,11 +133,11 @@ fn indexed_insert(text: &OpText<'_>) -> Result<OpMaps, String> {
 }
 
 /// `(%a, %b) inits(%c, %d) dimensions=[0, 2]`
-fn reduce(text: &OpText<'_>, result: usize) -> Result<OpMaps, String> {
+fn reduce(text: &OpText<'_>, result: usize) -> Result<OpMaps, NoMap> {
     let mut builder = MapBuilder::new(text.source);
     let operands = text.operands();
     let inputs = operands.len() / 2;
-    let reduced = text.list(&["dimensions"]).ok_or("its dimensions are not read")?;
+    let reduced = text.list(&["dimensions"]).ok_or(NoMap::not_read("its dimensions are not read"))?;
     let first = text.array_of(operands.first().ok_or("it has no operand")?)?;
     let extents = builder.extents(&operands[0], &first);
     let mut index = Vec::new();
@@ -151,7 +159,7 @@ fn reduce(text: &OpText<'_>, result: usize) -> Result<OpMaps, String> {
 }
 
 /// `%t bounds [3, 6], %v`: elements beyond the bounds are `%v`.
-fn mask(text: &OpText<'_>) -> Result<OpMaps, String> {
+fn mask(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
     let mut builder = MapBuilder::new(text.source);
     let (source, value) = (text.operand(0)?, text.operand(1)?);
     let ty = text.array_of(&source)?;
@@ -159,7 +167,7 @@ fn mask(text: &OpText<'_>) -> Result<OpMaps, String> {
         .list(&["bounds"])
         .or_else(|| mlir::integers(&format!("[{}]", text.text_of(text.behind_word("bounds")?))))
         .filter(|b| b.len() == ty.rank())
-        .ok_or("its bounds are not read")?;
+        .ok_or(NoMap::not_read("its bounds are not read"))?;
     let extents = builder.extents(&source, &ty);
     let dims = builder.dimensions(&extents);
     let when = dims.iter().zip(&bounds).map(|(d, &n)| (d.clone(), Interval::from_size(n))).collect();
@@ -170,12 +178,12 @@ fn mask(text: &OpText<'_>) -> Result<OpMaps, String> {
 }
 
 /// `%x {axis = 1 : i32}`: drops a dimension of extent 1.
-fn squeeze(text: &OpText<'_>) -> Result<OpMaps, String> {
+fn squeeze(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
     let mut builder = MapBuilder::new(text.source);
     let source = text.operand(0)?;
     let ty = text.array_of(&source)?;
     let axis = text.attribute("axis").and_then(mlir::integer).and_then(|a| usize::try_from(a).ok());
-    let axis = axis.filter(|&a| a < ty.rank()).ok_or("its axis is not read")?;
+    let axis = axis.filter(|&a| a < ty.rank()).ok_or(NoMap::not_read("its axis is not read"))?;
     let mut extents = builder.extents(&source, &ty);
     extents.remove(axis);
     let mut index = builder.dimensions(&extents);

@@ -9,13 +9,14 @@ use mlir::TokenKind;
 use crate::access::{OpMaps, Role};
 use crate::array_type::ArrayType;
 use crate::map_builder::MapBuilder;
+use crate::no_map::NoMap;
 use crate::op_text::OpText;
 use crate::source::Operand;
 use crate::stablehlo_products::pairs;
 
 /// `(%a) inits(%c) dimension = 2`: an element of an output depends on all elements up to it, a carry on all
 /// elements.
-pub(crate) fn scan(text: &OpText<'_>, result: usize) -> Result<OpMaps, String> {
+pub(crate) fn scan(text: &OpText<'_>, result: usize) -> Result<OpMaps, NoMap> {
     let mut builder = MapBuilder::new(text.source);
     let operands = text.operands();
     let inputs = match text.is_generic() {
@@ -25,10 +26,12 @@ pub(crate) fn scan(text: &OpText<'_>, result: usize) -> Result<OpMaps, String> {
             .find(|&at| text.kind(at) == Some(TokenKind::OpenParen))
             .map(|at| text.operands_in(text.inside(at)).len()),
     };
-    let inputs = inputs.filter(|&n| (1..=operands.len()).contains(&n)).ok_or("its inputs are not read")?;
+    let inputs = inputs
+        .filter(|&n| (1..=operands.len()).contains(&n))
+        .ok_or(NoMap::not_read("its inputs are not read"))?;
     let ty = text.array_of(&operands[0])?;
     let along = text.attribute("dimension").and_then(mlir::integer).and_then(|d| usize::try_from(d).ok());
-    let along = along.filter(|&d| d < ty.rank()).ok_or("its dimension is not read")?;
+    let along = along.filter(|&d| d < ty.rank()).ok_or(NoMap::not_read("its dimension is not read"))?;
     let is_reverse = text.attribute("is_reverse").is_some_and(|value| value.trim() == "true");
     let is_carry = text.result_array(result)?.rank() < ty.rank();
     let extents = builder.extents(&operands[0], &ty);
@@ -57,7 +60,7 @@ pub(crate) fn scan(text: &OpText<'_>, result: usize) -> Result<OpMaps, String> {
                 false => Ok(builder.access(operand, Role::Read, kept.clone(), Vec::new())),
             },
         })
-        .collect::<Result<Vec<_>, String>>()?;
+        .collect::<Result<Vec<_>, NoMap>>()?;
     Ok(OpMaps::of_result(result, accesses))
 }
 
@@ -97,17 +100,18 @@ impl Side {
     }
 }
 
-fn side(text: &OpText<'_>, name: &str, nth: usize) -> Result<Side, String> {
+fn side(text: &OpText<'_>, name: &str, nth: usize) -> Result<Side, NoMap> {
     let [lists_batch, lists_contracted] = match text.attribute("dot_dimension_numbers") {
         Some(_) => [Some(pairs(text, "batching")?), Some(pairs(text, "contracting")?)],
         None => [None, None],
     };
     let (operand, scale) = match text.is_generic() {
         true => {
-            let sizes = text.list(&["operandSegmentSizes"]).ok_or("its operands are not read")?;
+            let sizes =
+                text.list(&["operandSegmentSizes"]).ok_or(NoMap::not_read("its operands are not read"))?;
             let size = |&size: &i64| usize::try_from(size).ok();
             let before = sizes.iter().take(2 + nth).try_fold(0usize, |n, s| n.checked_add(size(s)?));
-            let before = before.ok_or("its operands are not read")?;
+            let before = before.ok_or(NoMap::not_read("its operands are not read"))?;
             let is_scaled = sizes.get(2 + nth) == Some(&1);
             (text.operand(nth)?, is_scaled.then(|| text.operand(before)).transpose()?)
         }
@@ -120,9 +124,9 @@ fn side(text: &OpText<'_>, name: &str, nth: usize) -> Result<Side, String> {
                         .unwrap_or(text.tokens.len()),
                 )
                 .into_iter();
-            let item = items.nth(nth).ok_or("its operands are not read")?;
+            let item = items.nth(nth).ok_or(NoMap::not_read("its operands are not read"))?;
             let mut operands = text.operands_in(item).into_iter();
-            (operands.next().ok_or("its operands are not read")?, operands.next())
+            (operands.next().ok_or(NoMap::not_read("its operands are not read"))?, operands.next())
         }
     };
     let ty = text.array_of(&operand)?;
@@ -135,9 +139,9 @@ fn side(text: &OpText<'_>, name: &str, nth: usize) -> Result<Side, String> {
         Some(lists) => lists[nth].clone(),
         None => rank.checked_sub(if nth == 0 { 1 } else { 2 }).into_iter().collect(),
     };
-    let [contracted] = contracted[..] else { return Err("it has not one contracted dimension".to_owned()) };
+    let [contracted] = contracted[..] else { return Err("it has not one contracted dimension".into()) };
     if contracted >= rank || batch.iter().any(|&k| k >= rank || k == contracted) {
-        return Err("its dimension numbers are no dimensions of its operands".to_owned());
+        return Err("its dimension numbers are no dimensions of its operands".into());
     }
     let free: Vec<usize> = (0..rank).filter(|k| *k != contracted && !batch.contains(k)).collect();
     let element = text.attribute(&format!("{name}_elem_type")).unwrap_or_default();
@@ -152,11 +156,11 @@ fn side(text: &OpText<'_>, name: &str, nth: usize) -> Result<Side, String> {
 
 /// `%a scale %sa, %b scale %sb`: a product in which each block of numbers along the contracted dimension has
 /// a scale. The dimensions of a scale are batches, free dimensions, blocks.
-pub(crate) fn dot_scaled(text: &OpText<'_>) -> Result<OpMaps, String> {
+pub(crate) fn dot_scaled(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
     let mut builder = MapBuilder::new(text.source);
     let sides = [side(text, "lhs", 0)?, side(text, "rhs", 1)?];
     if sides[0].batch.len() != sides[1].batch.len() {
-        return Err("its batches do not come in pairs".to_owned());
+        return Err("its batches do not come in pairs".into());
     }
     let batch: Vec<Expr> = sides[0]
         .batch
@@ -182,7 +186,7 @@ pub(crate) fn dot_scaled(text: &OpText<'_>) -> Result<OpMaps, String> {
             let last = ty.rank().checked_sub(1).filter(|_| fits).ok_or("a scale has other dimensions")?;
             let blocks = builder.extent(scale, &ty, last);
             if blocks.as_const().is_some_and(|n| n < 1 || length.as_const().is_some_and(|l| l % n != 0)) {
-                return Err(format!("the blocks of {} are no part of what is contracted", scale.name));
+                return Err(format!("the blocks of {} are no part of what is contracted", scale.name).into());
             }
             block = length.clone().floor_div(blocks);
         }
