@@ -17,6 +17,7 @@ mod lists;
 mod literals;
 mod names;
 mod not_in_hlo;
+mod not_in_stablehlo;
 mod op_attributes;
 mod op_row;
 mod op_table;

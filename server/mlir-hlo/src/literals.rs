@@ -1,5 +1,7 @@
 //! Constants: `dense<…>` of MLIR and literals of HLO, both ways, element by element.
 
+use std::fmt;
+
 use ir::{ArrayShape, ElementType, ElementTypeExt};
 
 use crate::floats::{largest_part, number_of_bits, part_bits, shortened, special_bits, with_point};
@@ -13,15 +15,58 @@ pub(crate) enum Literal {
     Whole(String),
 }
 
+/// Why a constant of one language has no literal in the other. Its `Display` is what users read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum LiteralError {
+    NotDense,
+    /// The closing bracket of this part is missing.
+    Unterminated(&'static str),
+    TooManyElements,
+    /// A payload in bytes has another length than the type, or is not hexadecimal.
+    OtherBytes,
+    NotComplex,
+    /// The text is not a number of the element type.
+    NotANumber(String),
+    /// The element type has no value of this name, such as an infinity.
+    NoSuchValue(String, ElementType),
+    TooDeep,
+    /// `{...}`
+    LeftOut,
+    OtherCount,
+}
+
+impl LiteralError {
+    fn number(text: &str) -> LiteralError {
+        LiteralError::NotANumber(text.chars().take(40).collect())
+    }
+}
+
+impl fmt::Display for LiteralError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            LiteralError::NotDense => f.write_str("its value is no dense list of numbers"),
+            LiteralError::Unterminated(part) => write!(f, "{part} does not end"),
+            LiteralError::TooManyElements => f.write_str("it has too many elements"),
+            LiteralError::OtherBytes => f.write_str("its bytes are not those of its type"),
+            LiteralError::NotComplex => f.write_str("a complex number has two parts"),
+            LiteralError::NotANumber(text) => write!(f, "{text} is no number"),
+            LiteralError::NoSuchValue(text, element) => write!(f, "{text} is no {element}"),
+            LiteralError::TooDeep => f.write_str("its value is deeper than its shape"),
+            LiteralError::LeftOut => f.write_str("its elements are left out of the text"),
+            LiteralError::OtherCount => f.write_str("its value has not as many elements as its shape"),
+        }
+    }
+}
+
 /// Elements of a literal, at most: what is larger stands as `{...}`.
 pub(crate) const MAX_ELEMENTS: i64 = 1 << 24;
 
 /// The literal that `dense<…>`, its type behind it or not, stands for.
-pub(crate) fn literal_of_dense(value: &str, array: &ArrayShape) -> Result<Literal, String> {
-    let body = value.trim().strip_prefix("dense<").ok_or("its value is no dense list of numbers")?;
-    let end = body.find('>').ok_or("its value does not end")?;
+pub(crate) fn literal_of_dense(value: &str, array: &ArrayShape) -> Result<Literal, LiteralError> {
+    let body = value.trim().strip_prefix("dense<").ok_or(LiteralError::NotDense)?;
+    let end = body.find('>').ok_or(LiteralError::Unterminated("its value"))?;
     let body = body[..end].trim();
-    let count = array.elements().filter(|&n| n <= MAX_ELEMENTS).ok_or("it has too many elements")?;
+    let count = array.elements().filter(|&n| n <= MAX_ELEMENTS).ok_or(LiteralError::TooManyElements)?;
     if count == 0 {
         return Ok(Literal::Whole(nest(array, |_| String::new())));
     }
@@ -39,9 +84,9 @@ pub(crate) fn literal_of_dense(value: &str, array: &ArrayShape) -> Result<Litera
 }
 
 /// The elements in memory order, two letters a byte: the payload of `dense<"0x…">` and of resources.
-pub(crate) fn literal_of_bytes(hex: &str, array: &ArrayShape) -> Result<Literal, String> {
-    let broken = "its bytes are not those of its type";
-    let count = array.elements().filter(|&n| n <= MAX_ELEMENTS).ok_or("it has too many elements")? as usize;
+pub(crate) fn literal_of_bytes(hex: &str, array: &ArrayShape) -> Result<Literal, LiteralError> {
+    let count =
+        array.elements().filter(|&n| n <= MAX_ELEMENTS).ok_or(LiteralError::TooManyElements)? as usize;
     let parts = if array.element.is_complex() { 2 } else { 1 };
     let width = part_bits(array.element).div_ceil(8) as usize;
     let bytes = hex.len() / 2;
@@ -51,11 +96,11 @@ pub(crate) fn literal_of_bytes(hex: &str, array: &ArrayShape) -> Result<Literal,
         || !hex.len().is_multiple_of(2)
         || !(is_packed || is_splat || bytes == width * parts * count)
     {
-        return Err(broken.to_owned());
+        return Err(LiteralError::OtherBytes);
     }
     let byte = |at: usize| hex.get(2 * at..2 * at + 2).and_then(|b| u8::from_str_radix(b, 16).ok());
     if (0..bytes).any(|at| byte(at).is_none()) {
-        return Err(broken.to_owned());
+        return Err(LiteralError::OtherBytes);
     }
     let part = |at: usize| {
         let bits =
@@ -74,7 +119,7 @@ pub(crate) fn literal_of_bytes(hex: &str, array: &ArrayShape) -> Result<Literal,
 }
 
 /// `[[1, 2], [3, 4]]` as `{ {1, 2}, {3, 4} }`.
-fn list(body: &str, array: &ArrayShape) -> Result<String, String> {
+fn list(body: &str, array: &ArrayShape) -> Result<String, LiteralError> {
     let mut out = String::with_capacity(body.len());
     let bytes = body.as_bytes();
     let mut at = 0;
@@ -85,7 +130,7 @@ fn list(body: &str, array: &ArrayShape) -> Result<String, String> {
             b',' => out.push_str(", "),
             b' ' | b'\n' | b'\t' | b'\r' => {}
             b'(' => {
-                let end = body[at..].find(')').ok_or("a complex number does not end")? + at;
+                let end = body[at..].find(')').ok_or(LiteralError::Unterminated("a complex number"))? + at;
                 out.push_str(&element(&body[at..=end], array.element)?);
                 at = end;
             }
@@ -102,9 +147,9 @@ fn list(body: &str, array: &ArrayShape) -> Result<String, String> {
 }
 
 /// One element of MLIR as one of HLO.
-fn element(text: &str, element: ElementType) -> Result<String, String> {
+fn element(text: &str, element: ElementType) -> Result<String, LiteralError> {
     if let Some(parts) = text.strip_prefix('(').and_then(|t| t.strip_suffix(')')) {
-        let (real, imaginary) = parts.split_once(',').ok_or("a complex number has two parts")?;
+        let (real, imaginary) = parts.split_once(',').ok_or(LiteralError::NotComplex)?;
         return Ok(format!(
             "({}, {})",
             real_part(real.trim(), element)?,
@@ -112,13 +157,13 @@ fn element(text: &str, element: ElementType) -> Result<String, String> {
         ));
     }
     match element.is_complex() {
-        true => Err("a complex number has two parts".to_owned()),
+        true => Err(LiteralError::NotComplex),
         false => real_part(text, element),
     }
 }
 
-fn real_part(text: &str, element: ElementType) -> Result<String, String> {
-    let broken = || format!("{} is no number", text.chars().take(40).collect::<String>());
+fn real_part(text: &str, element: ElementType) -> Result<String, LiteralError> {
+    let broken = || LiteralError::number(text);
     match text {
         "true" => return Ok("1".to_owned()),
         "false" => return Ok("0".to_owned()),
@@ -171,7 +216,7 @@ fn nest(array: &ArrayShape, number: impl Fn(usize) -> String) -> String {
 }
 
 /// `dense<…>`, without its type, of a literal of HLO. Elements that the text leaves out are a reason for none.
-pub(crate) fn dense_of_literal(literal: &str, array: &ArrayShape) -> Result<String, String> {
+pub(crate) fn dense_of_literal(literal: &str, array: &ArrayShape) -> Result<String, LiteralError> {
     if array.elements() == Some(0) {
         return Ok("dense<>".to_owned());
     }
@@ -182,7 +227,7 @@ pub(crate) fn dense_of_literal(literal: &str, array: &ArrayShape) -> Result<Stri
     let mut numbers = 0i64;
     while at < bytes.len() {
         match bytes[at] {
-            b'{' if depth >= array.rank() => return Err("its value is deeper than its shape".to_owned()),
+            b'{' if depth >= array.rank() => return Err(LiteralError::TooDeep),
             b'{' => {
                 out.push('[');
                 depth += 1;
@@ -193,14 +238,14 @@ pub(crate) fn dense_of_literal(literal: &str, array: &ArrayShape) -> Result<Stri
             }
             b',' => out.push_str(", "),
             b'/' => {
-                let end = literal[at..].find("*/").ok_or("a comment does not end")?;
+                let end = literal[at..].find("*/").ok_or(LiteralError::Unterminated("a comment"))?;
                 at += end + 1;
             }
             c if c.is_ascii_whitespace() => {}
             b'(' => {
-                let end = literal[at..].find(')').ok_or("a complex number does not end")? + at;
+                let end = literal[at..].find(')').ok_or(LiteralError::Unterminated("a complex number"))? + at;
                 let (real, imaginary) =
-                    literal[at + 1..end].split_once(',').ok_or("a complex number has two parts")?;
+                    literal[at + 1..end].split_once(',').ok_or(LiteralError::NotComplex)?;
                 let part = |text: &str| mlir_number(text.trim(), array.element);
                 out.push_str(&format!("({}, {})", part(real)?, part(imaginary)?));
                 numbers += 1;
@@ -210,7 +255,7 @@ pub(crate) fn dense_of_literal(literal: &str, array: &ArrayShape) -> Result<Stri
                 let end = literal[at..].find([',', '}', '/', ' ', '\n']).map_or(bytes.len(), |n| at + n);
                 let word = &literal[at..end];
                 if word == "..." {
-                    return Err("its elements are left out of the text".to_owned());
+                    return Err(LiteralError::LeftOut);
                 }
                 out.push_str(&mlir_number(word, array.element)?);
                 numbers += 1;
@@ -222,12 +267,12 @@ pub(crate) fn dense_of_literal(literal: &str, array: &ArrayShape) -> Result<Stri
     }
     match array.elements() == Some(numbers) {
         true => Ok(out + ">"),
-        false => Err("its value has not as many elements as its shape".to_owned()),
+        false => Err(LiteralError::OtherCount),
     }
 }
 
-fn mlir_number(word: &str, element: ElementType) -> Result<String, String> {
-    let broken = || format!("{} is no number", word.chars().take(40).collect::<String>());
+fn mlir_number(word: &str, element: ElementType) -> Result<String, LiteralError> {
+    let broken = || LiteralError::number(word);
     if element == ElementType::Pred {
         let is_true = word == "true" || word != "false" && word.parse::<i64>().map_err(|_| broken())? != 0;
         return Ok(is_true.to_string());
@@ -255,7 +300,7 @@ fn mlir_number(word: &str, element: ElementType) -> Result<String, String> {
         let digits = (part_bits(element) as usize).div_ceil(4);
         return bits
             .map(|bits| format!("0x{bits:0digits$X}"))
-            .ok_or_else(|| format!("{word} is no {element}"));
+            .ok_or_else(|| LiteralError::NoSuchValue(word.to_owned(), element));
     }
     word.parse::<f64>().map_err(|_| broken())?;
     Ok(with_point(word))
@@ -269,7 +314,7 @@ mod tests {
         ArrayShape { element, dims: dims.to_vec(), dynamic: Vec::new(), layout: None }
     }
 
-    fn whole(text: &str) -> Result<Literal, String> {
+    fn whole(text: &str) -> Result<Literal, LiteralError> {
         Ok(Literal::Whole(text.to_owned()))
     }
 
@@ -298,7 +343,7 @@ mod tests {
         check("dense<>", F32, &[0], whole("{}"));
         check("dense<>", F32, &[2, 0], whole("{{}, {}}"));
         check("dense<true>", Pred, &[], whole("1"));
-        check("dense<\"0x01\">", S32, &[2], Err("its bytes are not those of its type".into()));
+        check("dense<\"0x01\">", S32, &[2], Err(LiteralError::OtherBytes));
     }
 
     #[test]
@@ -306,7 +351,7 @@ mod tests {
         use ElementType::*;
         let check = |literal, element, dims: &[i64], expect: &str| {
             let dense = dense_of_literal(literal, &shape(element, dims));
-            assert_eq!(dense.as_deref().unwrap_or_else(|e| e), expect, "{literal}");
+            assert_eq!(dense.unwrap_or_else(|why| why.to_string()), expect, "{literal}");
         };
         check("{ { 1, 2 }, { 3, 4 } }", S32, &[2, 2], "dense<[[1, 2], [3, 4]]>");
         check("{ /*i0=0*/ {1e-05} }", F32, &[1, 1], "dense<[[1.0e-05]]>");

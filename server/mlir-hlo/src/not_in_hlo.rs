@@ -5,6 +5,8 @@ use std::fmt;
 
 use mlir::EinsumError;
 
+use crate::literals::LiteralError;
+
 /// Its `Display` is what users read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NotInHlo {
@@ -44,6 +46,12 @@ impl fmt::Display for NotInHlo {
 }
 
 impl std::error::Error for NotInHlo {}
+
+impl From<LiteralError> for NotInHlo {
+    fn from(why: LiteralError) -> Self {
+        NotInHlo::Malformed(why.to_string().into())
+    }
+}
 
 impl From<EinsumError> for NotInHlo {
     fn from(why: EinsumError) -> Self {

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use crate::not_in_hlo::NotInHlo;
+use crate::not_in_stablehlo::NotInStablehlo;
 use ir::{ArrayShape, ElementType, Layout, Shape, UNBOUNDED};
 use mlir::lists::split;
 use mlir::shaped;
@@ -125,11 +126,12 @@ pub(crate) fn mlir_element(element: ElementType) -> Option<Cow<'static, str>> {
 }
 
 /// `tensor<4x8xf32>` of `f32[4,8]{1,0}`: the layout is left out.
-pub(crate) fn mlir_type(shape: &Shape) -> Result<String, String> {
+pub(crate) fn mlir_type(shape: &Shape) -> Result<String, NotInStablehlo> {
     Ok(match shape {
         Shape::Array(array) => {
-            let element = mlir_element(array.element)
-                .ok_or_else(|| format!("{} is no element type of MLIR", array.element.name()))?;
+            let element = mlir_element(array.element).ok_or_else(|| {
+                NotInStablehlo::Type(format!("{} is no element type of MLIR", array.element.name()))
+            })?;
             // Most modules are types for the most part: numbers are written without the machinery of formats.
             let mut ty = String::with_capacity(16 + 6 * array.dims.len());
             ty.push_str("tensor<");
@@ -167,7 +169,9 @@ pub(crate) fn mlir_type(shape: &Shape) -> Result<String, String> {
             format!("tuple<{}>", types?.join(", "))
         }
         Shape::Token => "!stablehlo.token".to_owned(),
-        Shape::Opaque | Shape::Buffer(_) => return Err(format!("{shape} is no type of StableHLO")),
+        Shape::Opaque | Shape::Buffer(_) => {
+            return Err(NotInStablehlo::Type(format!("{shape} is no type of StableHLO")));
+        }
     })
 }
 
@@ -298,8 +302,8 @@ mod tests {
             assert_eq!(mlir_type(&read).as_deref(), Ok(ty));
         }
         let refused = |ty: &str| hlo_shape(ty).map_err(|why| why.to_string());
-        assert_eq!(refused("tensor<*xf32>"), Err("the rank of tensor<*xf32> is not known".to_owned()));
-        assert_eq!(refused("memref<2xf32>"), Err("memref<2xf32> is no array".to_owned()));
+        assert_eq!(refused("tensor<*xf32>"), Err("the rank of tensor<*xf32> is not known".into()));
+        assert_eq!(refused("memref<2xf32>"), Err("memref<2xf32> is no array".into()));
     }
 
     #[test]
@@ -312,7 +316,7 @@ mod tests {
         let dynamic = shape("f32[<=4,8]");
         assert_eq!(
             extents(&dynamic).map_err(|why| why.to_string()),
-            Err("an extent of f32[<=4,8] is not known".to_owned())
+            Err("an extent of f32[<=4,8] is not known".into())
         );
         assert_eq!(extents(&shape("f32[4,8]{1,0}")), Ok(&[4, 8][..]));
         assert_eq!(extents(&shape("f32[]")), Ok(&[][..]));

@@ -10,6 +10,7 @@ use super::function::{FunctionWriter, Scope};
 use super::locations::location;
 use super::ops::function_result;
 use super::values::{Value, from_results, results};
+use crate::not_in_stablehlo::NotInStablehlo;
 use crate::op_row::OpRow;
 use crate::op_table::op_of;
 use crate::types::mlir_type;
@@ -36,13 +37,13 @@ fn is_exchange(opcode: Opcode) -> bool {
 }
 
 /// What an instruction that starts `opcode` will answer: an element of its tuple, or all of it.
-fn answer(op: &Op) -> Result<&Shape, String> {
+fn answer(op: &Op) -> Result<&Shape, NotInStablehlo> {
     let at = match op.opcode {
         Opcode::AllReduceStart => return Ok(&op.shape),
         Opcode::CopyStart => 0,
         _ => 1,
     };
-    op.shape.tuple_elements().and_then(|e| e.get(at)).ok_or_else(|| "it is no tuple".to_owned())
+    op.shape.tuple_elements().and_then(|e| e.get(at)).ok_or("it is no tuple".into())
 }
 
 impl FunctionWriter<'_> {
@@ -68,16 +69,16 @@ impl FunctionWriter<'_> {
         scope: &mut Scope<'_>,
         id: OpId,
         opcode: Opcode,
-    ) -> Result<(), String> {
+    ) -> Result<(), NotInStablehlo> {
         let graph = scope.graph;
         let op = &graph.ops[id as usize];
         let name = graph.names[id as usize].clone();
         let shape = answer(op)?.clone();
         let answers = Self::types_of(&results(&shape))?;
         let [answer] = answers.as_slice() else {
-            return Err("StableHLO and MHLO start what answers one array".to_owned());
+            return Err(NotInStablehlo::OtherUse("StableHLO and MHLO start what answers one array"));
         };
-        op_of(opcode).ok_or("StableHLO and MHLO have no such op")?;
+        op_of(opcode).ok_or(NotInStablehlo::NoSuchOp)?;
         let (operands, types) = self.operands(scope, id)?;
         let mut alone = Graph { is_complete: true, ..Graph::default() };
         let mut parameters = Vec::new();
@@ -134,7 +135,7 @@ impl FunctionWriter<'_> {
         types: &[String],
         head: impl Fn(&str) -> String,
         terminator: &str,
-    ) -> Result<(), String> {
+    ) -> Result<(), NotInStablehlo> {
         let mut scope = Scope { graph, computation: "", values: Default::default() };
         let mut arguments = Vec::new();
         for (number, ty) in types.iter().enumerate() {
@@ -160,18 +161,18 @@ impl FunctionWriter<'_> {
         id: OpId,
         row: &OpRow,
         opcode: Opcode,
-    ) -> Result<(), String> {
+    ) -> Result<(), NotInStablehlo> {
         let graph = scope.graph;
         let op = &graph.ops[id as usize];
         let (value, of) = scope.operand(id, 0)?;
-        let Value::Started(started) = value.clone() else { return Err("nothing starts it".to_owned()) };
+        let Value::Started(started) = value.clone() else { return Err("nothing starts it".into()) };
         let mut first = of;
         while graph.ops[first as usize].opcode == Opcode::AsyncUpdate {
             first = *graph.operands[first as usize].first().ok_or("nothing starts it")?;
         }
         let start = &graph.ops[first as usize];
         if start.opcode != Opcode::AsyncStart && exchange_of(start.opcode) != Some((opcode, true)) {
-            return Err("nothing starts it".to_owned());
+            return Err("nothing starts it".into());
         }
         let answer = mlir_type(answer(start)?)?;
         let is_update = op.opcode == Opcode::AsyncUpdate;
@@ -204,7 +205,7 @@ impl FunctionWriter<'_> {
         scope: &mut Scope<'_>,
         id: OpId,
         row: &OpRow,
-    ) -> Result<(), String> {
+    ) -> Result<(), NotInStablehlo> {
         let graph = scope.graph;
         let op = &graph.ops[id as usize];
         if let Some(wrapped) = self.wrapped(scope, id) {
@@ -213,7 +214,7 @@ impl FunctionWriter<'_> {
                 _ => self.ended_alone(scope, id, row, wrapped),
             };
         }
-        let bundle = |shape: &ir::Shape| -> Result<String, String> {
+        let bundle = |shape: &ir::Shape| -> Result<String, NotInStablehlo> {
             let parts = shape.tuple_elements().ok_or("it is no tuple")?;
             let parts: Vec<_> = parts.iter().map(mlir_type).collect::<Result<_, _>>()?;
             Ok(format!("!mhlo.async_bundle<{}>", parts.join(", ")))
@@ -235,7 +236,7 @@ impl FunctionWriter<'_> {
             false => {
                 let (value, _) = scope.operand(id, 0)?;
                 let Value::Started(name) = value.clone() else {
-                    return Err("nothing starts it".to_owned());
+                    return Err("nothing starts it".into());
                 };
                 (vec![name], Vec::new())
             }

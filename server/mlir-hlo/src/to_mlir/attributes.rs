@@ -9,6 +9,7 @@ use crate::dimension_lists::{DOT_LISTS, GATHER_LISTS, SCATTER_LISTS};
 use crate::dot_algorithms;
 use crate::floats::with_point;
 use crate::lists::{array_attribute, joined};
+use crate::not_in_stablehlo::NotInStablehlo;
 use crate::op_row::{AttributeRow, Dialect, Form, Need, OpRow};
 use crate::strings::mlir_string;
 
@@ -37,7 +38,7 @@ fn entries(list: &[&[(String, String)]]) -> String {
 
 impl Written {
     /// The attributes of a row. The error says what is missing, or cannot be said.
-    pub fn of(row: &OpRow, op: &Op) -> Result<Written, String> {
+    pub fn of(row: &OpRow, op: &Op) -> Result<Written, NotInStablehlo> {
         let mut written = Written::default();
         for attribute in row.attributes {
             written.add(row, attribute, op)?;
@@ -93,14 +94,14 @@ impl Written {
         }
     }
 
-    fn add(&mut self, row: &OpRow, attribute: &AttributeRow, op: &Op) -> Result<(), String> {
+    fn add(&mut self, row: &OpRow, attribute: &AttributeRow, op: &Op) -> Result<(), NotInStablehlo> {
         let key = attribute.key;
         let attributes = &op.attributes;
         let view = attributes.view();
         self.keys.push(key);
         self.keys.extend(said_with(attribute.form));
         let absent = || match attribute.need {
-            Need::Always => Err(format!("{} is not there", key.name())),
+            Need::Always => Err(NotInStablehlo::missing_name(key.name())),
             _ => Ok(()),
         };
         let dialect = match row.dialect {
@@ -200,8 +201,9 @@ impl Written {
             }
             Form::DotAlgorithm => {
                 if let Some(name) = attributes.text(key).filter(|name| *name != "dot_unset") {
-                    let fields = dot_algorithms::fields(name)
-                        .ok_or_else(|| format!("StableHLO has no algorithm {name}"))?;
+                    let fields = dot_algorithms::fields(name).ok_or_else(|| {
+                        NotInStablehlo::Malformed(format!("StableHLO has no algorithm {name}").into())
+                    })?;
                     self.both(
                         attribute,
                         format!("#{dialect}.dot_algorithm<{fields}>"),
@@ -211,7 +213,8 @@ impl Written {
             }
             Form::Groups => {
                 let text = attributes.text(key).unwrap_or("{}");
-                let groups = groups(text).ok_or_else(|| format!("replica groups {text}"))?;
+                let groups = groups(text)
+                    .ok_or_else(|| NotInStablehlo::Malformed(format!("replica groups {text}").into()))?;
                 self.both(attribute, matrix(&groups), String::new());
             }
             Form::Pairs => {
@@ -233,7 +236,7 @@ impl Written {
                 }
             }
             Form::Domain => {
-                let entries = dictionary(attributes.text(key).ok_or("its domain is not there")?);
+                let entries = dictionary(attributes.text(key).ok_or(NotInStablehlo::missing("its domain"))?);
                 let side = |name: &str| entries.iter().find(|(own, _)| *own == name).map(|&(_, value)| value);
                 let kind = side("kind").map(|kind| kind.trim_matches('"')).ok_or("its kind is not read")?;
                 self.both(attribute, format!("#{dialect}<kind {kind}>"), String::new());
@@ -243,7 +246,7 @@ impl Written {
                 }
             }
             Form::Float2 => {
-                let number = |key| attributes.int(key).ok_or("the format is not there");
+                let number = |key| attributes.int(key).ok_or(NotInStablehlo::missing("the format"));
                 let (exponent, mantissa) = (number(K::ExponentBits)?, number(K::MantissaBits)?);
                 self.property("exponent_bits", format!("{exponent} : i32"));
                 self.property("mantissa_bits", format!("{mantissa} : i32"));

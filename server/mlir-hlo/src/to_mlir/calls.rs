@@ -9,17 +9,21 @@ use super::locations::location;
 use super::module::symbol;
 use super::ops::function_result;
 use super::values::{from_results, results};
+use crate::not_in_stablehlo::NotInStablehlo;
 use crate::strings::mlir_string;
 
 impl FunctionWriter<'_> {
     /// The symbol of a computation that is a function.
-    pub(super) fn symbol_of(&self, computation: &str) -> Result<String, String> {
-        let name =
-            self.program.functions.get(computation).ok_or_else(|| format!("{computation} is not there"))?;
+    pub(super) fn symbol_of(&self, computation: &str) -> Result<String, NotInStablehlo> {
+        let name = self
+            .program
+            .functions
+            .get(computation)
+            .ok_or_else(|| NotInStablehlo::missing_name(computation))?;
         Ok(symbol(name))
     }
 
-    pub(super) fn call(&mut self, scope: &mut Scope<'_>, id: OpId) -> Result<(), String> {
+    pub(super) fn call(&mut self, scope: &mut Scope<'_>, id: OpId) -> Result<(), NotInStablehlo> {
         let graph = scope.graph;
         let op = &graph.ops[id as usize];
         let computation = op.attributes.computation(K::ToApply).ok_or("it names no computation")?;
@@ -66,11 +70,12 @@ impl FunctionWriter<'_> {
         Ok(())
     }
 
-    pub(super) fn custom_call(&mut self, scope: &mut Scope<'_>, id: OpId) -> Result<(), String> {
+    pub(super) fn custom_call(&mut self, scope: &mut Scope<'_>, id: OpId) -> Result<(), NotInStablehlo> {
         let graph = scope.graph;
         let op = &graph.ops[id as usize];
         let attributes = &op.attributes;
-        let target = attributes.text(K::CustomCallTarget).ok_or("custom_call_target is not there")?;
+        let target =
+            attributes.text(K::CustomCallTarget).ok_or(NotInStablehlo::missing("custom_call_target"))?;
         let (operands, types) = self.operands(scope, id)?;
         let answers = Self::types_of(&results(&op.shape))?;
         let mut written = Written::default();

@@ -7,6 +7,7 @@ use super::function::{FunctionWriter, Scope};
 use super::locations::location;
 use super::values::from_results;
 use crate::literals::dense_of_literal;
+use crate::not_in_stablehlo::NotInStablehlo;
 use crate::types::mlir_type;
 
 impl FunctionWriter<'_> {
@@ -19,13 +20,13 @@ impl FunctionWriter<'_> {
         name
     }
 
-    pub(super) fn constant(&mut self, scope: &mut Scope<'_>, id: OpId) -> Result<(), String> {
+    pub(super) fn constant(&mut self, scope: &mut Scope<'_>, id: OpId) -> Result<(), NotInStablehlo> {
         let op = &scope.graph.ops[id as usize];
         let array = op.shape.as_array().ok_or("it is no array")?;
         let literal = op.literal.as_deref().unwrap_or_default();
         let ty = mlir_type(&op.shape)?;
         let dense = dense_of_literal(literal, array).unwrap_or_else(|reason| {
-            self.report(&scope.graph.names[id as usize], reason);
+            self.report(&scope.graph.names[id as usize], reason.to_string());
             "dense_resource<__elided__>".to_owned()
         });
         let mut written = Written::default();

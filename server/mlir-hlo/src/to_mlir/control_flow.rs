@@ -8,13 +8,14 @@ use super::locations::location;
 use super::ops::function_result;
 use super::values::{Value, from_leaves, from_results, leaves, results};
 use crate::lists::joined;
+use crate::not_in_stablehlo::NotInStablehlo;
 use crate::op_row::{OpRow, Pretty};
 use crate::op_table::op_of;
 use crate::types::mlir_type;
 
 impl FunctionWriter<'_> {
     /// The loop carries the leaves of its tuple.
-    pub(super) fn while_loop(&mut self, scope: &mut Scope<'_>, id: OpId) -> Result<(), String> {
+    pub(super) fn while_loop(&mut self, scope: &mut Scope<'_>, id: OpId) -> Result<(), NotInStablehlo> {
         let graph = scope.graph;
         let op = &graph.ops[id as usize];
         let (value, of) = scope.operand(id, 0)?;
@@ -45,7 +46,7 @@ impl FunctionWriter<'_> {
         Ok(())
     }
 
-    fn loop_region(&mut self, name: &str, shape: &Shape, carried: &[String]) -> Result<(), String> {
+    fn loop_region(&mut self, name: &str, shape: &Shape, carried: &[String]) -> Result<(), NotInStablehlo> {
         self.indent += 1;
         let parameter = from_leaves(shape, &mut carried.iter().cloned());
         let (graph, root) = self.inlined(name, &[parameter])?;
@@ -57,7 +58,7 @@ impl FunctionWriter<'_> {
     }
 
     /// Branches read what is outside of them.
-    pub(super) fn conditional(&mut self, scope: &mut Scope<'_>, id: OpId) -> Result<(), String> {
+    pub(super) fn conditional(&mut self, scope: &mut Scope<'_>, id: OpId) -> Result<(), NotInStablehlo> {
         let graph = scope.graph;
         let op = &graph.ops[id as usize];
         let mut branches: Vec<&str> =
@@ -95,13 +96,18 @@ impl FunctionWriter<'_> {
     }
 
     /// What is carried stands behind the others, among operands and results.
-    pub(super) fn scan(&mut self, scope: &mut Scope<'_>, id: OpId, row: &OpRow) -> Result<(), String> {
+    pub(super) fn scan(
+        &mut self,
+        scope: &mut Scope<'_>,
+        id: OpId,
+        row: &OpRow,
+    ) -> Result<(), NotInStablehlo> {
         let graph = scope.graph;
         let op = &graph.ops[id as usize];
         let (operands, types) = self.operands(scope, id)?;
         let answers = Self::types_of(&results(&op.shape))?;
         if answers.len() < 2 {
-            return Err("MHLO scans what answers several arrays".to_owned());
+            return Err(NotInStablehlo::OtherUse("MHLO scans what answers several arrays"));
         }
         let carried = usize::try_from(op.attributes.int(K::NumCarries).unwrap_or(0)).ok();
         let mut written = Written::of(row, op)?;
@@ -128,7 +134,7 @@ impl FunctionWriter<'_> {
         scope: &mut Scope<'_>,
         id: OpId,
         row: &'static OpRow,
-    ) -> Result<(), String> {
+    ) -> Result<(), NotInStablehlo> {
         let graph = scope.graph;
         let op = &graph.ops[id as usize];
         let applied = op.attributes.computation(K::ToApply).and_then(|name| self.applied(name));

@@ -6,6 +6,7 @@ use syntax::hlo::AttributeKey as K;
 use super::attributes::Written;
 use crate::dimension_lists::{DOT_LISTS, GATHER_LISTS, SCATTER_LISTS};
 use crate::lists::joined;
+use crate::not_in_stablehlo::NotInStablehlo;
 use crate::op_row::{AttributeRow, Form};
 
 impl Written {
@@ -14,10 +15,11 @@ impl Written {
         attribute: &AttributeRow,
         dialect: &str,
         op: &Op,
-    ) -> Result<(), String> {
+    ) -> Result<(), NotInStablehlo> {
         let attributes = &op.attributes;
-        let labels =
-            attributes.text(attribute.key).ok_or_else(|| format!("{} is not there", attribute.key.name()))?;
+        let labels = attributes
+            .text(attribute.key)
+            .ok_or_else(|| NotInStablehlo::missing_name(attribute.key.name()))?;
         let spaced = |side: &str| side.chars().map(String::from).collect::<Vec<_>>().join(", ");
         let (input, rest) = labels.split_once('_').ok_or("dim_labels are not read")?;
         let (kernel, output) = rest.split_once("->").ok_or("dim_labels are not read")?;

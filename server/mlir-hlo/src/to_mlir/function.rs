@@ -11,6 +11,7 @@ use super::locations::location;
 use super::module::{MAX_BYTES, MissingInstruction, Program, symbol};
 use super::values::{Value, names, results};
 use crate::names::UniqueNames;
+use crate::not_in_stablehlo::NotInStablehlo;
 use crate::strings::mlir_string;
 use crate::types::mlir_type;
 
@@ -44,10 +45,12 @@ pub(super) struct Scope<'g> {
 
 impl Scope<'_> {
     /// The value of an operand; nothing where its instruction could not be written.
-    pub fn operand(&self, id: OpId, at: usize) -> Result<(&Value, OpId), String> {
+    pub fn operand(&self, id: OpId, at: usize) -> Result<(&Value, OpId), NotInStablehlo> {
         let of = *self.graph.operands[id as usize].get(at).ok_or("an operand is missing")?;
-        let value =
-            self.values.get(&of).ok_or_else(|| format!("{} is not there", self.graph.names[of as usize]))?;
+        let value = self
+            .values
+            .get(&of)
+            .ok_or_else(|| NotInStablehlo::missing_name(&self.graph.names[of as usize]))?;
         Ok((value, of))
     }
 
@@ -97,7 +100,7 @@ impl<'p> FunctionWriter<'p> {
             let op = &graph.ops[id as usize];
             let argument = self.names.take(&graph.names[id as usize]);
             let ty = mlir_type(&op.shape).unwrap_or_else(|reason| {
-                self.report(&graph.names[id as usize], reason);
+                self.report(&graph.names[id as usize], reason.to_string());
                 "none".to_owned()
             });
             let mut attributes: Vec<String> = donations.get(&(number as u32)).cloned().into_iter().collect();
@@ -162,12 +165,12 @@ impl<'p> FunctionWriter<'p> {
                     .map(|name| vec![name]),
                 None => self.result_names(&root_value, root),
             },
-            None => Err("its root could not be written".to_owned()),
+            None => Err("its root could not be written".into()),
         };
         match returned {
             Ok(values) if values.is_empty() => self.line("return"),
             Ok(values) => self.line(&format!("return {} : {}", values.join(", "), types.join(", "))),
-            Err(reason) => self.report(&graph.names[graph.root as usize], reason),
+            Err(reason) => self.report(&graph.names[graph.root as usize], reason.to_string()),
         }
         self.indent -= 1;
         self.line("}");
@@ -215,17 +218,22 @@ impl<'p> FunctionWriter<'p> {
             let written = self.instruction(scope, id);
             if let Err(reason) = written {
                 self.out.truncate(length);
-                self.placeholder(scope, id, &reason);
+                self.placeholder(scope, id, &reason.to_string());
             }
         }
     }
 
     /// A computation as a region: its parameters are these values. Answers what it ends with.
-    pub fn inlined(&mut self, name: &str, parameters: &[Value]) -> Result<(Arc<Graph>, Value), String> {
-        let graph = self.program.graphs.get(name).cloned().ok_or_else(|| format!("{name} is not there"))?;
+    pub fn inlined(
+        &mut self,
+        name: &str,
+        parameters: &[Value],
+    ) -> Result<(Arc<Graph>, Value), NotInStablehlo> {
+        let graph =
+            self.program.graphs.get(name).cloned().ok_or_else(|| NotInStablehlo::missing_name(name))?;
         let left = self.left.checked_sub(graph.ops.len().max(1));
         let (Some(left), true) = (left, self.depth <= MAX_DEPTH && self.out.len() <= MAX_BYTES) else {
-            return Err("its computations are too deep, or too many".to_owned());
+            return Err("its computations are too deep, or too many".into());
         };
         self.left = left;
         let mut scope = Scope { graph: &graph, computation: name, values: FxHashMap::default() };
@@ -240,8 +248,9 @@ impl<'p> FunctionWriter<'p> {
     }
 
     /// A region whose arguments are the parameters of a computation, and that ends with `terminator`.
-    pub fn region(&mut self, name: &str, terminator: &str) -> Result<(), String> {
-        let graph = self.program.graphs.get(name).cloned().ok_or_else(|| format!("{name} is not there"))?;
+    pub fn region(&mut self, name: &str, terminator: &str) -> Result<(), NotInStablehlo> {
+        let graph =
+            self.program.graphs.get(name).cloned().ok_or_else(|| NotInStablehlo::missing_name(name))?;
         let mut arguments = Vec::new();
         let mut values = Vec::new();
         for id in graph.parameters().into_iter().map_while(|id| id) {
@@ -264,7 +273,7 @@ impl<'p> FunctionWriter<'p> {
         terminator: &str,
         values: &[String],
         shapes: &[&ir::Shape],
-    ) -> Result<(), String> {
+    ) -> Result<(), NotInStablehlo> {
         let types: Vec<_> = shapes.iter().map(|s| mlir_type(s)).collect::<Result<_, _>>()?;
         match values.is_empty() {
             true => self.line(terminator),

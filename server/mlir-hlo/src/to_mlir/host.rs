@@ -8,11 +8,16 @@ use super::groups::groups;
 use super::locations::location;
 use super::ops::function_result;
 use super::values::{from_leaves, from_results, leaves, results};
+use crate::not_in_stablehlo::NotInStablehlo;
 use crate::op_row::{Dialect, How, OpRow};
 use crate::strings::mlir_string;
 
 impl FunctionWriter<'_> {
-    pub(super) fn optimization_barrier(&mut self, scope: &mut Scope<'_>, id: OpId) -> Result<(), String> {
+    pub(super) fn optimization_barrier(
+        &mut self,
+        scope: &mut Scope<'_>,
+        id: OpId,
+    ) -> Result<(), NotInStablehlo> {
         let graph = scope.graph;
         let op = &graph.ops[id as usize];
         let (value, of) = scope.operand(id, 0)?;
@@ -44,13 +49,13 @@ impl FunctionWriter<'_> {
         scope: &mut Scope<'_>,
         id: OpId,
         row: &'static OpRow,
-    ) -> Result<(), String> {
+    ) -> Result<(), NotInStablehlo> {
         let graph = scope.graph;
         let op = &graph.ops[id as usize];
         let [dimension] = op.attributes.ints(K::Dimensions) else {
             // Each operand goes to one device: MHLO's op says nothing of dimensions.
             if scope.operand_count(id) < 2 {
-                return Err("it gives its only operand to the only device".to_owned());
+                return Err("it gives its only operand to the only device".into());
             }
             let tuple = OpRow { dialect: Dialect::Mhlo, how: How::Row, ..*row };
             return self.row(scope, id, &tuple);
@@ -80,7 +85,7 @@ impl FunctionWriter<'_> {
         Ok(())
     }
 
-    pub(super) fn infeed(&mut self, scope: &mut Scope<'_>, id: OpId) -> Result<(), String> {
+    pub(super) fn infeed(&mut self, scope: &mut Scope<'_>, id: OpId) -> Result<(), NotInStablehlo> {
         let graph = scope.graph;
         let op = &graph.ops[id as usize];
         let (value, of) = scope.operand(id, 0)?;
@@ -100,7 +105,7 @@ impl FunctionWriter<'_> {
         Ok(())
     }
 
-    pub(super) fn outfeed(&mut self, scope: &mut Scope<'_>, id: OpId) -> Result<(), String> {
+    pub(super) fn outfeed(&mut self, scope: &mut Scope<'_>, id: OpId) -> Result<(), NotInStablehlo> {
         let graph = scope.graph;
         let op = &graph.ops[id as usize];
         let (data, of) = scope.operand(id, 0)?;
@@ -126,7 +131,12 @@ impl FunctionWriter<'_> {
     }
 
     /// What is sent or received is written where that is done.
-    fn started(&mut self, scope: &Scope<'_>, id: OpId, opcode: Opcode) -> Result<(OpId, String), String> {
+    fn started(
+        &mut self,
+        scope: &Scope<'_>,
+        id: OpId,
+        opcode: Opcode,
+    ) -> Result<(OpId, String), NotInStablehlo> {
         let graph = scope.graph;
         let first = graph.operands[id as usize]
             .first()
@@ -150,7 +160,7 @@ impl FunctionWriter<'_> {
         ))
     }
 
-    pub(super) fn send(&mut self, scope: &mut Scope<'_>, id: OpId) -> Result<(), String> {
+    pub(super) fn send(&mut self, scope: &mut Scope<'_>, id: OpId) -> Result<(), NotInStablehlo> {
         let graph = scope.graph;
         let (first, properties) = self.started(scope, id, Opcode::Send)?;
         let (data, of) = scope.operand(first, 0)?;
@@ -175,7 +185,7 @@ impl FunctionWriter<'_> {
         Ok(())
     }
 
-    pub(super) fn recv(&mut self, scope: &mut Scope<'_>, id: OpId) -> Result<(), String> {
+    pub(super) fn recv(&mut self, scope: &mut Scope<'_>, id: OpId) -> Result<(), NotInStablehlo> {
         let graph = scope.graph;
         let (first, properties) = self.started(scope, id, Opcode::Recv)?;
         let (token, of) = scope.operand(first, 0)?;

@@ -13,6 +13,7 @@ use super::function::FunctionWriter;
 use super::header::{donations, module_attributes, stated, unsaid};
 use super::locations::Frames;
 use crate::names::UniqueNames;
+use crate::not_in_stablehlo::NotInStablehlo;
 use crate::strings::mlir_string;
 use crate::types::mlir_type;
 
@@ -222,7 +223,7 @@ impl Program {
     }
 
     /// The type of a shape as an op writes it: an alias, if it is a wide tuple.
-    pub fn short_type(&self, shape: &Shape) -> Result<String, String> {
+    pub fn short_type(&self, shape: &Shape) -> Result<String, NotInStablehlo> {
         let Some(elements) = shape.tuple_elements().filter(|elements| elements.len() > WIDE) else {
             return mlir_type(shape);
         };

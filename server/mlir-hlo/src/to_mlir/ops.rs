@@ -8,12 +8,13 @@ use super::attributes::Written;
 use super::function::{FunctionWriter, Scope};
 use super::locations::location;
 use super::values::{Value, from_results, results};
+use crate::not_in_stablehlo::NotInStablehlo;
 use crate::op_row::{How, OpRow, Pretty, Special};
 use crate::op_table::op_of;
 use crate::types::mlir_type;
 
 impl FunctionWriter<'_> {
-    pub(super) fn instruction(&mut self, scope: &mut Scope<'_>, id: OpId) -> Result<(), String> {
+    pub(super) fn instruction(&mut self, scope: &mut Scope<'_>, id: OpId) -> Result<(), NotInStablehlo> {
         let op = &scope.graph.ops[id as usize];
         let special = op_of(op.opcode).map(|row| (row, row.how));
         match op.opcode {
@@ -30,13 +31,13 @@ impl FunctionWriter<'_> {
             return match op_of(opcode) {
                 Some(_) if is_start => self.started_alone(scope, id, opcode),
                 Some(row) => self.ended_alone(scope, id, row, opcode),
-                None => Err("StableHLO and MHLO have no such op".to_owned()),
+                None => Err(NotInStablehlo::NoSuchOp),
             };
         }
         match special {
             Some((row, How::Row)) => self.row(scope, id, row),
             Some((row, How::Special(special))) => self.special(scope, id, row, special),
-            _ => Err("StableHLO and MHLO have no such op".to_owned()),
+            _ => Err(NotInStablehlo::NoSuchOp),
         }
     }
 
@@ -46,7 +47,7 @@ impl FunctionWriter<'_> {
         id: OpId,
         row: &'static OpRow,
         special: Special,
-    ) -> Result<(), String> {
+    ) -> Result<(), NotInStablehlo> {
         match special {
             Special::BroadcastInDim => self.row(scope, id, row),
             Special::Constant => self.constant(scope, id),
@@ -73,7 +74,7 @@ impl FunctionWriter<'_> {
             Special::Scan => self.scan(scope, id, row),
             Special::Infeed => self.infeed(scope, id),
             Special::Outfeed => self.outfeed(scope, id),
-            _ => Err("StableHLO and MHLO have no such op".to_owned()),
+            _ => Err(NotInStablehlo::NoSuchOp),
         }
     }
 
@@ -82,7 +83,7 @@ impl FunctionWriter<'_> {
         &mut self,
         scope: &Scope<'_>,
         id: OpId,
-    ) -> Result<(Vec<String>, Vec<String>), String> {
+    ) -> Result<(Vec<String>, Vec<String>), NotInStablehlo> {
         let (mut names, mut types) = (Vec::new(), Vec::new());
         for at in 0..scope.operand_count(id) {
             let (value, of) = scope.operand(id, at)?;
@@ -93,11 +94,11 @@ impl FunctionWriter<'_> {
         Ok((names, types))
     }
 
-    pub(super) fn types_of(shapes: &[&Shape]) -> Result<Vec<String>, String> {
+    pub(super) fn types_of(shapes: &[&Shape]) -> Result<Vec<String>, NotInStablehlo> {
         shapes.iter().map(|shape| mlir_type(shape)).collect()
     }
 
-    pub(super) fn row(&mut self, scope: &mut Scope<'_>, id: OpId, row: &OpRow) -> Result<(), String> {
+    pub(super) fn row(&mut self, scope: &mut Scope<'_>, id: OpId, row: &OpRow) -> Result<(), NotInStablehlo> {
         let graph = scope.graph;
         let op = &graph.ops[id as usize];
         let (mut operands, mut types) = self.operands(scope, id)?;
@@ -155,13 +156,13 @@ impl FunctionWriter<'_> {
         first: usize,
         operands: &mut Vec<String>,
         types: &mut Vec<String>,
-    ) -> Result<(), String> {
+    ) -> Result<(), NotInStablehlo> {
         let Some(Shape::Array(array)) = op.operand_shapes.get(first).filter(|s| s.dims().len() == 1) else {
             return Ok(());
         };
         let rank = op.operand_shapes.first().map_or(0, |s| s.dims().len());
         if usize::try_from(array.dims[0]).ok() != Some(rank) {
-            return Err("its places are not as many as the dimensions of its operand".to_owned());
+            return Err("its places are not as many as the dimensions of its operand".into());
         }
         let (places, from) = (operands.remove(first), types.remove(first));
         let one = mlir_type(&Shape::array(array.element, &[1]))?;
@@ -183,7 +184,7 @@ impl FunctionWriter<'_> {
         computations: &[String],
         terminator: &str,
         end: &str,
-    ) -> Result<(), String> {
+    ) -> Result<(), NotInStablehlo> {
         self.line(&format!("{call} ({{"));
         for (nth, computation) in computations.iter().enumerate() {
             if nth > 0 {
@@ -218,7 +219,7 @@ impl FunctionWriter<'_> {
         }
     }
 
-    fn get_tuple_element(&mut self, scope: &mut Scope<'_>, id: OpId) -> Result<(), String> {
+    fn get_tuple_element(&mut self, scope: &mut Scope<'_>, id: OpId) -> Result<(), NotInStablehlo> {
         let (value, of) = scope.operand(id, 0)?;
         let graph = scope.graph;
         let shape = &graph.ops[of as usize].shape;
@@ -228,8 +229,8 @@ impl FunctionWriter<'_> {
             .attributes
             .int(AttributeKey::Index)
             .or_else(suffix)
-            .ok_or("index is not there")?;
-        let index = usize::try_from(index).map_err(|_| "index is not there")?;
+            .ok_or(NotInStablehlo::missing("index"))?;
+        let index = usize::try_from(index).map_err(|_| NotInStablehlo::missing("index"))?;
         let element = self.element(value, shape, index)?;
         scope.values.insert(id, element);
         Ok(())

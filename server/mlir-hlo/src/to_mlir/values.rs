@@ -3,6 +3,7 @@
 use ir::Shape;
 
 use super::function::FunctionWriter;
+use crate::not_in_stablehlo::NotInStablehlo;
 use crate::types::mlir_type;
 
 /// An instruction as values of MLIR.
@@ -67,15 +68,16 @@ pub(super) fn from_results(shape: &Shape, names: Vec<String>) -> Value {
     }
 }
 
-const BEFORE_DONE: &str = "StableHLO and MHLO do not read what is started before it is done";
+const BEFORE_DONE: NotInStablehlo =
+    NotInStablehlo::OtherUse("StableHLO and MHLO do not read what is started before it is done");
 
 impl FunctionWriter<'_> {
     /// One name for a value: a tuple is put together.
-    pub(super) fn whole(&mut self, value: &Value, shape: &Shape) -> Result<String, String> {
+    pub(super) fn whole(&mut self, value: &Value, shape: &Shape) -> Result<String, NotInStablehlo> {
         let elements = match value {
             Value::Tuple(elements) => elements,
             Value::One(name) => return Ok(name.clone()),
-            Value::Started(_) => return Err(BEFORE_DONE.to_owned()),
+            Value::Started(_) => return Err(BEFORE_DONE),
         };
         let shapes = shape.tuple_elements().unwrap_or_default();
         let names: Vec<_> =
@@ -88,12 +90,15 @@ impl FunctionWriter<'_> {
     }
 
     /// An element of a value that is a tuple.
-    pub(super) fn element(&mut self, value: &Value, shape: &Shape, index: usize) -> Result<Value, String> {
+    pub(super) fn element(
+        &mut self,
+        value: &Value,
+        shape: &Shape,
+        index: usize,
+    ) -> Result<Value, NotInStablehlo> {
         match value {
-            Value::Tuple(elements) => {
-                elements.get(index).cloned().ok_or_else(|| "it has no such element".to_owned())
-            }
-            Value::Started(_) => Err(BEFORE_DONE.to_owned()),
+            Value::Tuple(elements) => elements.get(index).cloned().ok_or("it has no such element".into()),
+            Value::Started(_) => Err(BEFORE_DONE),
             Value::One(whole) => {
                 let element =
                     shape.tuple_elements().and_then(|e| e.get(index)).ok_or("it has no such element")?;
@@ -108,7 +113,7 @@ impl FunctionWriter<'_> {
     }
 
     /// The names of all leaves.
-    pub(super) fn leaf_names(&mut self, value: &Value, shape: &Shape) -> Result<Vec<String>, String> {
+    pub(super) fn leaf_names(&mut self, value: &Value, shape: &Shape) -> Result<Vec<String>, NotInStablehlo> {
         let Some(shapes) = shape.tuple_elements() else { return Ok(vec![self.whole(value, shape)?]) };
         let mut found = Vec::new();
         for (index, inner) in shapes.iter().enumerate() {
@@ -119,7 +124,11 @@ impl FunctionWriter<'_> {
     }
 
     /// The names of what an op of this shape answers; see [`results`].
-    pub(super) fn result_names(&mut self, value: &Value, shape: &Shape) -> Result<Vec<String>, String> {
+    pub(super) fn result_names(
+        &mut self,
+        value: &Value,
+        shape: &Shape,
+    ) -> Result<Vec<String>, NotInStablehlo> {
         match shape.tuple_elements() {
             Some(elements) if elements.len() != 1 => {
                 let mut found = Vec::new();
