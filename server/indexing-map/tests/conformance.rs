@@ -1,40 +1,21 @@
-//! Compares simplification with XLA's own results and with known bugs of XLA (`shared/conformance/data`).
-//! Compares values on sampled points, not text. Skipped if the data is missing.
+//! Compares simplification with XLA's own results (`test_files::xla_answers`) and with known bugs of XLA.
+//! Compares values on sampled points, not text.
 
-use std::io::Read;
 use std::path::PathBuf;
 
 use indexing_map::{IndexingMap, SimplifyMode, Verdict, parse_map, same_function};
+use random::Rng;
 
-fn data(name: &str) -> Option<Vec<serde_json::Value>> {
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/conformance/data").join(name);
-    let Ok(bytes) = std::fs::read(&path) else {
-        eprintln!("skipped: {} is not here", path.display());
-        return None;
-    };
-    let mut text = String::new();
-    if name.ends_with(".gz") {
-        flate2::read::MultiGzDecoder::new(&bytes[..]).read_to_string(&mut text).unwrap();
-    } else {
-        text = String::from_utf8(bytes).unwrap();
-    }
-    Some(text.lines().map(|l| serde_json::from_str(l).unwrap()).collect())
-}
-
-/// A small generator that yields the same points in every run.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, n: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % n.max(1)
-    }
+/// XLA's answers: at least the committed sample.
+fn answers() -> Vec<serde_json::Value> {
+    let lines = test_files::xla_answers("oracle_simplify");
+    lines.iter().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
 /// Points of the box and just outside: corners, edges, random points, and points of the domain found by
 /// search.
 fn sample(map: &IndexingMap) -> Vec<Vec<i64>> {
-    let mut random = Random(7);
+    let mut random = Rng::new(7);
     let mut points = Vec::new();
     for k in 0..400u64 {
         let point: Vec<i64> = map
@@ -42,12 +23,12 @@ fn sample(map: &IndexingMap) -> Vec<Vec<i64>> {
             .iter()
             .map(|v| {
                 let b = v.bounds;
-                match random.below(if k % 2 == 0 { 12 } else { 24 }) {
+                match random.index(if k % 2 == 0 { 12 } else { 24 }) {
                     0 => b.lower,
                     1 => b.upper,
                     2 if k % 8 == 0 => b.lower - 1,
                     3 if k % 8 == 0 => b.upper + 1,
-                    _ => b.lower + random.below(b.size()) as i64,
+                    _ => random.range(b.lower, b.upper),
                 }
             })
             .collect();
@@ -77,7 +58,7 @@ fn difference(a: &IndexingMap, b: &IndexingMap) -> Option<String> {
 
 #[test]
 fn as_xla_simplifies() {
-    let Some(records) = data("oracle_simplify.jsonl.gz") else { return };
+    let records = answers();
     let (mut wrong, mut more_complex) = (Vec::new(), 0);
     for r in &records {
         let input = parse_map(r["input"].as_str().unwrap()).unwrap();
@@ -100,9 +81,12 @@ fn as_xla_simplifies() {
 }
 
 #[test]
+#[ignore = "needs shared/conformance beside the checkout: cargo test -p indexing-map --test conformance -- --ignored"]
 fn right_where_xla_is_wrong() {
-    let Some(records) = data("oracle_xla_bugs.jsonl") else { return };
-    for r in &records {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/conformance/data");
+    let text = std::fs::read_to_string(folder.join("oracle_xla_bugs.jsonl")).unwrap();
+    let records = text.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+    for r in records {
         let input = parse_map(r["input"].as_str().unwrap()).unwrap();
         let simple = input.clone().simplified(SimplifyMode::Replace);
         assert_eq!(difference(&simple, &input), None, "{}: {simple}", r["id"]);
@@ -116,7 +100,7 @@ fn right_where_xla_is_wrong() {
 /// XLA's results are the same functions as its inputs, and nearly all are proven to be.
 #[test]
 fn equality_is_decided() {
-    let Some(records) = data("oracle_simplify.jsonl.gz") else { return };
+    let records = answers();
     let mut open = Vec::new();
     for r in &records {
         let (input, expected) = (r["input"].as_str().unwrap(), r["expected"].as_str().unwrap());

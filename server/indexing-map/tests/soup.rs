@@ -5,77 +5,68 @@ use indexing_map::{
     BinaryOp, Expr, IndexingMap, Interval, PrintStyle, SimplifyMode, Variable, Verdict, domain_short,
     parse_map, print_map, same_function,
 };
+use random::Rng;
 
-/// A small generator; the seed is printed when a test fails.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, n: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        ((self.0 >> 33) as usize) % n.max(1)
-    }
-
-    fn constant(&mut self) -> i64 {
-        const EXTREMES: [i64; 8] = [i64::MIN, i64::MAX, -1, 0, 1, 1 << 31, -(1 << 62), i64::MAX - 1];
-        match self.below(20) {
-            0 => EXTREMES[self.below(8)],
-            1..4 => -(self.below(9) as i64),
-            _ => 1 + self.below(70) as i64,
-        }
+fn constant(random: &mut Rng) -> i64 {
+    const EXTREMES: [i64; 8] = [i64::MIN, i64::MAX, -1, 0, 1, 1 << 31, -(1 << 62), i64::MAX - 1];
+    match random.index(20) {
+        0 => *random.pick(&EXTREMES),
+        1..4 => -random.range(0, 8),
+        _ => random.range(1, 70),
     }
 }
 
 /// Combines random expressions of a pool until one has `nodes` operators or is `depth` deep. Prefers recent
 /// ones, so that it gets there.
-fn soup(random: &mut Random, variables: usize, nodes: usize, depth: usize) -> Expr {
+fn soup(random: &mut Rng, variables: usize, nodes: usize, depth: usize) -> Expr {
     let mut pool: Vec<Expr> = (0..variables).map(Expr::var).collect();
     loop {
-        let recent = pool.len() - 1 - random.below(3.min(pool.len()));
+        let recent = pool.len() - 1 - random.index(3.min(pool.len()));
         let a = pool[recent].clone();
-        let b = match random.below(3) {
-            0 => pool[random.below(pool.len())].clone(),
-            1 => Expr::var(random.below(variables)),
-            _ => Expr::Const(random.constant()),
+        let b = match random.index(3) {
+            0 => pool[random.index(pool.len())].clone(),
+            1 => Expr::var(random.index(variables)),
+            _ => Expr::Const(constant(random)),
         };
-        let op = BinaryOp::ALL[random.below(BinaryOp::ALL.len())];
-        let next = if random.below(8) == 0 { Expr::binary(op, b, a) } else { Expr::binary(op, a, b) };
+        let op = BinaryOp::ALL[random.index(BinaryOp::ALL.len())];
+        let next = if random.index(8) == 0 { Expr::binary(op, b, a) } else { Expr::binary(op, a, b) };
         if next.is_too_large() || next.node_count() > nodes || next.depth() > depth {
             return pool.pop().unwrap_or(Expr::ZERO);
         }
         if next.as_binary().is_some() {
             pool.push(next);
-        } else if random.below(64) == 0 {
+        } else if random.index(64) == 0 {
             pool.truncate(variables);
         }
     }
 }
 
 fn stir(seed: u64) {
-    let mut random = Random(seed);
+    let mut random = Rng::new(seed);
     let sizes = [(12, 8), (60, 30), (400, 100), (4000, Expr::MAX_DEPTH), (Expr::MAX_NODES, Expr::MAX_DEPTH)];
     let (nodes, depth) = sizes[(seed % sizes.len() as u64) as usize];
-    let n = 1 + random.below(5);
+    let n = 1 + random.index(5);
     let variables = (0..n)
-        .map(|_| match random.below(10) {
+        .map(|_| match random.index(10) {
             0 => Variable::from(Interval::ALL),
-            1 => Variable::new(random.constant(), i64::MAX),
-            _ => Variable::new(-(random.below(5) as i64), random.below(2000) as i64),
+            1 => Variable::new(constant(&mut random), i64::MAX),
+            _ => Variable::new(-(random.index(5) as i64), random.index(2000) as i64),
         })
         .collect();
     let results = (0..2).map(|_| soup(&mut random, n, nodes, depth)).collect();
     let mut map = IndexingMap::new(variables, vec![], vec![], results);
-    for _ in 0..random.below(3) {
-        let lower = random.constant();
-        let upper = lower.saturating_add(random.below(5000) as i64);
+    for _ in 0..random.index(3) {
+        let lower = constant(&mut random);
+        let upper = lower.saturating_add(random.index(5000) as i64);
         map.add_constraint(soup(&mut random, n, nodes.min(400), depth), Interval::new(lower, upper));
     }
     let points: Vec<Vec<i64>> = (0..8)
         .map(|_| {
-            let within = |v: &Variable| match random.below(3) {
+            let within = |v: &Variable| match random.index(3) {
                 0 => v.bounds.lower,
                 1 => v.bounds.upper,
                 _ => {
-                    v.bounds.lower.saturating_add(random.below(v.bounds.size().min(1 << 30) as usize) as i64)
+                    v.bounds.lower.saturating_add(random.index(v.bounds.size().min(1 << 30) as usize) as i64)
                 }
             };
             map.variables().iter().map(within).collect()

@@ -1,6 +1,7 @@
 //! Files that tests and examples read: files below a folder, and the MLIR files of upstream if they are
 //! present.
 
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 /// Returns the files below a folder, at any depth, whose names end with `ending`, sorted. Empty if the folder
@@ -44,8 +45,37 @@ pub fn upstream_mlir() -> Vec<PathBuf> {
     found
 }
 
+/// XLA's answers to generated questions, one JSON object per line. Returns the sample `xla/NAME.jsonl` of this
+/// crate, or the whole set if it is beside the checkout (`shared/conformance`).
+pub fn xla_answers(name: &str) -> Vec<String> {
+    let own = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let all = own.join("../../../shared/conformance/data").join(format!("{name}.jsonl.gz"));
+    let mut text = String::new();
+    match std::fs::File::open(&all) {
+        Ok(file) => {
+            _ = flate2::read::MultiGzDecoder::new(file).read_to_string(&mut text).expect("JSON in gzip")
+        }
+        Err(_) => {
+            eprintln!("using the sample of {name}: {} is missing", all.display());
+            text = std::fs::read_to_string(own.join(format!("xla/{name}.jsonl"))).expect("the sample");
+        }
+    }
+    text.lines().map(str::to_owned).collect()
+}
+
 #[cfg(test)]
 mod tests {
+    /// The committed sample is small.
+    #[test]
+    fn xla_answers_are_there() {
+        for name in ["oracle_simplify", "oracle_indexing"] {
+            assert!(super::xla_answers(name).len() > 100, "{name}");
+        }
+        let own = super::below(concat!(env!("CARGO_MANIFEST_DIR"), "/xla"), ".jsonl");
+        let bytes: u64 = own.iter().map(|path| path.metadata().unwrap().len()).sum();
+        assert!(own.len() == 2 && bytes < 400_000, "{bytes}");
+    }
+
     #[test]
     fn files_are_found_by_their_endings() {
         let own = super::below(env!("CARGO_MANIFEST_DIR"), ".rs");

@@ -1,13 +1,11 @@
-//! XLA's own maps for whole fusions. If the text of one of our maps differs, the test proves that it is the
-//! same relation or, if that exceeds the budget, compares it at points of the domain. Skips if the data is
-//! not next to the checkout.
+//! XLA's own maps for whole fusions. If the text of one of our maps differs, the test proves that
+//! it is the same relation or, if that exceeds the budget, compares it at points of the domain.
 
 use std::collections::BTreeSet;
-use std::io::{BufRead, BufReader};
-use std::path::Path;
 
 use indexing::{IndexingMap, Rules, grouped};
 use indexing_map::{Variable, Verdict, parse_map, same_function};
+use random::Rng;
 use serde_json::Value;
 
 /// The budgets of a proof in points and boxes: most proofs need few.
@@ -20,15 +18,10 @@ const POINTS: u64 = 1 << 14;
 const SAMPLES: u64 = 200;
 const RANGE_POINTS: u64 = 1 << 12;
 
-fn answers() -> Option<impl Iterator<Item = Value>> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../../../shared/conformance/data/oracle_indexing.jsonl.gz");
-    let Ok(file) = std::fs::File::open(&path) else {
-        eprintln!("skipped: there is no {}", path.display());
-        return None;
-    };
-    let lines = BufReader::new(flate2::read::GzDecoder::new(file)).lines();
-    Some(lines.map(|line| serde_json::from_str(&line.expect("text")).expect("JSON")))
+/// XLA's answers: at least the committed sample.
+fn answers() -> impl Iterator<Item = Value> {
+    let lines = test_files::xla_answers("oracle_indexing").into_iter();
+    lines.map(|line| serde_json::from_str(&line).expect("JSON"))
 }
 
 /// All pairs of an index (with the values of runtime variables) and an element read there; `None` if there
@@ -70,15 +63,9 @@ fn agree_at_samples(ours: &[IndexingMap], theirs: &[IndexingMap]) -> Option<bool
     };
     let mut bounds: Vec<_> = (0..dims).map(|i| hull(i, &|map| map.dims().to_vec())).collect();
     bounds.extend((0..runtime).map(|i| hull(i, &|map| map.runtime().to_vec())));
-    let mut seed = 0x9e37_79b9_7f4a_7c15u64;
+    let mut random = Rng::new(1);
     for _ in 0..SAMPLES {
-        let fixed: Vec<i64> = bounds
-            .iter()
-            .map(|b| {
-                seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-                b.lower + ((seed >> 33) % b.size()) as i64
-            })
-            .collect();
+        let fixed: Vec<i64> = bounds.iter().map(|b| random.range(b.lower, b.upper)).collect();
         let (a, b) = (reads(ours, dims, &fixed)?, reads(theirs, dims, &fixed)?);
         if a != b {
             return Some(false);
@@ -107,22 +94,16 @@ fn reads(maps: &[IndexingMap], dims: usize, fixed: &[i64]) -> Option<BTreeSet<Ve
 
 #[test]
 fn other_texts_are_the_same_relation() {
-    let Some(answers) = answers() else { return };
     let (mut other, mut incomparable, mut unproven) = (Vec::new(), Vec::new(), 0);
     let mut compared = 0;
-    for case in answers.filter(|case| case["kind"] == "grouped_output_to_input") {
+    for case in answers().filter(|case| case["kind"] == "grouped_output_to_input") {
         let (graphs, entry) = crate::graphs(case["hlo"].as_str().unwrap());
         let callees = |name: &str| graphs.iter().find(|(own, _)| own == name).map(|(_, graph)| graph.clone());
         let graph = callees(&entry).unwrap();
         let target = graph.find(case["instruction"].as_str().unwrap()).unwrap();
         let answer = grouped(&graph, target, 0, &[target], Rules::Xla, &callees);
         for (name, theirs) in case["expected_by_instruction"].as_object().unwrap() {
-            let theirs: Vec<IndexingMap> = theirs
-                .as_array()
-                .unwrap()
-                .iter()
-                .map(|map| parse_map(map.as_str().unwrap()).unwrap())
-                .collect();
+            let theirs = maps(theirs);
             let ours: Vec<IndexingMap> = answer
                 .ops
                 .iter()
@@ -165,4 +146,9 @@ fn other_texts_are_the_same_relation() {
     for what in &incomparable {
         assert!(known.iter().any(|known| what.contains(known)), "other runtime variables: {what}");
     }
+}
+
+/// Parses a list of maps.
+fn maps(list: &Value) -> Vec<IndexingMap> {
+    list.as_array().unwrap().iter().map(|map| parse_map(map.as_str().unwrap()).unwrap()).collect()
 }
