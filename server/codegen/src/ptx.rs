@@ -1,6 +1,6 @@
 //! The PTX text of a kernel, in stages with a type each: [`lower::select`] makes instructions of the kernel, loop by
 //! loop as [`loop_plan::LoopPlan`] says; [`peepholes::peepholes`] improves them; [`assemble`] makes statements of PTX
-//! of them, which [`print`] prints.
+//! of them, which [`mod@print`] prints.
 
 mod absorbing;
 mod access_maps;
