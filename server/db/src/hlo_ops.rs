@@ -3,7 +3,7 @@
 use indexing::{MapBeside, OpIndexing, Rules};
 use mlir::OpId;
 use mlir_hlo::{Environment, HloOp, Slice};
-use mlir_indexing::Source;
+use mlir_ops::Source;
 
 use crate::Piece;
 use crate::mlir_giants::mlir_link_findings;

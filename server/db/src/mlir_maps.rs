@@ -7,8 +7,9 @@ use indexing_map::Interval;
 use mlir::{Definition, Finding, OpId, ValueId};
 use mlir_hlo::{Environment, HloOp, Slice};
 use mlir_indexing::{
-    Access, OpMaps, Producers, Role, Source, Space, Symbol, SymbolSource, through_producers,
+    Access, MapChecks, OpMaps, Producers, Role, Space, Symbol, SymbolSource, through_producers,
 };
+use mlir_ops::Source;
 
 use rustc_hash::FxHashSet;
 
@@ -32,7 +33,7 @@ pub fn mlir_alias(db: &dyn salsa::Database, file: File, piece: usize, name: &str
                 && module.part_at(other, &read.parse, a.span.start) == part
         };
         let found = read.parse.aliases.iter().find(is_it)?;
-        mlir_indexing::alias_value(&read.parse, &read.text, found.op).map(str::to_owned)
+        mlir_ops::alias_value(&read.parse, &read.text, found.op).map(str::to_owned)
     })
 }
 
@@ -100,7 +101,7 @@ impl MlirImported {
     }
 }
 
-/// What is wrong with maps and subscripts: [`mlir_indexing::check_maps`] of every op that is read without errors.
+/// What is wrong with maps and subscripts: [`MapChecks`] of every op that is read without errors.
 #[salsa::tracked]
 pub fn mlir_map_findings(db: &dyn salsa::Database, piece: Piece) -> Vec<(OpId, Finding)> {
     let read = mlir_piece(db, piece);
@@ -115,14 +116,14 @@ pub fn mlir_map_findings(db: &dyn salsa::Database, piece: Piece) -> Vec<(OpId, F
     let nth = std::cell::OnceCell::new();
     let number = || *nth.get_or_init(|| file.pieces(db).iter().position(|&p| p == piece).unwrap_or(0));
     let of_all = |source: &Source<'_>| {
-        let parse = source.parse;
+        let (parse, checks) = (source.parse, MapChecks::new(source));
         let mut found = Vec::new();
         for &id in &checked {
             cancel::check();
             let span = parse.op(id).head;
             let error = parse.errors.partition_point(|e| e.span.start < span.start);
             if parse.errors.get(error).is_none_or(|e| e.span.start > span.end) {
-                found.extend(mlir_indexing::check_maps(source, id).into_iter().map(|f| (id, f)));
+                found.extend(checks.of(id).into_iter().map(|f| (id, f)));
             }
         }
         found

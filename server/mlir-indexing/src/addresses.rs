@@ -1,11 +1,11 @@
 //! Memory addresses of accesses to buffers.
 
 use indexing_map::{Expr, Interval, RangeContext, Simplifier, SimplifyMode};
+use mlir_ops::{ArrayKind, ArrayType, Layout, Operand};
 
 use crate::access::{Access, Address, SymbolSource};
-use crate::array_type::{ArrayKind, ArrayType, Layout, linearized};
 use crate::map_builder::MapBuilder;
-use crate::source::Operand;
+use crate::row_major::linearized;
 
 impl Access {
     /// Adds the address of an access to a buffer at `index`, if its layout is known. `inner` holds the

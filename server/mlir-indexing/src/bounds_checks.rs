@@ -1,15 +1,13 @@
 //! Provable out-of-bounds accesses of subscripts, windows and transfers.
 
 use indexing_map::Expr;
+use mlir_ops::{ArrayType, NoMap, Operand};
 
 use crate::access::SymbolSource;
-use crate::array_type::ArrayType;
 use crate::checks::Check;
 use crate::elements::subscripts;
 use crate::map_builder::MapBuilder;
-use crate::no_map::NoMap;
 use crate::slices::Window;
-use crate::source::Operand;
 use crate::transfers::Transfer;
 
 /// The number of loop points tried to find one that is out of bounds.

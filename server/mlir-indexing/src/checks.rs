@@ -2,23 +2,38 @@
 //! out-of-bounds elements, reassociations that do not add up.
 
 use mlir::{Finding, Form, OpId, Parse, TokenKind};
+use mlir_ops::{AffineSet, OpText, Source, WrittenMap, map_use};
 
-use crate::affine_map::AffineSet;
 use crate::linalg_ops::{ins_and_outs, split_list, written_maps};
-use crate::map_use::{WrittenMap, map_use};
-use crate::op_text::OpText;
-use crate::plain;
-use crate::source::Source;
+use crate::plain::{self, Ranges};
 
 /// The number of boxes tried to prove that a domain is empty.
 const EMPTINESS_BUDGET: usize = 2000;
 
-/// The findings about one op, in no particular order.
-pub fn check_maps(source: &Source<'_>, id: OpId) -> Vec<Finding> {
-    let Some((dialect, op)) = checked(source.parse, source.text, id) else { return Vec::new() };
-    let is_plain = match (dialect, op) {
-        ("affine" | "memref", "load") | ("tensor", "extract") => plain::is_inside(source, id, 0),
-        ("affine" | "memref", "store") | ("tensor", "insert") => plain::is_inside(source, id, 1),
+/// The checks of the ops of a piece.
+pub struct MapChecks<'a> {
+    ranges: Ranges<'a>,
+}
+
+impl<'a> MapChecks<'a> {
+    pub fn new(source: &'a Source<'a>) -> MapChecks<'a> {
+        MapChecks { ranges: Ranges::new(source) }
+    }
+
+    /// The findings about one op, in no particular order.
+    pub fn of(&self, id: OpId) -> Vec<Finding> {
+        let is_plain = is_plain(&self.ranges, id).unwrap_or(true);
+        if is_plain { Vec::new() } else { check_all(self.ranges.source, id) }
+    }
+}
+
+/// Whether a few characters prove that the op has no findings. `None` if no op of its name has any.
+fn is_plain(ranges: &Ranges<'_>, id: OpId) -> Option<bool> {
+    let source = ranges.source;
+    let (dialect, op) = checked(source.parse, source.text, id)?;
+    Some(match (dialect, op) {
+        ("affine" | "memref", "load") | ("tensor", "extract") => plain::is_inside(ranges, id, 0),
+        ("affine" | "memref", "store") | ("tensor", "insert") => plain::is_inside(ranges, id, 1),
         ("affine", "apply") => plain::has_its_arguments(source, id),
         // Without an attribute there is no map to check.
         ("affine", "for" | "parallel") | ("xla" | "xla_gpu" | "", _) => {
@@ -30,11 +45,10 @@ pub fn check_maps(source: &Source<'_>, id: OpId) -> Vec<Finding> {
                 .is_some_and(|written| !written.bytes().any(|b| matches!(b, b'#' | b'<')))
         }
         _ => false,
-    };
-    if is_plain { Vec::new() } else { check_all(source, id) }
+    })
 }
 
-/// Whether [`check_maps`] looks at an op: an alias, or an op of a dialect with maps or subscripts.
+/// Whether [`MapChecks`] look at an op: an alias, or an op of a dialect with maps or subscripts.
 pub fn has_checked_maps(parse: &Parse, text: &str, id: OpId) -> bool {
     checked(parse, text, id).is_some()
 }

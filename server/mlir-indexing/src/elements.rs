@@ -2,12 +2,10 @@
 //! `affine.store`, casts.
 
 use indexing_map::{Expr, Interval};
+use mlir_ops::{ArrayType, NoMap, OpText};
 
 use crate::access::{OpMaps, Role, Space};
-use crate::array_type::ArrayType;
 use crate::map_builder::MapBuilder;
-use crate::no_map::NoMap;
-use crate::op_text::OpText;
 
 /// The largest number of scalars of a `tensor.from_elements` that are shown.
 const MAX_ELEMENTS: usize = 64;
@@ -94,7 +92,7 @@ pub(crate) fn subscripts(
     let values: Vec<Expr> = operands.iter().map(|o| builder.index_value(o)).collect();
     let Some(map) = text.attribute("map") else { return Ok(values) };
     let at = text.source.parse.op(text.id).span.start;
-    let map = crate::affine_map::AffineMap::parse(&text.source.resolved(map, at))?;
+    let map = mlir_ops::AffineMap::parse(&text.source.resolved(map, at))?;
     let dims = map.dims.len().min(values.len());
     map.apply(&values[..dims], &values[dims..]).ok_or_else(|| NoMap::from("its map takes other arguments"))
 }
@@ -139,7 +137,7 @@ pub(crate) fn from_elements(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
     let dims = builder.dimensions(&extents);
     let mut accesses = Vec::new();
     for (nth, operand) in operands.iter().enumerate() {
-        let here = crate::array_type::delinearized(&Expr::Const(nth as i64), &extents);
+        let here = crate::row_major::delinearized(&Expr::Const(nth as i64), &extents);
         let when = dims.iter().zip(here).map(|(d, i)| (d.clone() - i, Interval::point(0))).collect();
         accesses.push(builder.access(operand, Role::Read, Vec::new(), when));
     }

@@ -2,12 +2,10 @@
 
 use indexing_map::Expr;
 use mlir::{Definition, OpId};
+use mlir_ops::{ArrayType, OpText, Operand};
 
-use crate::array_type::ArrayType;
 use crate::linalg_ops::ins_and_outs;
 use crate::map_builder::MapBuilder;
-use crate::op_text::OpText;
-use crate::source::Operand;
 
 impl MapBuilder<'_> {
     /// The extent of a dimension of a value, in terms of its op's operands. `None` if no more is known than

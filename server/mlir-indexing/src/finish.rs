@@ -1,10 +1,10 @@
 //! Turns a gathered domain into a map over flat variable ids.
 
 use indexing_map::{Expr, IndexingMap, Interval, SimplifyMode, Variable};
+use mlir_ops::Operand;
 
 use crate::access::{Access, Role, Symbol, SymbolSource};
 use crate::map_builder::{MapBuilder, RANGES, SYMBOLS};
-use crate::source::Operand;
 
 impl MapBuilder<'_> {
     /// The access of `operand` at `results`, in the gathered domain restricted by `more`.

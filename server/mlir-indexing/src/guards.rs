@@ -5,11 +5,9 @@
 
 use indexing_map::{Expr, Interval};
 use mlir::{Definition, OpId, TokenKind};
+use mlir_ops::{AffineSet, OpText, Operand};
 
-use crate::affine_map::AffineSet;
 use crate::map_builder::MapBuilder;
-use crate::op_text::OpText;
-use crate::source::Operand;
 
 /// The largest number of enclosing ops that are examined.
 const MAX_LEVELS: usize = 64;

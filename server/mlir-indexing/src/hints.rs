@@ -1,10 +1,9 @@
 //! Inlay hints with derived numbers: products of reassociations, weights of digits, counts of tiles.
 
 use mlir::OpId;
+use mlir_ops::{OpText, Source};
 
-use crate::op_text::OpText;
 use crate::reshapes::groups;
-use crate::source::Source;
 
 /// The inlay hints of an op: the byte offset after which each one is shown, and its text.
 pub fn op_hints(source: &Source<'_>, id: OpId) -> Vec<(u32, String)> {
@@ -78,7 +77,7 @@ fn tiles(text: &OpText<'_>) -> Option<(u32, String)> {
         _ => {
             let at = text.top().find(|&at| text.word(at) == "as")?;
             let ty = text.text_of(at + 1..text.behind(at + 2).min(text.tokens.len()));
-            crate::array_type::ArrayType::read(text.source, ty, text.tokens[at].span.start).ok()?
+            mlir_ops::ArrayType::read(text.source, ty, text.tokens[at].span.start).ok()?
         }
     };
     let list = text.squares().into_iter().nth(1)?;

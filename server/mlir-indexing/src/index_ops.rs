@@ -4,13 +4,11 @@
 
 use indexing_map::IndexingMap;
 use mlir::{OpId, ValueId};
+use mlir_ops::{NoMap, OpText, Operand, Source};
 
 use crate::access::{OpMaps, Role, Space};
 use crate::elements;
 use crate::map_builder::{MapBuilder, result_operand};
-use crate::no_map::NoMap;
-use crate::op_text::OpText;
-use crate::source::{Operand, Source};
 
 pub(crate) fn maps(
     text: &OpText<'_>,

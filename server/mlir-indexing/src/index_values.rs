@@ -2,13 +2,11 @@
 
 use indexing_map::{Expr, Interval};
 use mlir::{Definition, OpId, TokenKind};
+use mlir_ops::{ArrayType, MapUse, Mixed, NoMap, OpText, Operand, map_use};
 
 use crate::access::SymbolSource;
-use crate::array_type::{ArrayType, delinearized, linearized};
 use crate::map_builder::{MapBuilder, SYMBOLS, result_operand};
-use crate::map_use::map_use;
-use crate::op_text::{Mixed, OpText};
-use crate::source::Operand;
+use crate::row_major::{delinearized, linearized};
 
 /// The largest number of ops followed for the indices of one op.
 const MAX_STEPS: usize = 512;
@@ -277,6 +275,23 @@ impl MapBuilder<'_> {
                 Interval::new(-most, most - i64::from(bits == 64)).contains_interval(range).then_some(result)
             }
         }
+    }
+}
+
+impl MapBuilder<'_> {
+    /// The results of a map for its arguments.
+    pub(crate) fn map_results(&mut self, text: &OpText<'_>, found: &MapUse) -> Result<Vec<Expr>, NoMap> {
+        let mut values = |range: &std::ops::Range<usize>| -> Option<Vec<Expr>> {
+            let entries = text.mixed(range.clone())?;
+            Some(entries.iter().map(|e| self.mixed(e)).collect())
+        };
+        let dims = values(&found.dims).ok_or(NoMap::not_read("an argument of the map is not read"))?;
+        let symbols = values(&found.symbols).ok_or(NoMap::not_read("an argument of the map is not read"))?;
+        let (d, s) = found.map.arity();
+        found.map.apply(&dims, &symbols).ok_or_else(|| {
+            let (dims, symbols) = (dims.len(), symbols.len());
+            NoMap::MapArity(format!("the map takes {d} and {s} arguments, not {dims} and {symbols}").into())
+        })
     }
 }
 

@@ -4,11 +4,10 @@
 
 use indexing_map::{Expr, Interval};
 use mlir::{Definition, OpId, TokenKind};
+use mlir_ops::{OpText, Operand, Source};
 
 use crate::access::SymbolSource;
 use crate::map_builder::{MapBuilder, result_operand};
-use crate::op_text::OpText;
-use crate::source::{Operand, Source};
 
 /// The largest number of regions between an op and the enclosing launch.
 const MAX_DEPTH: usize = 64;

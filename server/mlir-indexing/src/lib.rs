@@ -5,9 +5,8 @@
 //!   ranges: those of loop variables, of arguments with `xla.range`, of thread ids. Conditions around an op
 //!   narrow its domain.
 //! * [`through_producers`]: from a value to arguments, composed over the ops in between.
-//! * [`check_maps`]: provable errors in maps and subscripts; [`op_hints`]: inlay hints for lists.
+//! * [`MapChecks`]: provable errors in maps and subscripts; [`op_hints`]: inlay hints for lists.
 //! * [`words()`], [`injectivity()`]: descriptions of a map.
-//! * [`AffineMap`], [`AffineSet`], [`WrittenMap`]: maps as written in attributes.
 //!
 //! Maps are over *logical* indices. For a buffer with a layout, an [`Access`] also has an [`Address`]. Each
 //! file names the documents it follows.
@@ -17,9 +16,6 @@
 
 mod access;
 mod addresses;
-mod affine_expr;
-mod affine_map;
-mod array_type;
 mod bounds_checks;
 mod checks;
 mod compose;
@@ -36,18 +32,15 @@ mod linalg_index;
 mod linalg_ops;
 mod loops;
 mod map_builder;
-mod map_use;
 mod memref_ops;
 mod named_ops;
-mod no_map;
 mod op_maps;
-mod op_text;
 mod pack;
 mod plain;
 mod producers;
 mod reshapes;
+mod row_major;
 mod slices;
-mod source;
 mod stablehlo_convolution;
 mod stablehlo_einsum;
 mod stablehlo_gather;
@@ -78,16 +71,10 @@ mod xla_ops;
 mod xtile_ops;
 
 pub use access::{Access, Address, OpMaps, Role, Space, Symbol, SymbolSource};
-pub use affine_map::{AffineMap, AffineSet};
-pub use array_type::{ArrayKind, ArrayType, Layout};
-pub use checks::{check_maps, has_checked_maps};
+pub use checks::{MapChecks, has_checked_maps};
 pub use hints::op_hints;
 pub use index_ops::{index_range, is_index_value};
 pub use injectivity::{Injectivity, injectivity};
-pub use map_use::WrittenMap;
-pub use no_map::NoMap;
 pub use op_maps::op_maps;
-pub use op_text::{Mixed, OpText};
 pub use producers::{FarAccess, MapsOf, Producers, through_producers};
-pub use source::{Operand, Source, alias_value};
 pub use words::words;

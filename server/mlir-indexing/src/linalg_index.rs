@@ -4,12 +4,11 @@
 
 use indexing_map::{Expr, Interval};
 use mlir::{Definition, OpId, TokenKind, ValueId};
+use mlir_ops::{OpText, Source};
 
 use crate::access::SymbolSource;
 use crate::linalg_ops::structured_in;
 use crate::map_builder::{MapBuilder, result_operand};
-use crate::op_text::OpText;
-use crate::source::Source;
 
 /// The largest number of regions between a `linalg.index` and the op whose loops it counts.
 const MAX_DEPTH: usize = 64;

@@ -5,15 +5,12 @@
 
 use indexing_map::Expr;
 use mlir::TokenKind;
+use mlir_ops::{AffineMap, NoMap, OpText, Operand};
 
 use crate::access::OpMaps;
-use crate::affine_map::AffineMap;
 use crate::map_builder::MapBuilder;
 use crate::named_ops::named_op;
-use crate::no_map::NoMap;
-use crate::op_text::OpText;
 use crate::pack::{pack, unpack};
-use crate::source::Operand;
 use crate::structured::Structured;
 use crate::winograd;
 

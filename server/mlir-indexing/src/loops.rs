@@ -2,12 +2,10 @@
 
 use indexing_map::{Expr, Interval};
 use mlir::{Definition, OpId, TokenKind, ValueId};
+use mlir_ops::{OpText, Operand, Source, WrittenMap, map_use};
 
 use crate::access::SymbolSource;
 use crate::map_builder::MapBuilder;
-use crate::map_use::{WrittenMap, map_use};
-use crate::op_text::OpText;
-use crate::source::{Operand, Source};
 
 /// From the largest of `lower` up to, excluding, the smallest of `upper`, in steps of `step`.
 struct LoopBounds {

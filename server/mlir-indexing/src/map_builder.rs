@@ -3,12 +3,10 @@
 use std::sync::Arc;
 
 use indexing_map::{Expr, Interval, Variable};
+use mlir_ops::{ArrayType, Mixed, OpText, Operand, Source};
 use rustc_hash::FxHashMap;
 
 use crate::access::{Symbol, SymbolSource};
-use crate::array_type::ArrayType;
-use crate::op_text::{Mixed, OpText};
-use crate::source::{Operand, Source};
 
 /// The first ids of range variables and symbols during building; dimensions start at zero.
 pub(crate) const RANGES: u32 = 1 << 20;

@@ -3,14 +3,12 @@
 //! Source: mlir.llvm.org/docs/Dialects/MemRef.
 
 use indexing_map::{Expr, Interval};
+use mlir_ops::{AffineMap, Mixed, NoMap, OpText};
 
 use crate::access::{OpMaps, Role, Space};
-use crate::affine_map::AffineMap;
-use crate::array_type::linearized;
 use crate::elements;
 use crate::map_builder::MapBuilder;
-use crate::no_map::NoMap;
-use crate::op_text::{Mixed, OpText};
+use crate::row_major::linearized;
 use crate::{reshapes, slices};
 
 pub(crate) fn maps(text: &OpText<'_>, op: &str) -> Option<Result<OpMaps, NoMap>> {

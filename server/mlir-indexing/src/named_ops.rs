@@ -4,10 +4,7 @@
 //! names: n batch, c input channels, f output channels, g groups, d h w space.
 
 use indexing_map::Expr;
-
-use crate::affine_expr::Reader;
-use crate::affine_map::AffineMap;
-use crate::no_map::NoMap;
+use mlir_ops::{AffineMap, AffineReader, NoMap};
 
 /// The loops of an op, and the index into each operand per iteration: inputs, then the output. `S0` and `D0`
 /// are strides and dilations.
@@ -170,7 +167,7 @@ impl NamedOp {
             return Err(format!("it takes {} inputs and one output", inputs + self.zero_points).into());
         }
         let read = |text: &str| -> Result<AffineMap, NoMap> {
-            let mut reader = Reader::new(text);
+            let mut reader = AffineReader::new(text);
             let mut results = Vec::new();
             let number = |list: &[i64], at: &str| {
                 Some(Expr::Const(list.get(at.parse::<usize>().ok()?).copied().unwrap_or(1)))

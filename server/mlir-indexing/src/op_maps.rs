@@ -1,11 +1,9 @@
 //! Dispatches an op to the maps of its dialect.
 
 use mlir::OpId;
+use mlir_ops::{NoMap, OpText, Source};
 
 use crate::access::OpMaps;
-use crate::no_map::NoMap;
-use crate::op_text::OpText;
-use crate::source::Source;
 use crate::{index_ops, linalg_ops, memref_ops, stablehlo_ops, tensor_ops, vector_ops, xla_ops};
 
 /// The maps of one result of an op: the operand elements that each result element is made of, or the elements

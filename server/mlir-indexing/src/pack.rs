@@ -4,11 +4,10 @@
 //! Source: mlir.llvm.org/docs/Dialects/Linalg, `linalg.pack`.
 
 use indexing_map::{Expr, Interval};
+use mlir_ops::{Mixed, NoMap, OpText};
 
 use crate::access::{OpMaps, Role};
 use crate::map_builder::MapBuilder;
-use crate::no_map::NoMap;
-use crate::op_text::{Mixed, OpText};
 
 /// The correspondence between dimensions of the plain and the packed array.
 struct Tiling {

@@ -3,19 +3,51 @@
 //!
 //! Any other form, and anything that may be wrong, falls back to the full check.
 
+use std::cell::RefCell;
+
 use indexing_map::Interval;
 use mlir::{Definition, Form, OpId, Use, ValueId};
+use mlir_ops::Source;
+use rustc_hash::FxHashMap;
 
 use crate::index_values::constant;
-use crate::source::Source;
+use crate::map_builder::MapBuilder;
+
+/// The ranges of index values. Memoised: a pass over all ops asks for each loop's variable many times.
+pub(crate) struct Ranges<'a> {
+    pub(crate) source: &'a Source<'a>,
+    known: RefCell<FxHashMap<(ValueId, u32), Interval>>,
+}
+
+impl<'a> Ranges<'a> {
+    pub(crate) fn new(source: &'a Source<'a>) -> Ranges<'a> {
+        Ranges { source, known: RefCell::default() }
+    }
+
+    /// The range of an index value, however it is computed.
+    fn of_use(&self, found: &Use) -> Interval {
+        let Some(key) = self.source.key(found) else { return Interval::ALL };
+        if let Some(known) = self.known.borrow().get(&key) {
+            return *known;
+        }
+        let range = range(self.source, key.0).unwrap_or_else(|| {
+            let mut builder = MapBuilder::new(self.source);
+            let value = builder.index_value(&self.source.operand(found));
+            builder.range_of(&value)
+        });
+        self.known.borrow_mut().insert(key, range);
+        range
+    }
+}
 
 /// `%m[%i, %j]`: whether each subscript is a lone value that is always in bounds. `nth` is the accessed
 /// operand.
-pub(crate) fn is_inside(source: &Source<'_>, id: OpId, nth: usize) -> bool {
-    all_inside(source, id, nth).is_some()
+pub(crate) fn is_inside(ranges: &Ranges<'_>, id: OpId, nth: usize) -> bool {
+    all_inside(ranges, id, nth).is_some()
 }
 
-fn all_inside(source: &Source<'_>, id: OpId, nth: usize) -> Option<()> {
+fn all_inside(ranges: &Ranges<'_>, id: OpId, nth: usize) -> Option<()> {
+    let source = ranges.source;
     let (parse, text) = (source.parse, source.text);
     let op = parse.op(id);
     let uses = parse.uses_of(id);
@@ -31,7 +63,7 @@ fn all_inside(source: &Source<'_>, id: OpId, nth: usize) -> Option<()> {
         let is_next = text.as_bytes().get(at) == Some(&sign)
             && text.get(at + 1..used.span.start as usize)?.bytes().all(|b| b == b' ');
         let (extent, behind) = number(extents).filter(|_| is_next)?;
-        if !Interval::from_size(extent).contains_interval(source.range_of_use(used)) {
+        if !Interval::from_size(extent).contains_interval(ranges.of_use(used)) {
             return None;
         }
         extents = behind.strip_prefix('x')?;
@@ -145,7 +177,6 @@ mod tests {
 
     use super::*;
     use crate::checks::check_all;
-    use crate::map_builder::MapBuilder;
 
     const BOUNDS: [&str; 12] =
         ["0", "1", "5", "7", "%c0", "%c1", "%c5", "%c9", "%n", "-1", "0x4", "99999999999999999999"];
@@ -166,10 +197,11 @@ mod tests {
             let text = module(body);
             let parsed = parse(&text, PieceState::default());
             let source = Source::alone(&parsed, &text);
+            let known = Ranges::new(&source);
             for value in 0..parsed.values.len() as ValueId {
                 let Some(plain) = range(&source, value) else { continue };
                 let name = parsed.values[value as usize].name.of(&text).to_owned();
-                let operand = crate::source::Operand { name, value: Some(value), index: 0 };
+                let operand = mlir_ops::Operand { name, value: Some(value), index: 0 };
                 let mut builder = MapBuilder::new(&source);
                 let expr = builder.index_value(&operand);
                 assert_eq!(plain, builder.range_of(&expr), "{} in {text}", operand.name);
@@ -181,7 +213,7 @@ mod tests {
                 let is_point = ["load", "store", "extract", "insert"].iter().any(|n| name.ends_with(n));
                 let is_plain = match name {
                     "affine.apply" => has_its_arguments(&source, id),
-                    _ => is_point && is_inside(&source, id, nth),
+                    _ => is_point && is_inside(&known, id, nth),
                 };
                 if is_plain {
                     assert_eq!(check_all(&source, id), [], "{text}");

@@ -3,12 +3,11 @@
 //! Source: mlir.llvm.org/docs/Dialects/TensorOps.
 
 use indexing_map::Expr;
+use mlir_ops::{ArrayType, NoMap, OpText};
 
 use crate::access::{OpMaps, Role};
-use crate::array_type::{ArrayType, delinearized, linearized};
 use crate::map_builder::MapBuilder;
-use crate::no_map::NoMap;
-use crate::op_text::OpText;
+use crate::row_major::{delinearized, linearized};
 
 /// The groups of a reassociation. Each is a run of dimensions; together they are all dimensions, in order.
 pub(crate) fn groups(text: &OpText<'_>, rank: usize) -> Result<Vec<Vec<usize>>, NoMap> {

@@ -4,13 +4,10 @@
 //! Source: mlir.llvm.org/docs/Dialects/TensorOps, `xla/codegen/xtile/ir/xtile_ops.td`.
 
 use indexing_map::{Expr, Interval};
+use mlir_ops::{ArrayType, Mixed, NoMap, OpText, Operand};
 
 use crate::access::{OpMaps, Role, Space};
-use crate::array_type::ArrayType;
 use crate::map_builder::MapBuilder;
-use crate::no_map::NoMap;
-use crate::op_text::{Mixed, OpText};
-use crate::source::Operand;
 
 /// Offsets, sizes and strides, one of each per dimension of the array that is sliced.
 pub(crate) struct Window {

@@ -4,12 +4,10 @@
 
 use indexing_map::{Expr, Interval};
 use mlir::{field, integer, integers};
+use mlir_ops::{NoMap, OpText, Operand};
 
 use crate::access::{OpMaps, Role};
 use crate::map_builder::MapBuilder;
-use crate::no_map::NoMap;
-use crate::op_text::OpText;
-use crate::source::Operand;
 use crate::stablehlo_ops::constant_elements;
 use crate::stablehlo_windows::{Window, entries, low_padding, positive};
 

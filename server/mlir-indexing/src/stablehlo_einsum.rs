@@ -4,11 +4,10 @@
 
 use indexing_map::Expr;
 use mlir::einsum_letters;
+use mlir_ops::{NoMap, OpText};
 
 use crate::access::{OpMaps, Role};
 use crate::map_builder::MapBuilder;
-use crate::no_map::NoMap;
-use crate::op_text::OpText;
 
 /// Letters of the result are its dimensions; the others are summed over.
 pub(crate) fn einsum(text: &OpText<'_>) -> Result<OpMaps, NoMap> {

@@ -4,11 +4,10 @@
 
 use indexing_map::{Expr, Interval};
 use mlir::{field, integer, integers};
+use mlir_ops::{NoMap, OpText};
 
 use crate::access::{OpMaps, Role};
 use crate::map_builder::MapBuilder;
-use crate::no_map::NoMap;
-use crate::op_text::OpText;
 
 /// The non-offset dimensions of the result select a window; the offset dimensions select an element in it.
 pub(crate) fn gather(text: &OpText<'_>) -> Result<OpMaps, NoMap> {

@@ -5,14 +5,12 @@
 
 use indexing_map::{Expr, Interval};
 use mlir::{Definition, integers};
+use mlir_ops::{NoMap, OpText, Operand};
 
 use crate::access::{OpMaps, Role};
 use crate::elements;
 use crate::map_builder::MapBuilder;
-use crate::no_map::NoMap;
-use crate::op_text::OpText;
 use crate::reshapes;
-use crate::source::Operand;
 use crate::stablehlo_convolution::convolution;
 use crate::stablehlo_einsum::einsum;
 use crate::stablehlo_gather::gather;

@@ -4,13 +4,10 @@
 
 use indexing_map::Expr;
 use mlir::{field, integers};
+use mlir_ops::{ArrayType, NoMap, OpText, Operand};
 
 use crate::access::{OpMaps, Role};
-use crate::array_type::ArrayType;
 use crate::map_builder::MapBuilder;
-use crate::no_map::NoMap;
-use crate::op_text::OpText;
-use crate::source::Operand;
 use crate::stablehlo_ops::dimensions;
 
 pub(crate) fn reduce(text: &OpText<'_>, result: usize) -> Result<OpMaps, NoMap> {

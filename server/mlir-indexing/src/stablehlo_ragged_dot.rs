@@ -5,12 +5,10 @@
 
 use indexing_map::Expr;
 use mlir::{field, integers};
+use mlir_ops::{NoMap, OpText, Operand};
 
 use crate::access::{Access, OpMaps, Role};
 use crate::map_builder::MapBuilder;
-use crate::no_map::NoMap;
-use crate::op_text::OpText;
-use crate::source::Operand;
 
 /// Dimensions of the left and of the right side.
 type Pair = [Vec<usize>; 2];

@@ -4,11 +4,10 @@
 
 use indexing_map::Expr;
 use mlir::integers;
+use mlir_ops::{NoMap, OpText};
 
 use crate::access::{OpMaps, Role};
 use crate::map_builder::MapBuilder;
-use crate::no_map::NoMap;
-use crate::op_text::OpText;
 
 /// Each of the k largest elements, and each of their indices, may come from any element of its row, which is
 /// the last dimension.

@@ -3,12 +3,10 @@
 //! Source: `stablehlo/dialect/ChloOps.td`, ScanOp.
 
 use indexing_map::{Expr, Interval};
+use mlir_ops::{NoMap, OpText, Operand};
 
 use crate::access::{Access, OpMaps, Role};
 use crate::map_builder::MapBuilder;
-use crate::no_map::NoMap;
-use crate::op_text::OpText;
-use crate::source::Operand;
 use crate::stablehlo_ops::is_elementwise;
 
 /// The number of operands that are inputs; the others are carries.

@@ -4,11 +4,10 @@
 
 use indexing_map::{Expr, Interval};
 use mlir::{field, integer, integers};
+use mlir_ops::{NoMap, OpText};
 
 use crate::access::{OpMaps, Role};
 use crate::map_builder::MapBuilder;
-use crate::no_map::NoMap;
-use crate::op_text::OpText;
 use crate::stablehlo_ops::NOT_NEGATIVE;
 
 /// The window dimensions of the updates, and the dimensions of the input where a window starts.

@@ -5,12 +5,11 @@
 
 use indexing_map::Expr;
 use mlir::element_bits;
+use mlir_ops::{NoMap, OpText};
 
 use crate::access::{OpMaps, Role};
 use crate::elements;
 use crate::map_builder::MapBuilder;
-use crate::no_map::NoMap;
-use crate::op_text::OpText;
 
 /// The operand with another extent in one dimension. Only elements that exist are read.
 pub(crate) fn set_dimension_size(text: &OpText<'_>) -> Result<OpMaps, NoMap> {

@@ -3,11 +3,10 @@
 //! Source: openxla.org/stablehlo/spec.
 
 use indexing_map::{Expr, Interval};
+use mlir_ops::{NoMap, OpText};
 
 use crate::access::{OpMaps, Role};
 use crate::map_builder::MapBuilder;
-use crate::no_map::NoMap;
-use crate::op_text::OpText;
 use crate::stablehlo_ops::{NOT_NEGATIVE, entry, scalar};
 
 /// `%x [0:8:2, 1:4]`

@@ -1,11 +1,10 @@
 //! Sliding windows, and `stablehlo.reduce_window`.
 //!
 //! Source: openxla.org/stablehlo/spec.
+use mlir_ops::{NoMap, OpText};
 
 use crate::access::{OpMaps, Role};
 use crate::map_builder::MapBuilder;
-use crate::no_map::NoMap;
-use crate::op_text::OpText;
 use indexing_map::{Expr, Interval};
 
 /// A window, with one entry per dimension.

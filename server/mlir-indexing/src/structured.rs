@@ -4,14 +4,10 @@
 //! structures".
 
 use indexing_map::Expr;
+use mlir_ops::{AffineMap, ArrayType, NoMap, OpText, Operand};
 
 use crate::access::{OpMaps, Role, Space};
-use crate::affine_map::AffineMap;
-use crate::array_type::ArrayType;
 use crate::map_builder::MapBuilder;
-use crate::no_map::NoMap;
-use crate::op_text::OpText;
-use crate::source::Operand;
 use crate::vector_masks::Mask;
 
 /// An operand with the index that an iteration accesses.

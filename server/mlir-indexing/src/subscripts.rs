@@ -3,10 +3,9 @@
 use std::ops::Range;
 
 use indexing_map::Expr;
+use mlir_ops::{AffineReader, OpText};
 
-use crate::affine_expr::Reader;
 use crate::map_builder::MapBuilder;
-use crate::op_text::OpText;
 
 impl MapBuilder<'_> {
     /// The expression in a range of tokens; `None` if it is not one.
@@ -19,7 +18,7 @@ impl MapBuilder<'_> {
         }
         let written = text.text_of(range.clone());
         let mut operands: Vec<_> = range.filter_map(|at| text.operand_at(at)).collect();
-        let mut reader = Reader::new(written);
+        let mut reader = AffineReader::new(written);
         let found = reader.sum(&mut |name| {
             let at = operands.iter().position(|o| o.name == name)?;
             Some(self.index_value(&operands.swap_remove(at).clone()))

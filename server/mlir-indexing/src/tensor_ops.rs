@@ -3,12 +3,11 @@
 //! Source: mlir.llvm.org/docs/Dialects/TensorOps.
 
 use indexing_map::{Expr, Interval};
+use mlir_ops::{Mixed, NoMap, OpText};
 
 use crate::access::{OpMaps, Role};
 use crate::elements;
 use crate::map_builder::MapBuilder;
-use crate::no_map::NoMap;
-use crate::op_text::{Mixed, OpText};
 use crate::{reshapes, slices};
 
 pub(crate) fn maps(text: &OpText<'_>, op: &str) -> Option<Result<OpMaps, NoMap>> {
@@ -96,7 +95,7 @@ fn concat(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
 
 pub(crate) fn concatenate(
     text: &OpText<'_>,
-    operands: &[crate::source::Operand],
+    operands: &[mlir_ops::Operand],
     dimension: usize,
 ) -> Result<OpMaps, NoMap> {
     let mut builder = MapBuilder::new(text.source);

@@ -4,15 +4,11 @@
 //! Source: mlir.llvm.org/docs/Dialects/Vector.
 
 use indexing_map::{Expr, Interval};
+use mlir_ops::{AffineMap, ArrayKind, ArrayType, NoMap, OpText, Operand};
 
 use crate::access::{OpMaps, Role, Space};
-use crate::affine_map::AffineMap;
-use crate::array_type::{ArrayKind, ArrayType};
 use crate::elements::subscripts;
 use crate::map_builder::MapBuilder;
-use crate::no_map::NoMap;
-use crate::op_text::OpText;
-use crate::source::Operand;
 use crate::vector_masks::Mask;
 
 /// The positions of a vector's elements in an array.

@@ -2,10 +2,8 @@
 
 use indexing_map::Interval;
 use mlir::{Definition, TokenKind, ValueId};
+use mlir_ops::{OpText, Source};
 use text::Span;
-
-use crate::op_text::OpText;
-use crate::source::Source;
 
 const NOT_NEGATIVE: Interval = Interval::new(0, i64::MAX);
 

@@ -5,12 +5,10 @@
 
 use indexing_map::{Expr, Interval};
 use mlir::OpId;
+use mlir_ops::{NoMap, OpText, Operand};
 
 use crate::access::{Access, OpMaps, Role};
 use crate::map_builder::MapBuilder;
-use crate::no_map::NoMap;
-use crate::op_text::OpText;
-use crate::source::Operand;
 use crate::vector_ops;
 
 /// The lanes that an op computes, and the value of the others.

@@ -4,14 +4,11 @@
 //! Source: mlir.llvm.org/docs/Dialects/Vector.
 
 use indexing_map::{Expr, Interval};
+use mlir_ops::{ArrayType, NoMap, OpText, Operand};
 
 use crate::access::{OpMaps, Role, Space};
-use crate::array_type::ArrayType;
 use crate::elements::subscripts;
 use crate::map_builder::MapBuilder;
-use crate::no_map::NoMap;
-use crate::op_text::OpText;
-use crate::source::Operand;
 use crate::vector_masks::Mask;
 
 /// `%base[%i, %j], …`: the buffer, the start index, and the operands after the indices.

@@ -1,13 +1,11 @@
 //! Ops of the vector dialect.
 //!
 //! Source: mlir.llvm.org/docs/Dialects/Vector.
+use mlir_ops::{ArrayType, NoMap, OpText};
 
 use crate::access::{OpMaps, Role};
-use crate::array_type::ArrayType;
 use crate::linalg_ops::written_maps;
 use crate::map_builder::MapBuilder;
-use crate::no_map::NoMap;
-use crate::op_text::OpText;
 use crate::structured::Structured;
 use crate::vector_masks::{Mask, masked};
 use crate::vector_parts::{

@@ -3,11 +3,10 @@
 //! Source: mlir.llvm.org/docs/Dialects/Vector.
 
 use indexing_map::{Expr, Interval};
+use mlir_ops::{Mixed, NoMap, OpText};
 
 use crate::access::{OpMaps, Role};
 use crate::map_builder::MapBuilder;
-use crate::no_map::NoMap;
-use crate::op_text::{Mixed, OpText};
 
 /// The position in brackets, for an op whose first `fixed` operands are not indices.
 fn position(builder: &mut MapBuilder<'_>, text: &OpText<'_>, fixed: usize) -> Result<Vec<Expr>, NoMap> {

@@ -5,11 +5,10 @@
 use std::ops::Range;
 
 use indexing_map::{Expr, Interval};
+use mlir_ops::{NoMap, OpText};
 
 use crate::access::{OpMaps, Role};
 use crate::map_builder::MapBuilder;
-use crate::no_map::NoMap;
-use crate::op_text::OpText;
 
 /// The largest number of maps of one shuffle.
 const MAX_RUNS: usize = 64;

@@ -5,13 +5,11 @@
 //! `mlir/lib/Dialect/Linalg/Transforms/WinogradConv2D.cpp`.
 
 use indexing_map::Expr;
+use mlir_ops::{ArrayType, NoMap, OpText};
 
 use crate::access::{OpMaps, Role, Space};
-use crate::array_type::ArrayType;
 use crate::linalg_ops::ins_and_outs;
 use crate::map_builder::MapBuilder;
-use crate::no_map::NoMap;
-use crate::op_text::OpText;
 
 /// `F(m, r)`: `m` results per side of a tile, for a kernel of side `r`.
 struct Tile {

@@ -5,17 +5,13 @@
 
 use indexing_map::{Expr, Interval, Variable};
 use mlir::TokenKind;
+use mlir_ops::{ArrayType, NoMap, OpText, Operand, WrittenMap, map_use};
 
 use crate::access::{Access, OpMaps, Role, Space};
-use crate::array_type::ArrayType;
 use crate::elements;
 use crate::index_ops;
 use crate::map_builder::MapBuilder;
-use crate::map_use::{WrittenMap, map_use};
-use crate::no_map::NoMap;
-use crate::op_text::OpText;
 use crate::slices;
-use crate::source::Operand;
 use crate::xtile_ops;
 
 pub(crate) fn maps(

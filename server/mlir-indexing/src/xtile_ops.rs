@@ -5,13 +5,10 @@
 
 use indexing_map::{Expr, Interval};
 use mlir::TokenKind;
+use mlir_ops::{ArrayType, NoMap, OpText, Operand};
 
 use crate::access::{OpMaps, Role};
-use crate::array_type::ArrayType;
 use crate::map_builder::MapBuilder;
-use crate::no_map::NoMap;
-use crate::op_text::OpText;
-use crate::source::Operand;
 use crate::stablehlo_products::pairs;
 
 /// `(%a) inits(%c) dimension = 2`: an element of an output depends on all elements up to it, a carry on all

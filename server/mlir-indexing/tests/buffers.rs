@@ -97,7 +97,7 @@ fn chains_of_indices() {
             "#xmap = #xla.indexing_map<\"(d0)[s0] -> (d0 * {x} + s0, d0 floordiv {y}), domain: d0 in [0, 1000],\" \" s0 in [0, 1000]\">\nfunc.func @f(%t: index {{xla.range = [0 : index, {a} : index]}}) {{\n  %c0 = arith.constant 0 : index\n  %c1 = arith.constant 1 : index\n  %cb = arith.constant {b} : index\n  scf.for %i = %c0 to %cb step %c1 {{\n    %0:2 = xla.apply_indexing #xmap(%t)[%i]\n    %1 = arith.muli %0#0, %cb : index\n    %2 = arith.addi %1, %0#1 : index\n    %3:3 = affine.delinearize_index %2 into ({x}, {y}, {z}) : index, index, index\n    %4 = affine.linearize_index [%3#0, %3#1, %3#2] by ({x}, {y}, {z}) : index\n    %5 = arith.remsi %4, %cb : index\n    %6 = affine.max affine_map<(d0) -> (d0, {x})>(%5)\n  }}\n  return\n}}\n"
         );
         let read = Read::of(text);
-        let source = mlir_indexing::Source::alone(&read.parse, &read.text);
+        let source = mlir_ops::Source::alone(&read.parse, &read.text);
         for t in 0..=a {
             for i in 0..b {
                 let value = (t * x + i) * b + t.div_euclid(y);

@@ -4,7 +4,8 @@ mod common;
 
 use common::Read;
 use expect_test::{Expect, expect};
-use mlir_indexing::{Role, Source, op_maps};
+use mlir_indexing::{Role, op_maps};
+use mlir_ops::Source;
 
 /// Checks the maps of the last op of a function with these arguments.
 fn check(arguments: &str, line: &str, expect: Expect) {
@@ -281,7 +282,7 @@ fn cut_text_is_survived() {
             for id in 0..parse.ops.len() as u32 {
                 _ = op_maps(&source, id, 0);
                 _ = op_maps(&source, id, 7);
-                _ = mlir_indexing::check_maps(&source, id);
+                _ = mlir_indexing::MapChecks::new(&source).of(id);
                 _ = mlir_indexing::op_hints(&source, id);
             }
         }

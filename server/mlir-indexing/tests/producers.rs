@@ -6,7 +6,8 @@ mod common;
 use std::collections::BTreeSet;
 
 use common::*;
-use mlir_indexing::{Access, Source, Space, op_maps, through_producers};
+use mlir_indexing::{Access, Space, op_maps, through_producers};
+use mlir_ops::Source;
 
 /// An array whose elements are sets of argument positions.
 #[derive(Clone)]

@@ -553,7 +553,7 @@ fn groups_without_features_are_refused() {
         "%r = stablehlo.convolution(%a, %k) dim_numbers = [b, 0, f]x[0, i, o]->[b, 0, f], window = {{}} {{batch_group_count = 1 : i64, feature_group_count = 8 : i64}} : ({a}, {k}) -> {r}"
     );
     let read = function(&[format!("%a: {a}"), format!("%k: {k}")], &op);
-    let source = mlir_indexing::Source::alone(&read.parse, &read.text);
+    let source = mlir_ops::Source::alone(&read.parse, &read.text);
     let maps = mlir_indexing::op_maps(&source, read.op("stablehlo.convolution"), 0);
     assert_eq!(
         maps.expect("it is an op of arrays").err().map(|why| why.to_string()).as_deref(),

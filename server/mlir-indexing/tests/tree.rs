@@ -3,7 +3,8 @@
 //! The environment variable `MLIR_TREE` names the directory; without it nothing is tested.
 
 use mlir::{OpId, PieceState, parse};
-use mlir_indexing::{Source, check_maps, op_hints, op_maps};
+use mlir_indexing::{MapChecks, op_hints, op_maps};
+use mlir_ops::Source;
 
 #[test]
 fn every_op_of_a_tree_has_an_answer() {
@@ -17,6 +18,7 @@ fn every_op_of_a_tree_has_an_answer() {
         let Ok(text) = std::fs::read_to_string(&path) else { continue };
         let read = parse(&text, PieceState::default());
         let source = Source::alone(&read, &text);
+        let checks = MapChecks::new(&source);
         for id in 0..read.ops.len() as OpId {
             match op_maps(&source, id, 0) {
                 Some(Ok(maps)) => {
@@ -39,7 +41,7 @@ fn every_op_of_a_tree_has_an_answer() {
             }
             _ = op_hints(&source, id);
             let has_error = read.errors.iter().any(|e| read.op(id).head.contains(e.span.start as usize));
-            for finding in check_maps(&source, id).iter().filter(|_| !has_error) {
+            for finding in checks.of(id).iter().filter(|_| !has_error) {
                 findings += 1;
                 let line = text[..finding.span.start as usize].matches('\n').count() + 1;
                 let before =

@@ -304,7 +304,7 @@ fn shuffles_of_large_numbers_end() {
     ] {
         let op = format!("%r = vector.shuffle %a, %a [{list}] : {long}, {long}");
         let read = function(&[format!("%a: {long}")], &op);
-        let source = mlir_indexing::Source::alone(&read.parse, &read.text);
+        let source = mlir_ops::Source::alone(&read.parse, &read.text);
         let maps = mlir_indexing::op_maps(&source, read.op("vector.shuffle"), 0);
         assert!(maps.is_some(), "{list}");
     }

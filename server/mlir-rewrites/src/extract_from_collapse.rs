@@ -15,7 +15,7 @@ use crate::rewrite::{Rewrite, indent_of, location_of, without_use};
 use crate::slice_ops::{ReshapeOp, SliceOp, defining_op};
 use crate::slice_text::{ResultText, text};
 use crate::values::Values;
-use mlir_indexing::{Operand, Source};
+use mlir_ops::{Operand, Source};
 
 /// The replacements of the slice `op`; empty if it is not a slice of a collapsed tensor.
 pub fn extract_from_collapse<'a>(source: &'a Source<'a>, op: OpId) -> Vec<Rewrite> {

@@ -11,7 +11,7 @@ use crate::rewrite::{Rewrite, indent_of, location_of, without_use};
 use crate::slice_ops::{ReshapeOp, SliceOp, defining_op};
 use crate::slice_text::{groups_text, kept_axes, lists_of, note_names, shape_of, variables};
 use crate::write::{Writer, joined};
-use mlir_indexing::Source;
+use mlir_ops::Source;
 
 /// The replacement of the insertion `op`.
 pub fn insert_into_collapse<'a>(source: &'a Source<'a>, op: OpId) -> Option<Rewrite> {

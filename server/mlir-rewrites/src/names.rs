@@ -3,7 +3,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use mlir::{Definition, OpId};
-use mlir_indexing::Source;
+use mlir_ops::Source;
 
 /// Unused value names of a function, and its existing constants.
 #[derive(Debug, Default)]

@@ -13,7 +13,7 @@ use crate::slice_ops::{ReshapeOp, SliceOp, defining_op};
 use crate::slice_text::groups_text;
 use crate::values::Values;
 use crate::write::{Variable as Name, Writer, joined};
-use mlir_indexing::{Mixed, OpText, Operand, Source};
+use mlir_ops::{Mixed, OpText, Operand, Source};
 
 /// The part of one source dimension that a slice takes.
 struct Row {

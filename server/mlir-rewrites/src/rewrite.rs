@@ -8,7 +8,7 @@ use crate::extract_from_collapse::extract_from_collapse;
 use crate::insert_into_collapse::insert_into_collapse;
 use crate::of_expand::{extract_from_expand, insert_into_expand};
 use crate::stablehlo_slice::{slice_after_reshape, slice_before_reshape};
-use mlir_indexing::{Operand, Source};
+use mlir_ops::{Operand, Source};
 
 /// A replacement of an op by other code.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use mlir::{AttributePlace, OpId};
 
-use mlir_indexing::{ArrayKind, ArrayType, Mixed, OpText, Operand, Source};
+use mlir_ops::{ArrayKind, ArrayType, Mixed, OpText, Operand, Source};
 
 /// The three lists of a slice, one entry per dimension of the tensor.
 #[derive(Debug, Clone)]

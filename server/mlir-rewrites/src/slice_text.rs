@@ -7,7 +7,7 @@ use crate::code::{Code, SliceOfCollapse};
 use crate::names::Names;
 use crate::numbers::{Symbol, SymbolName};
 use crate::write::{Variable, Writer, joined};
-use mlir_indexing::ArrayType;
+use mlir_ops::ArrayType;
 
 /// The name, attributes and location of the replaced op's result, for the op that defines it in the new code.
 pub(crate) struct ResultText<'a> {

@@ -9,7 +9,7 @@ use crate::names::Names;
 use crate::numbers::Symbols;
 use crate::rewrite::{Rewrite, indent_of, location_of, without_use};
 use crate::slice_ops::{defining_op, discardable, is_clean, tensor_type};
-use mlir_indexing::{ArrayType, OpText, Operand, Source};
+use mlir_ops::{ArrayType, OpText, Operand, Source};
 
 /// The largest number of points and boxes that a proof examines.
 const BUDGET: usize = 8192;

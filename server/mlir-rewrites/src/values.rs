@@ -5,7 +5,7 @@ use mlir::{Definition, OpId, TokenKind};
 
 use crate::names::index_constant;
 use crate::numbers::{LARGEST, Number, Symbol, SymbolName, Symbols};
-use mlir_indexing::{AffineMap, Mixed, OpText, Operand, Source};
+use mlir_ops::{AffineMap, Mixed, OpText, Operand, Source};
 
 /// The longest chain of definitions that is followed.
 const MAX_STEPS: usize = 8;

@@ -5,7 +5,7 @@ use indexing_map::{BinaryOp, Expr};
 use rustc_hash::FxHashMap;
 
 use crate::names::Names;
-use mlir_indexing::AffineMap;
+use mlir_ops::AffineMap;
 
 /// Lines of code, and the names of their values.
 ///
@@ -249,7 +249,7 @@ mod tests {
         ];
         for (expr, expect) in exprs {
             let text = affine_text(&expr, &|v| format!("d{v}"));
-            let read = mlir_indexing::AffineMap::parse(&format!("affine_map<(d0, d1) -> ({text})>"));
+            let read = mlir_ops::AffineMap::parse(&format!("affine_map<(d0, d1) -> ({text})>"));
             let back = read.expect("it is read").results[0].clone();
             for point in [[0, 1], [7, 3], [-5, 2], [11, 4]] {
                 assert_eq!(back.evaluate(&point), expr.evaluate(&point), "{text}");

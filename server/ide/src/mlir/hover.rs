@@ -190,7 +190,7 @@ fn of_symbol(context: &FileContext<'_>, symbol: &Symbol) -> Option<String> {
         let op = read.parse.op_at(found.span.start as usize)?;
         markdown += &fence("mlir", &head(&read.parse, op, &read.text));
         if let Symbol::Alias { .. } = symbol
-            && let Some(map) = mlir_indexing::alias_value(&read.parse, &read.text, op).and_then(describe)
+            && let Some(map) = mlir_ops::alias_value(&read.parse, &read.text, op).and_then(describe)
         {
             markdown += &format!("\n{map}");
         }

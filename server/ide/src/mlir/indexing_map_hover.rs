@@ -3,7 +3,8 @@
 
 use indexing_map::{Expr, IndexingMap, Interval, PrintStyle, SimplifyMode, print_expr, print_map};
 use mlir::{TokenKind, tokens};
-use mlir_indexing::{AffineSet, Injectivity, WrittenMap, injectivity, words};
+use mlir_indexing::{Injectivity, injectivity, words};
+use mlir_ops::{AffineSet, WrittenMap};
 use syntax::Span;
 
 use crate::locate::FileContext;

@@ -4,7 +4,8 @@ use db::MlirMaps;
 use indexing::{OpIndexing, OperandIndexing, RuntimeSource, RuntimeVariable};
 use indexing_map::Interval;
 use mlir::Definition;
-use mlir_indexing::{Access, Source};
+use mlir_indexing::Access;
+use mlir_ops::Source;
 
 use crate::indexing_queries::{Direction, IndexingKind, IndexingQuery, IndexingReply, QueryError};
 use crate::locate::FileContext;

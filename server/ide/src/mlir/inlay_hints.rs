@@ -5,7 +5,7 @@ use db::MlirMaps;
 use ir::Opcode;
 use mlir::TypeRef;
 use mlir_hlo::Environment;
-use mlir_indexing::Source;
+use mlir_ops::Source;
 use syntax::Span;
 
 use crate::inlay_hints::{DomainHints, InlayHintsConfig, domain_hint, in_brackets};

@@ -4,7 +4,7 @@ use db::MlirMaps;
 use indexing::{MapBeside, Rules};
 use indexing_map::IndexingMap;
 use mlir::OpId;
-use mlir_indexing::Source;
+use mlir_ops::Source;
 
 use crate::locate::FileContext;
 use crate::mlir::map_text::map_line;
@@ -68,7 +68,7 @@ fn line(map: &IndexingMap, is_identity: bool, note: Option<&str>) -> String {
 pub(crate) fn notes_in(context: &FileContext<'_>, piece: usize) -> Vec<(usize, String)> {
     let rope = &context.view.rope;
     let ops = context.mlir_piece(piece).parse.ops.len() as mlir::OpId;
-    let of_all = |source: &mlir_indexing::Source<'_>| {
+    let of_all = |source: &mlir_ops::Source<'_>| {
         let mut notes = Vec::new();
         for id in (0..ops).filter(|&id| !source.parse.is_continued(id)) {
             let end = context.range(piece, source.parse.op(id).head).end;

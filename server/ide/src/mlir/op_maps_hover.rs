@@ -4,7 +4,8 @@
 use db::MlirMaps;
 use indexing::{OperandIndexing, Rules};
 use indexing_map::{IndexingMap, PrintStyle, domain_short, print_map, wrap};
-use mlir_indexing::{Access, OpMaps, Role, Source, Space, SymbolSource};
+use mlir_indexing::{Access, OpMaps, Role, Space, SymbolSource};
+use mlir_ops::Source;
 
 use crate::hover::{HoverConfig, MAP_LIMIT, access_blocks, beside_blocks, utilisation_text};
 use crate::inlay_hints::DomainHints;

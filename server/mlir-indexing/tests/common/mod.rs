@@ -6,7 +6,8 @@ use std::collections::BTreeMap;
 
 use indexing_map::IndexingMap;
 use mlir::{OpId, Parse, PieceState, parse};
-use mlir_indexing::{Access, OpMaps, Role, Source, SymbolSource, op_maps};
+use mlir_indexing::{Access, OpMaps, Role, SymbolSource, op_maps};
+use mlir_ops::Source;
 pub use random::Rng;
 
 /// Array types with some extents replaced by `?`.

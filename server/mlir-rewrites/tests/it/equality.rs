@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use mlir::{OpId, PieceState, parse};
-use mlir_indexing::Source;
+use mlir_ops::Source;
 use mlir_rewrites::{
     Form, Rewrite, extract_from_collapse, extract_from_expand, insert_into_collapse, insert_into_expand,
     rewrites,

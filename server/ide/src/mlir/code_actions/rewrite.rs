@@ -1,7 +1,7 @@
 //! Rewrites slices of reshapes as slices of the reshape's operand, where this is proven correct.
 
 use mlir::{OpId, PieceState};
-use mlir_indexing::Source;
+use mlir_ops::Source;
 use mlir_rewrites::{Rewrite, rewrites};
 
 use crate::code_actions::{Actions, Change, CodeActionKind};

@@ -3,7 +3,7 @@
 use indexing_map::{
     IndexingMap, MapAttribute, PrintStyle, SimplifyMode, Verdict, parse_map, print_map, same_function,
 };
-use mlir_indexing::AffineMap;
+use mlir_ops::AffineMap;
 use mlir_rewrites::affine_map_text;
 
 use crate::code_actions::{Actions, Change, CodeActionKind};

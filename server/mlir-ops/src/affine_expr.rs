@@ -7,19 +7,19 @@ use crate::no_map::NoMap;
 /// The deepest nesting of parentheses and minus signs.
 const MAX_NESTING: usize = 100;
 
-/// Reads signs, names and expressions in sequence.
-pub(crate) struct Reader<'t> {
+/// Reads the signs, names and expressions of a text in sequence.
+pub struct AffineReader<'t> {
     text: &'t str,
     at: usize,
     nesting: usize,
 }
 
 /// Resolves a name to an expression.
-type Lookup<'a> = dyn FnMut(&str) -> Option<Expr> + 'a;
+pub type Lookup<'a> = dyn FnMut(&str) -> Option<Expr> + 'a;
 
-impl<'t> Reader<'t> {
-    pub(crate) fn new(text: &'t str) -> Reader<'t> {
-        Reader { text, at: 0, nesting: 0 }
+impl<'t> AffineReader<'t> {
+    pub fn new(text: &'t str) -> AffineReader<'t> {
+        AffineReader { text, at: 0, nesting: 0 }
     }
 
     fn rest(&mut self) -> &'t str {
@@ -28,17 +28,17 @@ impl<'t> Reader<'t> {
         &self.text[self.at..]
     }
 
-    pub(crate) fn eat(&mut self, sign: &str) -> bool {
+    pub fn eat(&mut self, sign: &str) -> bool {
         let found = self.rest().starts_with(sign);
         self.at += if found { sign.len() } else { 0 };
         found
     }
 
-    pub(crate) fn expect(&mut self, sign: &str) -> Result<(), NoMap> {
+    pub fn expect(&mut self, sign: &str) -> Result<(), NoMap> {
         if self.eat(sign) { Ok(()) } else { Err(NoMap::MapText(format!("`{sign}` is expected").into())) }
     }
 
-    pub(crate) fn end(&mut self) -> Result<(), NoMap> {
+    pub fn end(&mut self) -> Result<(), NoMap> {
         match self.rest() {
             "" => Ok(()),
             _ => Err(NoMap::map_text("something stands behind its end")),
@@ -46,7 +46,7 @@ impl<'t> Reader<'t> {
     }
 
     /// The name of a variable, or of a value with its `%` and its `#1`.
-    pub(crate) fn name(&mut self) -> Option<&'t str> {
+    pub fn name(&mut self) -> Option<&'t str> {
         let rest = self.rest();
         let is_value = rest.starts_with('%');
         let is_letter = |c: char| {
@@ -72,7 +72,7 @@ impl<'t> Reader<'t> {
         found
     }
 
-    pub(crate) fn number(&mut self) -> Option<i64> {
+    pub fn number(&mut self) -> Option<i64> {
         let rest = self.rest();
         let len = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
         let number = rest[..len].parse().ok()?;
@@ -81,7 +81,7 @@ impl<'t> Reader<'t> {
     }
 
     /// `e + e - e`. Products bind tighter; all operators are left-associative.
-    pub(crate) fn sum(&mut self, lookup: &mut Lookup<'_>) -> Result<Expr, NoMap> {
+    pub fn sum(&mut self, lookup: &mut Lookup<'_>) -> Result<Expr, NoMap> {
         let mut left = self.product(lookup)?;
         loop {
             // `->` is not a minus.

@@ -1,6 +1,5 @@
 //! Array types with the extents that are known, and the memory layout of their elements.
 
-use indexing_map::Expr;
 use mlir::{integers, shaped};
 
 use crate::affine_map::AffineMap;
@@ -170,26 +169,6 @@ fn strided(body: &str, rank: usize) -> Option<Layout> {
         None => Some(0),
     };
     (strides.len() == rank).then_some(Layout::Strided { strides, offset })
-}
-
-/// The position in a row-major array without gaps. The first extent has no effect.
-pub(crate) fn linearized(indices: &[Expr], extents: &[Expr]) -> Expr {
-    let mut linear = Expr::ZERO;
-    for (index, extent) in indices.iter().zip(extents) {
-        linear = linear * extent.clone() + index.clone();
-    }
-    linear
-}
-
-/// The index of a position along each dimension of a row-major array. The first extent has no effect.
-pub(crate) fn delinearized(linear: &Expr, extents: &[Expr]) -> Vec<Expr> {
-    let mut found = Vec::with_capacity(extents.len());
-    for at in 0..extents.len() {
-        let inner = extents[at + 1..].iter().cloned().fold(Expr::Const(1), |n, e| n * e);
-        let digit = linear.clone().floor_div(inner);
-        found.push(if at == 0 { digit } else { digit.modulo(extents[at].clone()) });
-    }
-    found
 }
 
 #[cfg(test)]

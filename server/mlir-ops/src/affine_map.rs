@@ -4,7 +4,7 @@
 
 use indexing_map::{Expr, IndexingMap, Interval, Variable};
 
-use crate::affine_expr::{Names, Reader};
+use crate::affine_expr::{AffineReader, Names};
 use crate::no_map::NoMap;
 
 /// An affine map as written. Its results use flat variable ids: dimensions, then symbols.
@@ -30,7 +30,7 @@ const MAX_LIST: usize = 1024;
 impl AffineMap {
     /// Parses `affine_map<…>`, or the text between its brackets. The error says what is wrong.
     pub fn parse(text: &str) -> Result<AffineMap, NoMap> {
-        let mut reader = Reader::new(body(text, "affine_map"));
+        let mut reader = AffineReader::new(body(text, "affine_map"));
         let (dims, symbols) = variables(&mut reader)?;
         reader.expect("->")?;
         reader.expect("(")?;
@@ -92,7 +92,7 @@ impl AffineMap {
 impl AffineSet {
     /// Parses `affine_set<…>`, or the text between its brackets.
     pub fn parse(text: &str) -> Result<AffineSet, NoMap> {
-        let mut reader = Reader::new(body(text, "affine_set"));
+        let mut reader = AffineReader::new(body(text, "affine_set"));
         let (dims, symbols) = variables(&mut reader)?;
         reader.expect(":")?;
         reader.expect("(")?;
@@ -141,14 +141,14 @@ fn body<'t>(text: &'t str, head: &str) -> &'t str {
 }
 
 /// `(d0, d1)[s0]`
-fn variables(reader: &mut Reader<'_>) -> Result<(Vec<String>, Vec<String>), NoMap> {
+fn variables(reader: &mut AffineReader<'_>) -> Result<(Vec<String>, Vec<String>), NoMap> {
     reader.expect("(")?;
     let dims = names(reader, ")")?;
     let symbols = if reader.eat("[") { names(reader, "]")? } else { Vec::new() };
     Ok((dims, symbols))
 }
 
-fn names(reader: &mut Reader<'_>, close: &str) -> Result<Vec<String>, NoMap> {
+fn names(reader: &mut AffineReader<'_>, close: &str) -> Result<Vec<String>, NoMap> {
     let mut found: Vec<String> = Vec::new();
     while !reader.eat(close) {
         if !found.is_empty() {

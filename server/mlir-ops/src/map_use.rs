@@ -6,7 +6,6 @@ use indexing_map::{Expr, IndexingMap, MapAttribute, is_map_attribute, parse_map}
 use mlir::TokenKind;
 
 use crate::affine_map::AffineMap;
-use crate::map_builder::MapBuilder;
 use crate::no_map::NoMap;
 use crate::op_text::OpText;
 
@@ -56,7 +55,7 @@ impl WrittenMap {
     }
 
     /// The results with the variables replaced.
-    pub(crate) fn apply(&self, dims: &[Expr], symbols: &[Expr]) -> Option<Vec<Expr>> {
+    pub fn apply(&self, dims: &[Expr], symbols: &[Expr]) -> Option<Vec<Expr>> {
         if self.arity() != (dims.len(), symbols.len()) {
             return None;
         }
@@ -88,7 +87,7 @@ fn with_domain(text: &str) -> String {
 }
 
 /// The contents of `"a" "b">`, concatenated.
-pub fn joined_strings(body: &str) -> String {
+fn joined_strings(body: &str) -> String {
     let mut joined = String::new();
     for (nth, part) in body.split('"').enumerate() {
         if nth % 2 == 1 {
@@ -99,17 +98,17 @@ pub fn joined_strings(body: &str) -> String {
 }
 
 /// A map, and the argument lists after it.
-pub(crate) struct MapUse {
-    pub(crate) map: Rc<WrittenMap>,
+pub struct MapUse {
+    pub map: Rc<WrittenMap>,
     /// The tokens between `(` and `)`; empty if there are none.
-    pub(crate) dims: std::ops::Range<usize>,
-    pub(crate) symbols: std::ops::Range<usize>,
+    pub dims: std::ops::Range<usize>,
+    pub symbols: std::ops::Range<usize>,
     /// The token after all of it.
-    pub(crate) end: usize,
+    pub end: usize,
 }
 
 /// The map at a token, with its arguments; `None` if there is no map.
-pub(crate) fn map_use(text: &OpText<'_>, at: usize) -> Option<Result<MapUse, NoMap>> {
+pub fn map_use(text: &OpText<'_>, at: usize) -> Option<Result<MapUse, NoMap>> {
     let word = text.word(at);
     let is_map = match text.kind(at)? {
         TokenKind::Word => word == "affine_map",
@@ -139,23 +138,6 @@ pub(crate) fn map_use(text: &OpText<'_>, at: usize) -> Option<Result<MapUse, NoM
     let dims = list(TokenKind::OpenParen);
     let symbols = list(TokenKind::OpenSquare);
     Some(Ok(MapUse { map, dims, symbols, end }))
-}
-
-impl MapBuilder<'_> {
-    /// The results of a map for its arguments.
-    pub(crate) fn map_results(&mut self, text: &OpText<'_>, found: &MapUse) -> Result<Vec<Expr>, NoMap> {
-        let mut values = |range: &std::ops::Range<usize>| -> Option<Vec<Expr>> {
-            let entries = text.mixed(range.clone())?;
-            Some(entries.iter().map(|e| self.mixed(e)).collect())
-        };
-        let dims = values(&found.dims).ok_or(NoMap::not_read("an argument of the map is not read"))?;
-        let symbols = values(&found.symbols).ok_or(NoMap::not_read("an argument of the map is not read"))?;
-        let (d, s) = found.map.arity();
-        found.map.apply(&dims, &symbols).ok_or_else(|| {
-            let (dims, symbols) = (dims.len(), symbols.len());
-            NoMap::MapArity(format!("the map takes {d} and {s} arguments, not {dims} and {symbols}").into())
-        })
-    }
 }
 
 #[cfg(test)]

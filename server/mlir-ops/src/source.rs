@@ -4,11 +4,9 @@ use std::borrow::Cow;
 use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
 
-use indexing_map::Interval;
 use mlir::{OpId, Parse, Use, ValueId};
 use rustc_hash::FxHashMap;
 
-use crate::map_builder::MapBuilder;
 use crate::map_use::WrittenMap;
 use crate::no_map::NoMap;
 
@@ -22,8 +20,6 @@ pub struct Source<'a> {
     outside: &'a dyn Fn(&str, u32) -> Option<String>,
     /// By name: the parts of the text that define the alias, and the defining op.
     aliases: OnceCell<FxHashMap<String, Vec<(usize, OpId)>>>,
-    /// Memoised ranges of index values.
-    ranges: RefCell<FxHashMap<(ValueId, u32), Interval>>,
     /// Memoised maps, by their text and the part of the piece that contains it: many ops use the same map.
     maps: RefCell<FxHashMap<(String, usize), ReadMap>>,
 }
@@ -47,14 +43,7 @@ impl<'a> Source<'a> {
         text: &'a str,
         outside: &'a dyn Fn(&str, u32) -> Option<String>,
     ) -> Source<'a> {
-        Source {
-            parse,
-            text,
-            outside,
-            aliases: OnceCell::new(),
-            ranges: RefCell::default(),
-            maps: RefCell::default(),
-        }
+        Source { parse, text, outside, aliases: OnceCell::new(), maps: RefCell::default() }
     }
 
     /// Resolves `text` if it is an alias, else returns it unchanged. `at` is the offset of its use.
@@ -99,7 +88,7 @@ impl<'a> Source<'a> {
     }
 
     /// The map written at `at`, directly or as an alias. The error says what is wrong.
-    pub(crate) fn written_map(&self, written: &str, at: u32) -> ReadMap {
+    pub fn written_map(&self, written: &str, at: u32) -> ReadMap {
         let key = (written.to_owned(), self.part(at));
         if let Some(known) = self.maps.borrow().get(&key) {
             return known.clone();
@@ -141,24 +130,8 @@ impl<'a> Source<'a> {
         op.results.clone().map(|v| self.parse.values[v as usize].count as usize).sum()
     }
 
-    /// The range of an index value, however it is computed. Memoised: a pass over all ops asks for each
-    /// loop's variable many times.
-    pub(crate) fn range_of_use(&self, found: &Use) -> Interval {
-        let Some(key) = self.key(found) else { return Interval::ALL };
-        if let Some(known) = self.ranges.borrow().get(&key) {
-            return *known;
-        }
-        let range = crate::plain::range(self, key.0).unwrap_or_else(|| {
-            let mut builder = MapBuilder::new(self);
-            let value = builder.index_value(&self.operand(found));
-            builder.range_of(&value)
-        });
-        self.ranges.borrow_mut().insert(key, range);
-        range
-    }
-
     /// The value that a use refers to, and the index in its result pack.
-    pub(crate) fn key(&self, found: &Use) -> Option<(ValueId, u32)> {
+    pub fn key(&self, found: &Use) -> Option<(ValueId, u32)> {
         Some((found.value?, index_of(found.span.of(self.text))))
     }
 
@@ -193,7 +166,7 @@ pub struct Operand {
 
 impl Operand {
     /// The value and the index in its result pack.
-    pub(crate) fn key(&self) -> Option<(ValueId, u32)> {
+    pub fn key(&self) -> Option<(ValueId, u32)> {
         Some((self.value?, self.index))
     }
 }

@@ -246,7 +246,7 @@ fn closing(tokens: &[Token]) -> Vec<usize> {
 
 impl OpText<'_> {
     /// The array type of an operand, with known rank.
-    pub(crate) fn array_of(&self, operand: &Operand) -> Result<ArrayType, NoMap> {
+    pub fn array_of(&self, operand: &Operand) -> Result<ArrayType, NoMap> {
         let unknown = || NoMap::Type(format!("the type of {} is not known", operand.name).into());
         let (value, index) = operand.key().ok_or_else(unknown)?;
         let ty = self.source.type_of(value, index).ok_or_else(unknown)?;
@@ -254,18 +254,18 @@ impl OpText<'_> {
     }
 
     /// Whether an operand is a scalar.
-    pub(crate) fn is_scalar(&self, operand: &Operand) -> bool {
+    pub fn is_scalar(&self, operand: &Operand) -> bool {
         let ty = operand.key().and_then(|(value, index)| self.source.type_of(value, index));
         ty.is_some_and(|ty| !ty.contains('<') || ty.starts_with("complex"))
     }
 
-    pub(crate) fn result_array(&self, nth: usize) -> Result<ArrayType, NoMap> {
+    pub fn result_array(&self, nth: usize) -> Result<ArrayType, NoMap> {
         let ty = self.source.result_type(self.id, nth);
         let ty = ty.ok_or(NoMap::of_type("the type of the result is not known"))?;
         ArrayType::read(self.source, &ty, self.source.parse.op(self.id).span.start)
     }
 
-    pub(crate) fn operand(&self, nth: usize) -> Result<Operand, NoMap> {
+    pub fn operand(&self, nth: usize) -> Result<Operand, NoMap> {
         let found = self.source.parse.operands_of(self.id).nth(nth);
         found.map(|u| self.source.operand(u)).ok_or(NoMap::NoOperand(nth))
     }

@@ -27,19 +27,19 @@ pub enum NoMap {
 }
 
 impl NoMap {
-    pub(crate) const fn not_read(why: &'static str) -> NoMap {
+    pub const fn not_read(why: &'static str) -> NoMap {
         NoMap::NotRead(Cow::Borrowed(why))
     }
 
-    pub(crate) fn list_not_read(name: &str) -> NoMap {
+    pub fn list_not_read(name: &str) -> NoMap {
         NoMap::NotRead(format!("its {name} are not read").into())
     }
 
-    pub(crate) const fn map_text(why: &'static str) -> NoMap {
+    pub const fn map_text(why: &'static str) -> NoMap {
         NoMap::MapText(Cow::Borrowed(why))
     }
 
-    pub(crate) const fn of_type(why: &'static str) -> NoMap {
+    pub const fn of_type(why: &'static str) -> NoMap {
         NoMap::Type(Cow::Borrowed(why))
     }
 }

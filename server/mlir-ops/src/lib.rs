@@ -1,0 +1,27 @@
+//! Ops of MLIR as data: what an op of any dialect has written, read once.
+//!
+//! * [`Source`]: the text around an op, its aliases and the types of its values.
+//! * [`OpText`]: operands, lists of numbers and values, attributes, clauses.
+//! * [`ArrayType`]: tensors, memrefs and vectors, with bounds and memory layouts.
+//! * [`AffineMap`], [`AffineSet`], [`WrittenMap`]: maps as written in attributes; [`map_use()`]: maps with their
+//!   arguments.
+//! * [`NoMap`]: why an op has no map.
+//!
+//! Architecture Invariant: nothing here panics, whatever the text of an op.
+//! Architecture Invariant: an op is read on demand; a [`Source`] remembers aliases and maps.
+
+mod affine_expr;
+mod affine_map;
+mod array_type;
+mod map_use;
+mod no_map;
+mod op_text;
+mod source;
+
+pub use affine_expr::{AffineReader, Lookup};
+pub use affine_map::{AffineMap, AffineSet};
+pub use array_type::{ArrayKind, ArrayType, Layout};
+pub use map_use::{MapUse, WrittenMap, map_use};
+pub use no_map::NoMap;
+pub use op_text::{Mixed, OpText};
+pub use source::{Operand, Source, alias_value};
