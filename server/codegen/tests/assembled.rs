@@ -4,9 +4,6 @@
 
 #![allow(clippy::print_stdout, reason = "how many texts were assembled")]
 
-#[path = "../../eval/tests/kernels/pairs.rs"]
-#[allow(dead_code, reason = "shared with the test of XLA's kernels")]
-mod pairs;
 mod written;
 
 use std::collections::BTreeSet;
@@ -71,7 +68,7 @@ fn modules() -> Vec<(String, String)> {
     let module = |text: &str| (format!("HloModule m\n\n{text}"), "f".to_owned());
     let mut modules: Vec<(String, String)> = OWN.iter().copied().map(module).collect();
     let takes_all = std::env::var("CODEGEN_ASSEMBLE").is_ok_and(|which| which == "all");
-    if let Some(loaded) = pairs::load() {
+    if let Some(loaded) = executor::xla_kernels::load() {
         // The corpus has the same fusion compiled for several devices.
         let mut seen = BTreeSet::new();
         for pair in loaded.pairs {

@@ -1,21 +1,18 @@
 //! Runs our kernels on the processor and compares them with the interpreter of the op graph, for the fusions
 //! of the corpus and for random ones.
 //!
-//! A seeded sample; `EVAL_KERNELS=all` runs all of them, `EVAL_KERNELS=<part of a name>` those.
+//! A seeded sample; `HLO_ANALYZER_KERNELS=all` runs all of them, `HLO_ANALYZER_KERNELS=<part of a name>` those.
 
 #![allow(clippy::print_stdout, reason = "how many kernels agree")]
 
-#[path = "../../eval/tests/kernels/pairs.rs"]
-#[allow(dead_code, reason = "shared with the test of XLA's kernels")]
-mod pairs;
 mod written;
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use eval::agreement::{Effort, Flavour, Kernel, Outcome};
-use pairs::{Loaded, Pair};
+use executor::agreement::{Effort, Flavour, Kernel, Outcome};
+use executor::xla_kernels::{self, Loaded, Pair};
 use written::{Written, written};
 
 #[derive(Default)]
@@ -71,7 +68,7 @@ fn faults(hlo: &str, own: &[Kernel], outcome: &Outcome, theirs: &[Kernel], effor
     // Several results share a word: it is read to be exchanged, and other threads may have written it.
     let exchanges = own[0].ptx.contains("global.cas.b32");
     let as_theirs = reads_inactive_lanes(outcome)
-        && eval::agreement::check(hlo, theirs, Effort { elements: 0, ..effort })
+        && executor::agreement::check(hlo, theirs, Effort { elements: 0, ..effort })
             .is_ok_and(|outcome| reads_inactive_lanes(&outcome));
     let is_fault = |code: &str| match code {
         "inactive-shuffle" => !as_theirs,
@@ -93,7 +90,7 @@ fn check(pair: &Pair, efforts: &[Effort], tally: &Mutex<Tally>) {
         }
     };
     for &effort in efforts {
-        match eval::agreement::check(&own.hlo, &own.launches, effort) {
+        match executor::agreement::check(&own.hlo, &own.launches, effort) {
             Ok(outcome) => {
                 add(&|t| t.compared += outcome.compared);
                 for fault in faults(&pair.hlo, &own.launches, &outcome, &pair.launches, effort) {
@@ -119,7 +116,7 @@ fn check(pair: &Pair, efforts: &[Effort], tally: &Mutex<Tally>) {
 
 /// Runs those kernels that the environment names.
 fn all_agree(loaded: &Loaded) {
-    let which = std::env::var("EVAL_KERNELS").unwrap_or_default();
+    let which = std::env::var("HLO_ANALYZER_KERNELS").unwrap_or_default();
     let (threads, elements) = if which.is_empty() { (1 << 13, 1 << 9) } else { (1 << 14, 1 << 11) };
     let wanted: Vec<&Pair> = loaded
         .pairs
@@ -169,13 +166,13 @@ fn all_agree(loaded: &Loaded) {
 
 #[test]
 fn our_kernels_answer_what_the_interpreter_does() {
-    let Some(loaded) = pairs::load() else { return };
+    let Some(loaded) = xla_kernels::load() else { return };
     all_agree(&loaded);
 }
 
 #[test]
 fn our_kernels_of_random_fusions_do_too() {
-    let Some(loaded) = pairs::load_random() else { return };
+    let Some(loaded) = xla_kernels::load_random() else { return };
     all_agree(&loaded);
 }
 
@@ -206,7 +203,7 @@ ENTRY e {
     let own = [Kernel { ptx, grid, threads: block }];
     let effort =
         Effort { seed: 1, flavour: Flavour::Plain, threads: 1 << 13, elements: 1 << 9, traces: false };
-    let outcome = eval::agreement::check(hlo, &own, effort).expect("a run");
+    let outcome = executor::agreement::check(hlo, &own, effort).expect("a run");
     assert_eq!(outcome.wrong, Vec::<String>::new());
     let faults = |theirs: &[Kernel]| faults(hlo, &own, &outcome, theirs, effort);
     assert_eq!(faults(&own), Vec::<String>::new());

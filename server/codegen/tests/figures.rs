@@ -4,7 +4,7 @@ mod written;
 
 use std::collections::BTreeMap;
 
-use eval::agreement::{Effort, Flavour, Kernel, check};
+use executor::agreement::{Effort, Flavour, Kernel, check};
 use gpu::Buffer;
 use written::{Emitted, emitted, written};
 

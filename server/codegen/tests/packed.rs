@@ -33,7 +33,7 @@ fn fusion(parameter: &str, body: &str, output: &str) -> String {
 fn run(hlo: &str, input: Vec<u8>, bytes: u64) -> Vec<u8> {
     let built = build(hlo, "h100-sxm").unwrap_or_else(|reason| panic!("{reason}\n{hlo}"));
     // 32-bit words are read in order to be changed.
-    let zeros = eval::ptx::Contents::Known(Box::new(|_, page| page.fill(0)));
+    let zeros = executor::Contents::Known(Box::new(|_, page| page.fill(0)));
     execute_over(&built, &[input], bytes.next_multiple_of(4), zeros)
         .unwrap_or_else(|reason| panic!("{reason}\n{hlo}"))
 }

@@ -6,12 +6,8 @@
 mod well_formed;
 mod written;
 
-#[path = "../../eval/tests/kernels/pairs.rs"]
-#[allow(dead_code, reason = "shared with the test of XLA's kernels")]
-mod pairs;
-
 use codegen::passes::{PIPELINE, after_each};
-use eval::agreement::{Effort, Flavour, Kernel, check};
+use executor::agreement::{Effort, Flavour, Kernel, check};
 use well_formed::check_mlir;
 use written::{Written, written_of};
 
@@ -202,7 +198,7 @@ fn kernels_agree_after_every_pass() {
 
 #[test]
 fn kernels_of_the_corpus_agree_after_every_pass() {
-    let Some(loaded) = pairs::load() else { return };
+    let Some(loaded) = executor::xla_kernels::load() else { return };
     let every = std::env::var("PASSES_EVERY").ok().and_then(|n| n.parse().ok()).unwrap_or(60);
     let effort =
         Effort { seed: 1, flavour: Flavour::Plain, threads: 1 << 12, elements: 1 << 9, traces: false };

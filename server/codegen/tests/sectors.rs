@@ -1,22 +1,19 @@
 //! Compares the sectors that XLA's kernels access when they run, array by array, with those counted from our
 //! code.
 //!
-//! A seeded sample; `EVAL_KERNELS=all` runs all kernels that are small enough, `EVAL_KERNELS=<part of a name>` those.
+//! A seeded sample; `HLO_ANALYZER_KERNELS=all` runs all kernels that are small enough, `HLO_ANALYZER_KERNELS=<part of a name>` those.
 
 #![allow(clippy::print_stdout, reason = "how many arrays agree")]
 
-#[path = "../../eval/tests/kernels/pairs.rs"]
-#[allow(dead_code, reason = "shared with the test of XLA's kernels")]
-mod pairs;
 mod written;
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use eval::agreement::{Effort, Flavour, check};
+use executor::agreement::{Effort, Flavour, check};
+use executor::xla_kernels::{self, Loaded, Pair};
 use gpu::{Buffer, BufferTraffic};
-use pairs::{Loaded, Pair};
 use written::{Emitted, emitted};
 
 #[derive(Default)]
@@ -101,7 +98,7 @@ fn compare(pair: &Pair, limit: u64, tally: &Mutex<Tally>) {
 
 fn compare_all(loaded: Option<Loaded>, least: u64) {
     let Some(loaded) = loaded else { return };
-    let which = std::env::var("EVAL_KERNELS").unwrap_or_default();
+    let which = std::env::var("HLO_ANALYZER_KERNELS").unwrap_or_default();
     let (limit, every) = if which.is_empty() { (1 << 15, 16) } else { (1 << 18, 1) };
     let chosen: Vec<&Pair> = (loaded.pairs.iter().enumerate())
         .filter(|(i, pair)| match which.as_str() {
@@ -148,10 +145,10 @@ fn compare_all(loaded: Option<Loaded>, least: u64) {
 
 #[test]
 fn sectors_of_xla_kernels_are_those_of_the_code() {
-    compare_all(pairs::load(), 85);
+    compare_all(xla_kernels::load(), 85);
 }
 
 #[test]
 fn sectors_of_random_fusions_are_those_of_the_code() {
-    compare_all(pairs::load_random(), 80);
+    compare_all(xla_kernels::load_random(), 80);
 }

@@ -1,193 +1,243 @@
-//! Dots of all kinds, and convolution. Semantics: XLA "Operation Semantics", `service/hlo_evaluator*`.
+//! `dot` and `convolution`. Semantics: XLA "Operation Semantics"; numbers of less than 32 bits are
+//! accumulated in 32.
 
 use ir::AttributeKey::{self, *};
 
-use crate::case::{Case, Checked, MAX_ELEMENTS, Reason, ensure};
-use crate::traced::{Traced, for_each_index};
-use crate::windows::{check_window, under};
+use super::column::Column;
+use super::dispatch::Asked;
+use super::evaluator::{Evaluator, kind_of};
+use super::folding::Sum;
+use super::positions::{affine, array, each_index, strides};
+use super::types::{Kind, Short};
+use super::windows::under;
+use crate::checks::{Checked, Reason, dimensions, ensure};
+use crate::formats;
 
-/// Dimensions of one side of a dot.
-struct Side {
-    batch: Vec<usize>,
-    contracting: Vec<usize>,
-    free: Vec<usize>,
-}
+const CHUNK: usize = 1 << 18;
 
-impl Side {
-    /// `without` is the group dimension of a ragged dot, which has none of the three roles.
-    fn of(case: &Case<'_>, operand: usize, keys: [AttributeKey; 2], without: Option<usize>) -> Checked<Side> {
-        let rank = case.operand(operand)?.len();
-        let (batch, contracting) = (case.dimensions(keys[0], rank)?, case.dimensions(keys[1], rank)?);
-        let is_free =
-            |dim: &usize| !batch.contains(dim) && !contracting.contains(dim) && Some(*dim) != without;
-        let free = (0..rank).filter(is_free).collect();
-        Ok(Side { batch, contracting, free })
+/// Sums of rows of `length` products.
+pub(crate) fn products(
+    kind: Kind,
+    left: &Column,
+    right: &Column,
+    length: usize,
+    rows: usize,
+) -> Checked<Column> {
+    let row = |i: usize| {
+        cancel::check();
+        i * length..(i + 1) * length
+    };
+    if kind.is_integral() {
+        let (a, b) = (left.ints(), right.ints());
+        ensure(a.len() == b.len() && a.len() == length * rows, "whole numbers times others")?;
+        let sum = |i: usize| {
+            let products = row(i).map(|k| a[k].wrapping_mul(b[k]));
+            match kind {
+                Kind::Pred => products.fold(0, |any, p| any | p),
+                _ => kind.wrap(products.fold(0i64, i64::wrapping_add)),
+            }
+        };
+        let result = Column::int(kind, (0..rows).map(sum).collect());
+        return Ok(result);
     }
-
-    /// The index into this side for batch, free and contracting indices.
-    fn index(&self, batch: &[i64], free: &[i64], contracted: &[i64], rank: usize) -> Vec<i64> {
-        let mut index = vec![0; rank];
-        let parts = [(&self.batch, batch), (&self.free, free), (&self.contracting, contracted)];
-        for (dims, values) in parts {
-            dims.iter().zip(values).for_each(|(&dim, &i)| index[dim] = i);
-        }
-        index
-    }
-}
-
-fn sides(case: &Case<'_>, group: Option<usize>) -> Checked<[Side; 2]> {
-    let lhs = Side::of(case, 0, [LhsBatchDims, LhsContractingDims], None)?;
-    let rhs = Side::of(case, 1, [RhsBatchDims, RhsContractingDims], group)?;
-    let paired = lhs.batch.len() == rhs.batch.len() && lhs.contracting.len() == rhs.contracting.len();
-    ensure(paired, "batch and contracting dimensions do not come in pairs")?;
-    Ok([lhs, rhs])
-}
-
-/// The output dimensions are batch, free ones of lhs, free ones of rhs. A scale of a scaled dot has one
-/// element per block of its operand.
-pub(crate) fn dot(case: &Case<'_>) -> Checked<Traced> {
-    let sides = sides(case, None)?;
-    let dims = [case.operand(0)?, case.operand(1)?];
-    let (batches, frees) = (sides[0].batch.len(), sides[0].free.len());
-    ensure(case.output()?.len() == batches + frees + sides[1].free.len(), "the output's rank is wrong")?;
-    let contracted: Vec<i64> = sides[0].contracting.iter().map(|&dim| dims[0][dim]).collect();
-    let mut scales = Vec::new();
-    for (i, operand) in (2..case.operand_count()).zip(dims) {
-        let scale = case.operand(i)?;
-        let divides = |(&whole, &scale): (&i64, &i64)| scale > 0 && whole % scale == 0 || whole == scale;
-        let fits = scale.is_empty() || scale.len() == operand.len();
-        ensure(fits && operand.iter().zip(scale).all(divides), "a scale does not fit its operand")?;
-        scales.push(scale);
-    }
-    case.afford(contracted.iter().copied())?;
-    case.trace(|index, reads| {
-        let (batch, rest) = index.split_at(batches);
-        let (left, right) = rest.split_at(frees);
-        for_each_index(&contracted, |k| {
-            for (i, free) in [left, right].into_iter().enumerate() {
-                let from = sides[i].index(batch, free, k, dims[i].len());
-                reads.at(i, &from);
-                if let Some(scale) = scales.get(i) {
-                    let block = |(d, &size): (usize, &i64)| {
-                        from[d] / dims[i][d].checked_div(size).unwrap_or(1).max(1)
-                    };
-                    reads.at(i + 2, &scale.iter().enumerate().map(block).collect::<Vec<_>>());
+    if let Kind::Complex { .. } = kind {
+        let (a, b) = (left.complexes(), right.complexes());
+        ensure(a.len() == b.len() && a.len() == length * rows, "complex numbers times others")?;
+        let (mut values, mut errors) = (Vec::new(), Vec::new());
+        for i in 0..rows {
+            let mut parts = [Sum::default(); 2];
+            for k in row(i) {
+                let ([p, q], [r, s]) = (a[k], b[k]);
+                for (part, term) in parts.iter_mut().zip([[p * r, -q * s], [p * s, q * r]]) {
+                    term.iter().for_each(|&term| part.add(term, left.error_at(k) + right.error_at(k)));
                 }
             }
-        });
-    })
-}
-
-/// The rows of the ragged dimension form groups of the sizes in operand 2, in order; rows after the last
-/// group belong to none. If the ragged dimension is free, row m uses the rhs of its group. If it is
-/// contracted, output group g contracts the rows of group g. If it is a batch dimension, this is an ordinary
-/// dot. Group sizes are one vector here.
-pub(crate) fn ragged_dot(case: &Case<'_>) -> Checked<Traced> {
-    let lhs = case.operand(0)?;
-    let ragged = case.dimension(LhsRaggedDims, lhs.len())?;
-    let group = case.dimensions(RhsGroupDims, case.operand(1)?.len())?.first().copied();
-    let sides = sides(case, group)?;
-    let rhs_rank = case.operand(1)?.len();
-    ensure(case.operand(2)?.len() == 1, "group sizes with batch dimensions are not evaluated")?;
-    let groups = case.values(2)?;
-    let mut end = 0i64;
-    let ends: Vec<i64> = groups
-        .iter()
-        .map(|size| {
-            end = end.saturating_add((*size).max(0));
-            end
-        })
-        .collect();
-    let group_of = |row: i64| ends.iter().position(|&end| row < end);
-    let is_contracted = sides[0].contracting.iter().position(|&dim| dim == ragged);
-    let is_free = sides[0].free.iter().position(|&dim| dim == ragged);
-    let contracted: Vec<i64> = sides[0].contracting.iter().map(|&dim| lhs[dim]).collect();
-    let leading = usize::from(is_contracted.is_some());
-    let rank = leading + sides[0].batch.len() + sides[0].free.len() + sides[1].free.len();
-    ensure(case.output()?.len() == rank, "the output's rank is wrong")?;
-    ensure(is_free.is_some() == group.is_some(), "rhs_group_dims does not fit the ragged dimension")?;
-    case.afford(contracted.iter().copied().chain([groups.len() as i64]))?;
-    case.trace(|index, reads| {
-        let (own_group, rest) = index.split_at(leading);
-        let (batch, rest) = rest.split_at(sides[0].batch.len());
-        let (left, right) = rest.split_at(sides[0].free.len());
-        reads.all(2);
-        let row_group = is_free.map(|at| group_of(left[at]));
-        if row_group == Some(None) {
-            return;
+            let ends = parts.map(|part| part.finish(kind, kind));
+            values.push(ends.map(|(value, _)| value));
+            errors.push(ends[0].1.max(ends[1].1) * 2.0);
         }
-        for_each_index(&contracted, |k| {
-            if is_contracted.is_some_and(|at| group_of(k[at]).map(|g| g as i64) != own_group.first().copied())
-            {
-                return;
-            }
-            reads.at(0, &sides[0].index(batch, left, k, lhs.len()));
-            let mut from = sides[1].index(batch, right, k, rhs_rank);
-            if let (Some(dim), Some(Some(g))) = (group, row_group) {
-                from[dim] = g as i64;
-            }
-            reads.at(1, &from);
-        });
-    })
+        return Ok(Column { error: Some(errors), ..Column::complex(kind, values) });
+    }
+    let (a, b) = (left.reals(), right.reals());
+    ensure(a.len() == b.len() && a.len() == length * rows, "floating-point numbers times others")?;
+    // Emitters multiply in the operands' type, and add in it or in 32 bits.
+    let short = if left.kind == right.kind { left.kind } else { kind };
+    let working = match short {
+        Kind::F64 => kind,
+        Kind::Float(Short(formats::F16)) => short,
+        _ if kind == Kind::F64 => kind,
+        _ => Kind::Float(Short(formats::F32)),
+    };
+    let (mut values, mut errors) = (Vec::new(), Vec::new());
+    for i in 0..rows {
+        let mut sum = Sum::default();
+        for k in row(i) {
+            let (x, y, ex, ey) = (a[k], b[k], left.error_at(k), right.error_at(k));
+            let part = |size: f64, e: f64| if e == 0.0 { 0.0 } else { size.abs() * e };
+            // The products are rounded too.
+            let error =
+                part(x, ey) + part(y, ex) + part(ex, ey) + (x * y).abs() * short.unit() + short.tiny();
+            sum.add(x * y, if (x * y).is_finite() { error } else { 0.0 });
+        }
+        if length == 1 && sum.value == 0.0 {
+            sum.error = 0.0;
+        }
+        let (value, error) = sum.finish(kind, working);
+        values.push(value);
+        errors.push(error);
+    }
+    Ok(Column { error: Some(errors), ..Column::real(kind, values) })
 }
 
-/// `out[b, f, y] = Σ in[b', i, under the window] * kernel[i', f, k]`. With feature groups, output feature f
-/// reads the input features of its group only; with batch groups, the batch of its group only. A reversed
-/// window dimension reads the kernel from the end.
-pub(crate) fn convolution(case: &Case<'_>) -> Checked<Traced> {
-    let (input, kernel, output) = (case.operand(0)?, case.operand(1)?, case.output()?);
-    let labels = case.op.attributes.convolution_dims().ok_or("dim_labels is missing")?;
-    let window = case.op.attributes.window();
-    let groups = |key| case.op.attributes.int(key).unwrap_or(1).clamp(1, MAX_ELEMENTS);
+/// Converts a side to the type of the result.
+pub(crate) fn in_result_type(kind: Kind, column: &Column) -> Checked<Column> {
+    let is_same_sort = column.kind.is_integral() == kind.is_integral();
+    match column.kind == kind || is_same_sort && !matches!(kind, Kind::Complex { .. }) {
+        // A product of short types is exact in 64 bits.
+        true => Ok(column.clone()),
+        false => super::elementwise::convert(kind, column),
+    }
+}
+
+/// The output dimensions are batch, free ones of lhs, free ones of rhs.
+pub(crate) fn dot(
+    evaluator: &mut Evaluator<'_>,
+    asked: &Asked<'_>,
+    positions: &[i64],
+) -> Checked<Vec<Column>> {
+    let output = array(&asked.op.shape)?;
+    ensure(asked.operands().len() == 2, "a sparse dot")?;
+    let mut steps: [Vec<i64>; 2] = [vec![0; output.dims.len()], vec![0; output.dims.len()]];
+    let mut offsets: [Vec<i64>; 2] = [Vec::new(), Vec::new()];
+    let mut next = 0;
+    let mut contracted = Vec::new();
+    for (side, keys) in
+        [[LhsBatchDims, LhsContractingDims], [RhsBatchDims, RhsContractingDims]].iter().enumerate()
+    {
+        let operand = array(asked.operand_shape(side)?)?;
+        let rank = operand.dims.len();
+        let of = |key: AttributeKey| dimensions(asked.op.attributes.ints(key), rank);
+        let (batch, contracting) = (of(keys[0])?, of(keys[1])?);
+        let own = strides(&operand.dims);
+        let step = |to: usize, dim: usize, steps: &mut Vec<i64>| -> Checked<()> {
+            ensure(output.dims.get(to) == operand.dims.get(dim), "the output's sizes are wrong")?;
+            steps[to] = own[dim];
+            Ok(())
+        };
+        for (i, &dim) in batch.iter().enumerate() {
+            step(i, dim, &mut steps[side])?;
+        }
+        next = if side == 0 { batch.len() } else { next };
+        for dim in (0..rank).filter(|d| !batch.contains(d) && !contracting.contains(d)) {
+            step(next, dim, &mut steps[side])?;
+            next += 1;
+        }
+        let sizes: Vec<i64> = contracting.iter().map(|&d| operand.dims[d]).collect();
+        ensure(side == 0 || sizes == contracted, "the contracted sizes differ")?;
+        let weights: Vec<i64> = contracting.iter().map(|&d| own[d]).collect();
+        let turns = sizes.iter().try_fold(1i64, |n, s| n.checked_mul(*s)).filter(|&n| n <= 1 << 22);
+        let turns: Vec<i64> = (0..turns.ok_or("too much is contracted")?).collect();
+        each_index(&turns, &sizes, |_, index| {
+            offsets[side].push(index.iter().zip(&weights).map(|(i, w)| i * w).sum());
+        });
+        contracted = sizes;
+    }
+    ensure(next == output.dims.len(), "the output's rank is wrong")?;
+    let kind = kind_of(&asked.op.shape)?;
+    let length = offsets[0].len();
+    let mut result = Column::none(kind);
+    for positions in positions.chunks((CHUNK / length.max(1)).max(1)) {
+        let mut sides = Vec::new();
+        for side in 0..2 {
+            let bases = affine(positions, &output.dims, 0, &steps[side]);
+            let all: Vec<i64> = bases.iter().flat_map(|b| offsets[side].iter().map(move |o| b + o)).collect();
+            sides.push(in_result_type(kind, &super::moves::shared(evaluator, asked, side, &all)?)?);
+        }
+        evaluator.spend(positions.len() * length)?;
+        result.append(&products(kind, &sides[0], &sides[1], length, positions.len())?);
+    }
+    Ok(vec![result])
+}
+
+/// For the index arithmetic see the convolution of the traced evaluation.
+pub(crate) fn convolution(
+    evaluator: &mut Evaluator<'_>,
+    asked: &Asked<'_>,
+    positions: &[i64],
+) -> Checked<Vec<Column>> {
+    ensure(asked.operands().len() == 2, "a sparse convolution")?;
+    let (input, kernel) = (array(asked.operand_shape(0)?)?, array(asked.operand_shape(1)?)?);
+    let output = array(&asked.op.shape)?;
+    let labels = asked.op.attributes.convolution_dims().ok_or("dim_labels is missing")?;
+    let window = asked.op.attributes.window();
+    let turns = super::windows::check(window, window.len())?;
+    let groups = |key| asked.op.attributes.int(key).unwrap_or(1).clamp(1, 1 << 30);
     let (feature_groups, batch_groups) = (groups(FeatureGroupCount), groups(BatchGroupCount));
-    let ranks = [input.len(), kernel.len(), output.len(), labels.input_spatial.len() + 2];
+    let rank = window.len() + 2;
     let spatial = [&labels.input_spatial, &labels.kernel_spatial, &labels.output_spatial];
-    let named = [labels.input_batch, labels.input_feature, labels.output_batch, labels.output_feature];
-    let kernel_named = [labels.kernel_input_feature, labels.kernel_output_feature];
-    let mut all = spatial.into_iter().flatten().chain(&named).chain(&kernel_named);
-    let fits = ranks.iter().all(|&rank| rank == window.len() + 2)
+    let named = [
+        labels.input_batch,
+        labels.input_feature,
+        labels.output_batch,
+        labels.output_feature,
+        labels.kernel_input_feature,
+        labels.kernel_output_feature,
+    ];
+    let fits = [input, kernel, output].iter().all(|a| a.dims.len() == rank)
         && spatial.iter().all(|dims| dims.len() == window.len())
-        && all.all(|&dim| dim < output.len());
+        && spatial.into_iter().flatten().chain(&named).all(|&dim| dim < rank);
     ensure(fits, "the ranks do not fit the window")?;
-    check_window(window, window.len())?;
-    let features = kernel[labels.kernel_input_feature];
-    let (out_features, out_batch) = (output[labels.output_feature], output[labels.output_batch]);
-    let fits = features * feature_groups == input[labels.input_feature]
-        && out_batch * batch_groups == input[labels.input_batch]
+    let features = kernel.dims[labels.kernel_input_feature];
+    let (out_features, out_batch) = (output.dims[labels.output_feature], output.dims[labels.output_batch]);
+    let fits = features.checked_mul(feature_groups) == Some(input.dims[labels.input_feature])
+        && out_batch.checked_mul(batch_groups) == Some(input.dims[labels.input_batch])
         && out_features % feature_groups == 0
-        && out_features % batch_groups == 0;
+        && out_features % batch_groups == 0
+        && labels.kernel_spatial.iter().zip(window).all(|(&d, w)| kernel.dims[d] == w.size);
     ensure(fits, Reason::from("the groups do not fit the sizes"))?;
-    let sizes: Vec<i64> = labels.kernel_spatial.iter().map(|&dim| kernel[dim]).collect();
-    case.afford(sizes.iter().copied().chain([features]))?;
-    case.trace(|index, reads| {
-        let feature = index[labels.output_feature];
-        let feature_group = feature / (out_features / feature_groups).max(1);
-        let batch_group = feature / (out_features / batch_groups).max(1);
-        for_each_index(&sizes, |k| {
-            let mut from = vec![0; input.len()];
-            let mut weight = vec![0; kernel.len()];
-            let mut is_inside = true;
-            for (d, window) in window.iter().enumerate() {
-                let (of, at) = (labels.input_spatial[d], index[labels.output_spatial[d]]);
-                match under(window, input[of], at, k[d]) {
-                    Some(place) => from[of] = place,
-                    None => is_inside = false,
+    let sizes: Vec<i64> = labels.kernel_spatial.iter().map(|&dim| kernel.dims[dim]).collect();
+    let (own, weights) = (strides(&input.dims), strides(&kernel.dims));
+    let kind = kind_of(&asked.op.shape)?;
+    let turns: Vec<i64> = (0..turns).collect();
+    let length = turns.len() * features as usize;
+    ensure(length <= 1 << 22, "too much is contracted")?;
+    let mut result = Column::none(kind);
+    for positions in positions.chunks((CHUNK / length.max(1)).max(1)) {
+        // Padding is zero: its products are skipped, by reading element 0 of both sides and counting it as
+        // zero.
+        let (mut left, mut right, mut counts) = (Vec::new(), Vec::new(), Vec::new());
+        each_index(positions, &output.dims, |_, index| {
+            let feature = index[labels.output_feature];
+            let feature_group = feature / (out_features / feature_groups).max(1);
+            let batch_group = feature / (out_features / batch_groups).max(1);
+            let batch = batch_group * out_batch + index[labels.output_batch];
+            each_index(&turns, &sizes, |_, k| {
+                let mut from = batch * own[labels.input_batch];
+                let mut weight = feature * weights[labels.kernel_output_feature];
+                let mut is_inside = true;
+                for (d, window) in window.iter().enumerate() {
+                    let (of, at) = (labels.input_spatial[d], index[labels.output_spatial[d]]);
+                    match under(window, input.dims[of], at, k[d]) {
+                        Some(place) => from += place * own[of],
+                        None => is_inside = false,
+                    }
+                    let place = if window.is_reversed { sizes[d] - 1 - k[d] } else { k[d] };
+                    weight += place * weights[labels.kernel_spatial[d]];
                 }
-                let weight = &mut weight[labels.kernel_spatial[d]];
-                *weight = if window.is_reversed { sizes[d] - 1 - k[d] } else { k[d] };
-            }
-            from[labels.input_batch] = batch_group * out_batch + index[labels.output_batch];
-            weight[labels.kernel_output_feature] = feature;
-            for i in 0..features {
-                from[labels.input_feature] = feature_group * features + i;
-                weight[labels.kernel_input_feature] = i;
-                // Padding and holes are zeros: they read no input element, but are multiplied by the kernel
-                // like any other.
-                if is_inside {
-                    reads.at(0, &from);
+                for i in 0..features {
+                    let from = from + (feature_group * features + i) * own[labels.input_feature];
+                    left.push(if is_inside { from } else { 0 });
+                    right.push(weight + i * weights[labels.kernel_input_feature]);
+                    counts.push(is_inside);
                 }
-                reads.at(1, &weight);
-            }
+            });
         });
-    })
+        let mut left = in_result_type(kind, &super::moves::shared(evaluator, asked, 0, &left)?)?;
+        let mut right = in_result_type(kind, &super::moves::shared(evaluator, asked, 1, &right)?)?;
+        left.zero_where(|i| !counts[i]);
+        right.zero_where(|i| !counts[i]);
+        evaluator.spend(positions.len() * length)?;
+        result.append(&products(kind, &left, &right, length, positions.len())?);
+    }
+    Ok(vec![result])
 }

@@ -2,17 +2,17 @@
 
 /// A format by its numbers of bits for sign, exponent and mantissa.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Format {
-    pub(crate) exponent: u32,
-    pub(crate) mantissa: u32,
-    pub(crate) bias: i32,
-    pub(crate) specials: Specials,
+pub struct Format {
+    pub exponent: u32,
+    pub mantissa: u32,
+    pub bias: i32,
+    pub specials: Specials,
 }
 
 /// The codes that are not numbers. Source: `ml_dtypes`' descriptions of the formats that XLA's types are
 /// named after.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Specials {
+pub enum Specials {
     /// The largest exponent encodes infinity and NaN.
     Ieee,
     /// `fn`: no infinity; all-ones exponent and mantissa is NaN.
@@ -29,36 +29,32 @@ const fn ieee(exponent: u32, mantissa: u32) -> Format {
     Format { exponent, mantissa, bias: (1 << (exponent - 1)) - 1, specials: Specials::Ieee }
 }
 
-pub(crate) const F32: Format = ieee(8, 23);
-pub(crate) const F16: Format = ieee(5, 10);
-pub(crate) const BF16: Format = ieee(8, 7);
-pub(crate) const F8E5M2: Format = ieee(5, 2);
-pub(crate) const F8E4M3: Format = ieee(4, 3);
-pub(crate) const F8E3M4: Format = ieee(3, 4);
-pub(crate) const F8E4M3FN: Format = Format { exponent: 4, mantissa: 3, bias: 7, specials: Specials::Finite };
-pub(crate) const F8E4M3FNUZ: Format =
+pub const F32: Format = ieee(8, 23);
+pub const F16: Format = ieee(5, 10);
+pub const BF16: Format = ieee(8, 7);
+pub const F8E5M2: Format = ieee(5, 2);
+pub const F8E4M3: Format = ieee(4, 3);
+pub const F8E3M4: Format = ieee(3, 4);
+pub const F8E4M3FN: Format = Format { exponent: 4, mantissa: 3, bias: 7, specials: Specials::Finite };
+pub const F8E4M3FNUZ: Format =
     Format { exponent: 4, mantissa: 3, bias: 8, specials: Specials::FiniteUnsignedZero };
-pub(crate) const F8E5M2FNUZ: Format =
+pub const F8E5M2FNUZ: Format =
     Format { exponent: 5, mantissa: 2, bias: 16, specials: Specials::FiniteUnsignedZero };
-pub(crate) const F8E4M3B11FNUZ: Format =
+pub const F8E4M3B11FNUZ: Format =
     Format { exponent: 4, mantissa: 3, bias: 11, specials: Specials::FiniteUnsignedZero };
-pub(crate) const F4E2M1FN: Format =
-    Format { exponent: 2, mantissa: 1, bias: 1, specials: Specials::NumbersOnly };
-pub(crate) const F6E2M3FN: Format =
-    Format { exponent: 2, mantissa: 3, bias: 1, specials: Specials::NumbersOnly };
-pub(crate) const F6E3M2FN: Format =
-    Format { exponent: 3, mantissa: 2, bias: 3, specials: Specials::NumbersOnly };
+pub const F4E2M1FN: Format = Format { exponent: 2, mantissa: 1, bias: 1, specials: Specials::NumbersOnly };
+pub const F6E2M3FN: Format = Format { exponent: 2, mantissa: 3, bias: 1, specials: Specials::NumbersOnly };
+pub const F6E3M2FN: Format = Format { exponent: 3, mantissa: 2, bias: 3, specials: Specials::NumbersOnly };
 
-pub(crate) const F8E8M0FNU: Format =
-    Format { exponent: 8, mantissa: 0, bias: 127, specials: Specials::PowersOfTwo };
+pub const F8E8M0FNU: Format = Format { exponent: 8, mantissa: 0, bias: 127, specials: Specials::PowersOfTwo };
 
 /// 2^`exponent`, for normal exponents of `f64`.
-pub(crate) fn power_of_two(exponent: i32) -> f64 {
+pub fn power_of_two(exponent: i32) -> f64 {
     f64::from_bits(((exponent + 1023).clamp(0, 2047) as u64) << 52)
 }
 
 impl Format {
-    pub(crate) const fn bits(self) -> u32 {
+    pub const fn bits(self) -> u32 {
         let sign = if matches!(self.specials, Specials::PowersOfTwo) { 0 } else { 1 };
         sign + self.exponent + self.mantissa
     }
@@ -74,14 +70,14 @@ impl Format {
     }
 
     /// The smallest positive normal number.
-    pub(crate) fn smallest_normal(self) -> f64 {
+    pub fn smallest_normal(self) -> f64 {
         if self.specials == Specials::PowersOfTwo {
             return power_of_two(-self.bias);
         }
         power_of_two(1 - self.bias)
     }
 
-    pub(crate) fn largest(self) -> f64 {
+    pub fn largest(self) -> f64 {
         self.decode(self.largest_code())
     }
 
@@ -107,7 +103,7 @@ impl Format {
 
     /// The number of a code; higher bits are ignored.
     #[inline]
-    pub(crate) fn decode(self, code: u64) -> f64 {
+    pub fn decode(self, code: u64) -> f64 {
         if self.specials == Specials::PowersOfTwo {
             let code = code as i32 & 0xFF;
             return if code == 0xFF { f64::NAN } else { power_of_two(code - self.bias) };
@@ -191,7 +187,7 @@ impl Format {
     /// The code of the nearest number, ties to even. Overflow gives infinity; without one, NaN; without that,
     /// the largest number. With `saturates` it always gives the largest number, for infinity too.
     #[inline]
-    pub(crate) fn encode(self, value: f64, saturates: bool) -> u64 {
+    pub fn encode(self, value: f64, saturates: bool) -> u64 {
         match self.quickly_rounded(value) {
             Some(bits) => {
                 let field = ((bits >> 52 & 0x7FF) as i32 - 1023 + self.bias) as u64;
@@ -236,7 +232,7 @@ impl Format {
     }
 
     /// The nearest number of the format, as [`Format::encode`].
-    pub(crate) fn round(self, value: f64) -> f64 {
+    pub fn round(self, value: f64) -> f64 {
         match self.quickly_rounded(value) {
             Some(bits) => f64::from_bits(bits),
             None if self == F32 && !value.is_nan() => f64::from(value as f32),
@@ -245,19 +241,19 @@ impl Format {
     }
 
     /// The distance between neighbours of the format around `value`.
-    pub(crate) fn ulp(self, value: f64) -> f64 {
+    pub fn ulp(self, value: f64) -> f64 {
         let size = value.abs().min(self.largest());
         let exponent = ((size.to_bits() >> 52) as i32 - 1023).max(1 - self.bias);
         power_of_two(exponent - self.mantissa as i32)
     }
 }
 
-pub(crate) fn bf16_to_f32(bits: u32) -> f32 {
+pub fn bf16_to_f32(bits: u32) -> f32 {
     f32::from_bits(bits << 16)
 }
 
 /// Rounds to nearest, ties to even.
-pub(crate) fn f32_to_bf16(value: f32) -> u32 {
+pub fn f32_to_bf16(value: f32) -> u32 {
     let bits = value.to_bits();
     if value.is_nan() {
         return 0x7FFF;
@@ -266,11 +262,11 @@ pub(crate) fn f32_to_bf16(value: f32) -> u32 {
     (bits.wrapping_add(0x7FFF + (bits >> 16 & 1))) >> 16
 }
 
-pub(crate) fn f16_to_f32(bits: u32) -> f32 {
+pub fn f16_to_f32(bits: u32) -> f32 {
     F16.decode(u64::from(bits)) as f32
 }
 
-pub(crate) fn f32_to_f16(value: f32) -> u32 {
+pub fn f32_to_f16(value: f32) -> u32 {
     if value.is_nan() { 0x7FFF } else { F16.encode(f64::from(value), false) as u32 }
 }
 

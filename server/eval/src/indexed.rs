@@ -1,185 +1,176 @@
-//! Ops with dynamic indices: dynamic slices, gather, scatter. The values of the index operands must be known.
-//!
-//! Semantics: XLA "Operation Semantics". Start indices are clamped so that a slice stays inside, except that
-//! a scatter skips an update whose window leaves the operand.
+//! Slices and gathers with dynamic start indices, which are clamped so that a slice stays inside.
+
+use std::rc::Rc;
 
 use ir::AttributeKey;
 
-use crate::case::{Case, Checked, Reason, ensure};
-use crate::traced::{Read, Traced, for_each_index, position};
+use super::column::Column;
+use super::dispatch::Asked;
+use super::evaluator::{Evaluator, kind_of};
+use super::moves::{shared, woven};
+use super::positions::{array, count, each_index, strides};
+use super::types::Kind;
+use crate::checks::{Checked, dimensions, ensure};
+
+/// An index as a number. Unsigned ones beyond the signed range become very large.
+fn as_index(kind: Kind, value: i64) -> i64 {
+    if kind == Kind::Unsigned(64) && value < 0 { i64::MAX } else { value }
+}
 
 /// The start of a slice of size `slice` in `whole`, by the index operands from `first` on.
-fn starts(case: &Case<'_>, first: usize, whole: &[i64], slice: &[i64]) -> Checked<Vec<i64>> {
-    ensure(whole.len() == slice.len(), "the slice and the array differ in rank")?;
-    ensure(
-        whole.iter().zip(slice).all(|(whole, slice)| slice <= whole),
-        "the slice is larger than the array",
-    )?;
-    let mut given: Vec<i64> = Vec::new();
-    for i in first..case.operand_count() {
-        given.extend(case.values(i)?);
+fn starts(
+    evaluator: &mut Evaluator<'_>,
+    asked: &Asked<'_>,
+    first: usize,
+    whole: &[i64],
+    slice: &[i64],
+) -> Checked<Vec<i64>> {
+    let fits = whole.len() == slice.len() && whole.iter().zip(slice).all(|(whole, slice)| slice <= whole);
+    ensure(fits, "the slice does not fit the array")?;
+    let mut given = Vec::new();
+    for i in first..asked.operands().len() {
+        let index = array(asked.operand_shape(i)?)?;
+        let all: Vec<i64> = (0..count(index).min(64)).collect();
+        let column = evaluator.at(asked.frame, asked.operand(i)?, 0, all)?;
+        ensure(column.error.is_none(), "a place that depends on an inexact number")?;
+        given.extend(column.ints().iter().map(|&v| as_index(column.kind, v)));
     }
     ensure(given.len() == whole.len(), "not one index per dimension")?;
     let clamped = given.iter().zip(whole).zip(slice);
-    Ok(clamped.map(|((&start, &whole), &slice)| start.clamp(0, whole - slice)).collect())
+    Ok(clamped.map(|((&start, &whole), &slice)| start.min(whole - slice).max(0)).collect())
 }
 
-/// Every output element depends on all start indices.
-pub(crate) fn dynamic_slice(case: &Case<'_>) -> Checked<Traced> {
-    let starts = starts(case, 1, case.operand(0)?, case.output()?)?;
-    case.trace(|index, reads| {
-        let from: Vec<i64> = index.iter().zip(&starts).map(|(i, start)| i + start).collect();
-        reads.at(0, &from);
-        (1..case.operand_count()).for_each(|i| reads.all(i));
-    })
+pub(crate) fn dynamic_slice(evaluator: &mut Evaluator<'_>, asked: &Asked<'_>) -> Checked<Column> {
+    let (operand, output) = (array(asked.operand_shape(0)?)?, array(&asked.op.shape)?);
+    let starts = starts(evaluator, asked, 1, &operand.dims, &output.dims)?;
+    let own = strides(&operand.dims);
+    let base = starts.iter().zip(&own).map(|(start, stride)| start * stride).sum();
+    let from = super::positions::affine(&asked.batch.positions, &output.dims, base, &own);
+    Ok(Rc::unwrap_or_clone(evaluator.at(asked.frame, asked.operand(0)?, 0, from)?))
 }
 
-/// The update inside its window, the operand elsewhere; inside the window an element also depends on all
-/// start indices.
-pub(crate) fn dynamic_update_slice(case: &Case<'_>) -> Checked<Traced> {
-    let starts = starts(case, 2, case.operand(0)?, case.operand(1)?)?;
-    case.trace(|index, reads| {
-        let from: Vec<i64> = index.iter().zip(&starts).map(|(i, start)| i - start).collect();
-        if !reads.at_if_inside(1, &from) {
-            reads.at(0, index);
+/// The update inside its window, the operand elsewhere.
+pub(crate) fn dynamic_update_slice(evaluator: &mut Evaluator<'_>, asked: &Asked<'_>) -> Checked<Column> {
+    let (operand, update) = (array(asked.operand_shape(0)?)?, array(asked.operand_shape(1)?)?);
+    let starts = starts(evaluator, asked, 2, &operand.dims, &update.dims)?;
+    let own = strides(&update.dims);
+    let (mut before, mut after, mut choice) = (Vec::new(), Vec::new(), Vec::new());
+    each_index(&asked.batch.positions, &operand.dims, |i, index| {
+        let mut place = Some(0);
+        for d in 0..index.len() {
+            let at = index[d] - starts[d];
+            let is_inside = (0..update.dims[d]).contains(&at);
+            place = place.filter(|_| is_inside).map(|place| place + at * own[d]);
         }
-        (2..case.operand_count()).for_each(|i| reads.all(i));
-    })
+        choice.push(usize::from(place.is_some()));
+        match place {
+            Some(place) => after.push(place),
+            None => before.push(asked.batch.positions[i]),
+        }
+    });
+    let kind = kind_of(&asked.op.shape)?;
+    let mut part = |operand: usize, from: Vec<i64>| -> Checked<Column> {
+        match from.is_empty() {
+            true => Ok(Column::none(kind)),
+            false => Ok(Rc::unwrap_or_clone(evaluator.at(asked.frame, asked.operand(operand)?, 0, from)?)),
+        }
+    };
+    let parts = [part(0, before)?, part(1, after)?];
+    Ok(woven(kind, &parts, &choice))
 }
 
-/// The index vectors of a gather or scatter.
-struct IndexVectors<'a> {
-    dims: &'a [i64],
-    /// The dimension of the index vectors; the rank if vectors are scalars.
+/// The layout of the index vectors of a gather or scatter.
+pub(crate) struct Vectors {
+    operand: usize,
+    pub(crate) dims: Vec<i64>,
     vector_dim: usize,
-    length: i64,
-    values: &'a [i64],
+    pub(crate) length: i64,
 }
 
-impl<'a> IndexVectors<'a> {
-    fn of(case: &Case<'a>, operand: usize) -> Checked<IndexVectors<'a>> {
-        let dims = case.operand(operand)?;
-        let vector_dim = case.op.attributes.int(AttributeKey::IndexVectorDim);
-        let vector_dim = vector_dim.and_then(|dim| usize::try_from(dim).ok()).filter(|&d| d <= dims.len());
-        let vector_dim = vector_dim.ok_or_else(|| Reason::from("index_vector_dim is no dimension"))?;
+impl Vectors {
+    pub(crate) fn of(asked: &Asked<'_>, operand: usize) -> Checked<Vectors> {
+        let dims = array(asked.operand_shape(operand)?)?.dims.clone();
+        let dim = asked.op.attributes.int(AttributeKey::IndexVectorDim);
+        let vector_dim = dim.and_then(|dim| usize::try_from(dim).ok()).filter(|&d| d <= dims.len());
+        let vector_dim = vector_dim.ok_or("index_vector_dim is no dimension")?;
         let length = dims.get(vector_dim).copied().unwrap_or(1);
-        Ok(IndexVectors { dims, vector_dim, length, values: case.values(operand)? })
+        Ok(Vectors { operand, dims, vector_dim, length })
     }
 
-    /// The sizes of the array of vectors.
-    fn batch(&self) -> Vec<i64> {
-        (0..self.dims.len()).filter(|&dim| dim != self.vector_dim).map(|dim| self.dims[dim]).collect()
+    pub(crate) fn batch_rank(&self) -> usize {
+        self.dims.len() - usize::from(self.vector_dim < self.dims.len())
     }
 
-    /// Component `k` of the vector at `batch`: its index, and its value.
-    fn component(&self, batch: &[i64], k: i64) -> Option<(Vec<i64>, i64)> {
-        let mut at = batch.to_vec();
-        if self.vector_dim < self.dims.len() {
-            at.insert(self.vector_dim, k);
-        }
-        let value = *self.values.get(position(self.dims, &at)?)?;
-        Some((at, value))
+    /// The position of component 0 of the vector at `batch`, and the distance to the next component.
+    pub(crate) fn place(&self, batch: &[i64], own: &[i64]) -> i64 {
+        let dims = (0..self.dims.len()).filter(|&d| d != self.vector_dim);
+        dims.zip(batch).map(|(d, i)| own[d] * i).sum()
     }
 
-    /// The entry of a vector's index `batch` for dimension `dim` of the indices.
-    fn batch_entry(&self, batch: &[i64], dim: usize) -> i64 {
+    /// The entry of a vector's index for dimension `dim` of the indices.
+    pub(crate) fn batch_entry(&self, batch: &[i64], dim: usize) -> i64 {
         let at = if dim > self.vector_dim { dim - 1 } else { dim };
         batch.get(at).copied().unwrap_or_default()
     }
+
+    /// The components of all vectors at `batches`, vector by vector.
+    pub(crate) fn values(
+        &self,
+        evaluator: &mut Evaluator<'_>,
+        asked: &Asked<'_>,
+        places: &[i64],
+    ) -> Checked<Vec<i64>> {
+        let own = strides(&self.dims);
+        let step = own.get(self.vector_dim).copied().unwrap_or(0);
+        let all: Vec<i64> = places.iter().flat_map(|p| (0..self.length).map(move |k| p + k * step)).collect();
+        let column = shared(evaluator, asked, self.operand, &all)?;
+        ensure(column.error.is_none(), "a place that depends on an inexact number")?;
+        Ok(column.ints().iter().map(|&v| as_index(column.kind, v)).collect())
+    }
 }
 
-/// An output element belongs to one index vector (by its dimensions outside `offset_dims`) and to one element
-/// of the slice there (by its dimensions in `offset_dims`, those of the slice that are neither collapsed nor
-/// batching). It reads that element and the whole vector.
-pub(crate) fn gather(case: &Case<'_>) -> Checked<Traced> {
-    let (operand, output) = (case.operand(0)?, case.output()?);
-    let vectors = IndexVectors::of(case, 1)?;
-    let offset_dims = case.dimensions(AttributeKey::OffsetDims, output.len())?;
-    let collapsed = case.dimensions(AttributeKey::CollapsedSliceDims, operand.len())?;
-    let start_map = case.dimensions(AttributeKey::StartIndexMap, operand.len())?;
-    let batching = case.dimensions(AttributeKey::OperandBatchingDims, operand.len())?;
-    let index_batching = case.dimensions(AttributeKey::StartIndicesBatchingDims, vectors.dims.len())?;
-    let sizes = case.ints(AttributeKey::SliceSizes);
-    let window: Vec<usize> =
-        (0..operand.len()).filter(|dim| !collapsed.contains(dim) && !batching.contains(dim)).collect();
-    let fits = sizes.len() == operand.len()
-        && sizes.iter().zip(operand).all(|(slice, whole)| (0..=*whole).contains(slice))
+pub(crate) fn gather(evaluator: &mut Evaluator<'_>, asked: &Asked<'_>) -> Checked<Column> {
+    let (operand, output) = (array(asked.operand_shape(0)?)?, array(&asked.op.shape)?);
+    let vectors = Vectors::of(asked, 1)?;
+    let (rank, out_rank) = (operand.dims.len(), output.dims.len());
+    let of = |key, rank| dimensions(asked.op.attributes.ints(key), rank);
+    let offset_dims = of(AttributeKey::OffsetDims, out_rank)?;
+    let collapsed = of(AttributeKey::CollapsedSliceDims, rank)?;
+    let start_map = of(AttributeKey::StartIndexMap, rank)?;
+    let batching = of(AttributeKey::OperandBatchingDims, rank)?;
+    let index_batching = of(AttributeKey::StartIndicesBatchingDims, vectors.dims.len())?;
+    let sizes = asked.op.attributes.ints(AttributeKey::SliceSizes);
+    let window: Vec<usize> = (0..rank).filter(|d| !collapsed.contains(d) && !batching.contains(d)).collect();
+    let fits = sizes.len() == rank
+        && sizes.iter().zip(&operand.dims).all(|(slice, whole)| (0..=*whole).contains(slice))
         && window.len() == offset_dims.len()
-        && output.len() == offset_dims.len() + vectors.batch().len()
+        && out_rank == offset_dims.len() + vectors.batch_rank()
         && vectors.length == start_map.len() as i64
         && batching.len() == index_batching.len();
     ensure(fits, "the attributes of the gather do not fit its shapes")?;
-    case.trace(|index, reads| {
-        let batch: Vec<i64> =
-            (0..output.len()).filter(|dim| !offset_dims.contains(dim)).map(|dim| index[dim]).collect();
-        let mut from = vec![0; operand.len()];
-        for (k, &dim) in start_map.iter().enumerate() {
-            if let Some((at, start)) = vectors.component(&batch, k as i64) {
-                from[dim] = start.clamp(0, operand[dim] - sizes[dim]);
-                reads.at(1, &at);
-            }
-        }
-        for (&dim, &index_dim) in batching.iter().zip(&index_batching) {
-            from[dim] = vectors.batch_entry(&batch, index_dim);
-        }
-        window.iter().zip(&offset_dims).for_each(|(&dim, &offset)| from[dim] += index[offset]);
-        reads.at(0, &from);
-    })
-}
-
-/// Every update element belongs to one index vector and one element of its window. The window is placed in
-/// the operand at the vector's value, or nowhere if it does not fit. An output element depends on its old
-/// value, on all updates that land on it, and on all indices, since each could direct an update there.
-pub(crate) fn scatter(case: &Case<'_>) -> Checked<Traced> {
-    let count = case.operand_count() / 2;
-    ensure(count > 0 && case.operand_count() % 2 == 1, "a scatter takes n operands, indices, n updates")?;
-    let (operand, updates) = (case.operand(0)?, case.operand(count + 1)?);
-    let vectors = IndexVectors::of(case, count)?;
-    let window_dims = case.dimensions(AttributeKey::UpdateWindowDims, updates.len())?;
-    let inserted = case.dimensions(AttributeKey::InsertedWindowDims, operand.len())?;
-    let start_map = case.dimensions(AttributeKey::ScatterDimsToOperandDims, operand.len())?;
-    let batching = case.dimensions(AttributeKey::InputBatchingDims, operand.len())?;
-    let index_batching = case.dimensions(AttributeKey::ScatterIndicesBatchingDims, vectors.dims.len())?;
-    let window: Vec<usize> =
-        (0..operand.len()).filter(|dim| !inserted.contains(dim) && !batching.contains(dim)).collect();
-    let fits = window.len() == window_dims.len()
-        && updates.len() == window_dims.len() + vectors.batch().len()
-        && vectors.length == start_map.len() as i64
-        && batching.len() == index_batching.len();
-    ensure(fits && case.output()? == operand, "the attributes of the scatter do not fit its shapes")?;
-    let mut sizes = vec![1; operand.len()];
-    window.iter().zip(&window_dims).for_each(|(&dim, &of)| sizes[dim] = updates[of]);
-
-    let mut arrivals = vec![Vec::new(); operand.iter().product::<i64>() as usize];
-    let mut source = 0;
-    for_each_index(updates, |index| {
-        let batch: Vec<i64> =
-            (0..updates.len()).filter(|dim| !window_dims.contains(dim)).map(|dim| index[dim]).collect();
-        let mut to = vec![0; operand.len()];
-        for (k, &dim) in start_map.iter().enumerate() {
-            to[dim] = vectors.component(&batch, k as i64).map_or(0, |(_, start)| start);
-        }
-        for (&dim, &index_dim) in batching.iter().zip(&index_batching) {
-            to[dim] = vectors.batch_entry(&batch, index_dim);
-        }
-        let fits = (0..operand.len()).all(|d| to[d] >= 0 && to[d] <= operand[d] - sizes[d]);
-        window.iter().zip(&window_dims).for_each(|(&dim, &of)| to[dim] = to[dim].saturating_add(index[of]));
-        if let (true, Some(at)) = (fits, position(operand, &to)) {
-            arrivals[at].push(source);
-        }
-        source += 1;
+    let own = strides(&vectors.dims);
+    let (mut places, mut fixed) = (Vec::new(), Vec::new());
+    let weights = strides(&operand.dims);
+    each_index(&asked.batch.positions, &output.dims, |_, index| {
+        let batch: Vec<i64> = (0..out_rank).filter(|d| !offset_dims.contains(d)).map(|d| index[d]).collect();
+        places.push(vectors.place(&batch, &own));
+        let offsets = window.iter().zip(&offset_dims).map(|(&dim, &offset)| index[offset] * weights[dim]);
+        let batched = batching.iter().zip(&index_batching);
+        let batched = batched.map(|(&dim, &of)| vectors.batch_entry(&batch, of) * weights[dim]);
+        fixed.push(offsets.sum::<i64>() + batched.sum::<i64>());
     });
-    let replica = case.setting.replica;
-    let mut at = 0;
-    case.trace(|_, reads| {
-        for k in 0..count {
-            reads.position(k, at);
-            let updates = (count + 1 + k) as u32;
-            for &position in &arrivals[at] {
-                reads.add(&[Read { operand: updates, leaf: 0, replica, position }]);
-            }
-        }
-        reads.all(count);
-        at += 1;
-    })
+    let values = vectors.values(evaluator, asked, &places)?;
+    let length = vectors.length as usize;
+    let from: Vec<i64> = fixed
+        .iter()
+        .enumerate()
+        .map(|(i, fixed)| {
+            let starts = start_map.iter().enumerate().map(|(k, &dim)| {
+                let start = values[i * length + k].min(operand.dims[dim] - sizes[dim]).max(0);
+                start * weights[dim]
+            });
+            fixed + starts.sum::<i64>()
+        })
+        .collect();
+    shared(evaluator, asked, 0, &from)
 }

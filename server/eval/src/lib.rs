@@ -1,38 +1,68 @@
-//! Reference evaluation: the dependences of each element of an op's result, computed by running the op's
-//! definition as plain loops over indices on tensors whose elements are tags; random valid programs to test
-//! with; the values of elements; and execution of kernels.
+//! The reference interpreter: the elements of an op graph, by the ops' definitions.
 //!
-//! * [`trace`]: one op. [`trace_graph`]: a graph, through its ops, over one or several replicas.
-//! * [`generate`]: random instructions and fusions of every opcode, as HLO text and as graphs.
-//! * [`mod@reference`]: the interpreter, which returns values with the error that a right answer may have.
-//! * [`ptx`]: executes PTX text: threads, warps and blocks. [`agreement`]: compares kernels with the
-//!   interpreter.
+//! [`evaluate`] goes from literals, or from a [`Fill`] of all parameters, to text. [`Evaluator::elements`]
+//! returns single elements, evaluating operands on demand; [`Evaluator::whole`] returns an array. Ops work on
+//! [`Column`]s, many elements of one op at a time. Numbers are rounded to their type after every op, as the
+//! GPU emitters do. Each value has an error bound for right answers ([`Column::error`]): none for integers,
+//! data movement and single roundings, ulps for functions that the hardware approximates, n·u·Σ|x| for sums.
 //!
-//! Other crates compare their faster results with these, element by element.
+//! Not evaluated: [`NOT_EVALUATED`], collectives of more than one device, tiled layouts, and ops that read
+//! across a dynamic dimension. Denormals are kept, as in XLA's evaluator and GPU code; its CPU code flushes
+//! them to zero. Values that XLA does not define (`rng`) have a note ([`Evaluator::notes`]).
 //!
-//! Architecture Invariant: no maps, no algebra, no shortcuts: what is fast elsewhere is slow and obvious
-//! here. It does not depend on `indexing`. Nothing panics, whatever the op; work is bounded by
-//! [`MAX_ELEMENTS`] and [`MAX_WORK`].
+//! Architecture Invariant: nothing of PTX or of kernels; only the graph is evaluated.
 
-pub mod agreement;
-mod case;
+mod arrays;
+mod batch_norms;
+mod called;
+mod checks;
+mod collectives;
+mod column;
+mod complex;
 mod contractions;
-mod evaluate;
-mod formats;
-pub mod generate;
-mod graph;
+mod decompositions;
+mod dispatch;
+mod elementwise;
+mod evaluation;
+mod evaluator;
+mod expansions;
+mod extents;
+mod fill;
+mod folding;
+pub mod formats;
+mod frames;
 mod indexed;
+mod integers;
+mod known;
+mod literals;
 mod moves;
-mod numbers;
-pub mod ptx;
-pub mod reference;
-mod replicas;
-mod rows;
-mod traced;
+mod positions;
+mod precision;
+mod ragged;
+mod random_bits;
+mod reals;
+mod reductions;
+mod replica_groups;
+mod rng;
+mod scans;
+mod scatters;
+mod sorting;
+mod stochastic;
+mod summary;
+mod transforms;
+mod types;
+mod whole;
 mod windows;
 
-pub use case::{Callees, MAX_ELEMENTS, MAX_WORK, Reason, Setting, leaves, no_callees};
-pub use evaluate::trace;
-pub use graph::{TracedValue, trace_graph};
-pub use replicas::replica_group;
-pub use traced::{Read, Traced, for_each_index, index_at, position};
+pub use arrays::EvaluatedArray;
+pub use checks::{Callees, Checked, Reason, dimensions, ensure, leaves, no_callees};
+pub use column::{Column, Values};
+pub use dispatch::NOT_EVALUATED;
+pub use evaluation::{Arguments, Evaluation, Form, Target, evaluate, needed_parameters};
+pub use evaluator::{DEFAULT_WORK, Evaluator, Inputs};
+pub use fill::Fill;
+pub use literals::{parse as parse_literal, print as print_literal};
+pub use positions::memory_strides;
+pub use replica_groups::replica_group;
+pub use types::{Kind, Short};
+pub use windows::under;

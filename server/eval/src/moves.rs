@@ -1,213 +1,325 @@
-//! Ops that move elements, with places known from shapes and attributes. Semantics: XLA "Operation
-//! Semantics".
+//! Ops that move elements, with places from shapes and attributes, or from index operands for the dynamic
+//! ones.
 
-use ir::{ArrayShape, AttributeKey, ElementTypeExt, Opcode};
+use std::rc::Rc;
 
-use crate::case::{Case, Checked, MAX_ELEMENTS, ensure};
-use crate::traced::{Traced, for_each_index, position};
+use ir::{AttributeKey, ElementTypeExt, Opcode};
 
-/// Element i of each operand; a scalar operand beside arrays has one element.
-pub(crate) fn elementwise(case: &Case<'_>) -> Checked<Traced> {
-    if case.op.opcode == Opcode::BitcastConvert {
-        return bitcast_convert(case);
-    }
-    let scalar: Vec<bool> =
-        (0..case.operand_count()).map(|i| Ok(case.operand(i)?.is_empty())).collect::<Checked<_>>()?;
-    case.trace(|index, reads| {
-        for (i, &is_scalar) in scalar.iter().enumerate() {
-            reads.at(i, if is_scalar { &[] } else { index });
+use super::column::Column;
+use super::dispatch::Asked;
+use super::evaluator::{Evaluator, kind_of};
+use super::positions::{affine, array, count, distinct, each_index, from_memory, memory_strides, strides};
+use super::types::Kind;
+use super::{indexed, literals};
+use crate::checks::{Checked, dimensions, ensure};
+
+type Answer = Checked<Column>;
+
+pub(crate) fn moved(evaluator: &mut Evaluator<'_>, asked: &Asked<'_>) -> Answer {
+    let positions = &asked.batch.positions;
+    let output = array(&asked.op.shape)?;
+    match asked.op.opcode {
+        Opcode::Constant => {
+            let whole = literals::constant(asked.op)?;
+            Ok(whole.pick(&positions.iter().map(|&p| p as u32).collect::<Vec<_>>()))
         }
-    })
-}
-
-/// Element i of operand 0 only.
-pub(crate) fn copy(case: &Case<'_>) -> Checked<Traced> {
-    case.trace(|index, reads| reads.at(0, index))
-}
-
-/// The same bits with another width: a wide element is a row of narrow ones.
-fn bitcast_convert(case: &Case<'_>) -> Checked<Traced> {
-    let (output, operand) = (case.output()?.len(), case.operand(0)?.to_vec());
-    case.trace(|index, reads| {
-        if output > operand.len() {
-            reads.at(0, &index[..operand.len()]);
-        } else if output < operand.len() {
-            (0..operand[output]).for_each(|k| reads.at(0, &[index, &[k]].concat()));
-        } else {
-            reads.at(0, index);
-        }
-    })
-}
-
-/// `dimensions[i]` is the output dimension that operand dimension i becomes.
-pub(crate) fn broadcast(case: &Case<'_>) -> Checked<Traced> {
-    let dims = case.dimensions(AttributeKey::Dimensions, case.output()?.len())?;
-    case.trace(|index, reads| reads.at(0, &dims.iter().map(|&dim| index[dim]).collect::<Vec<_>>()))
-}
-
-/// Output dimension i is operand dimension `dimensions[i]`.
-pub(crate) fn transpose(case: &Case<'_>) -> Checked<Traced> {
-    let rank = case.operand(0)?.len();
-    let dims = case.dimensions(AttributeKey::Dimensions, rank)?;
-    ensure(dims.len() == rank && case.output()?.len() == rank, "dimensions is not a permutation")?;
-    case.trace(|index, reads| {
-        let mut from = vec![0; rank];
-        dims.iter().zip(index).for_each(|(&dim, &i)| from[dim] = i);
-        reads.at(0, &from);
-    })
-}
-
-pub(crate) fn reverse(case: &Case<'_>) -> Checked<Traced> {
-    let operand = case.operand(0)?;
-    let dims = case.dimensions(AttributeKey::Dimensions, operand.len())?;
-    ensure(case.output()?.len() == operand.len(), "output and operand differ in rank")?;
-    case.trace(|index, reads| {
-        let mut from = index.to_vec();
-        dims.iter().for_each(|&dim| from[dim] = operand[dim] - 1 - index[dim]);
-        reads.at(0, &from);
-    })
-}
-
-/// Rotates left by one shift per listed dimension.
-pub(crate) fn shuffle(case: &Case<'_>) -> Checked<Traced> {
-    let operand = case.operand(0)?;
-    let dims = case.dimensions(AttributeKey::Dimensions, operand.len())?;
-    let shifts = case.op.attributes.ints(AttributeKey::Shifts);
-    ensure(case.output()? == operand, "the output's sizes are not the operand's")?;
-    ensure(shifts.len() == dims.len(), "shifts does not have a number per dimension")?;
-    case.trace(|index, reads| {
-        let mut from = index.to_vec();
-        for (&dim, &shift) in dims.iter().zip(shifts) {
-            from[dim] = (index[dim] + shift.rem_euclid(operand[dim])) % operand[dim];
-        }
-        reads.at(0, &from);
-    })
-}
-
-/// The elements from start to limit with a stride.
-pub(crate) fn slice(case: &Case<'_>) -> Checked<Traced> {
-    let slices = case.op.attributes.triples(AttributeKey::Slice);
-    let fits = slices.len() == case.output()?.len()
-        && slices.len() == case.operand(0)?.len()
-        && slices.iter().zip(case.operand(0)?).all(|(s, &size)| s[2] > 0 && s[0] >= 0 && s[1] <= size);
-    ensure(fits, "slice does not fit the output")?;
-    let taken: Vec<Vec<i64>> = slices
-        .iter()
-        .map(|&[start, limit, stride]| (start..limit).step_by(stride as usize).collect())
-        .collect();
-    let fits = taken.iter().zip(case.output()?).all(|(taken, &size)| taken.len() as i64 == size);
-    ensure(fits, "the output's sizes are not those of the slice")?;
-    case.trace(|index, reads| {
-        let from: Vec<i64> = taken.iter().zip(index).map(|(taken, &i)| taken[i as usize]).collect();
-        reads.at(0, &from);
-    })
-}
-
-/// Concatenates the operands.
-pub(crate) fn concatenate(case: &Case<'_>) -> Checked<Traced> {
-    let dim = case.dimension(AttributeKey::Dimensions, case.output()?.len())?;
-    let mut sizes = Vec::new();
-    for i in 0..case.operand_count() {
-        sizes.push(*case.operand(i)?.get(dim).ok_or("an operand has too few dimensions")?);
-    }
-    case.trace(|index, reads| {
-        let mut from = index.to_vec();
-        for (i, &size) in sizes.iter().enumerate() {
-            if from[dim] < size {
-                return reads.at(i, &from);
+        Opcode::Iota => {
+            let dim = asked.op.attributes.int(AttributeKey::IotaDimension).unwrap_or(0);
+            let dim = dimensions(&[dim], output.dims.len())?[0];
+            let kind = kind_of(&asked.op.shape)?;
+            let mut values = Vec::with_capacity(positions.len());
+            each_index(positions, &output.dims, |_, index| values.push(index[dim]));
+            match kind {
+                _ if kind.is_integral() => {
+                    Ok(Column::int(kind, values.iter().map(|&v| kind.wrap(v)).collect()))
+                }
+                Kind::Complex { .. } => {
+                    Ok(Column::complex(kind, values.iter().map(|&v| [kind.round(v as f64), 0.0]).collect()))
+                }
+                _ => Ok(Column::real(kind, values.iter().map(|&v| kind.round(v as f64)).collect())),
             }
-            from[dim] -= size;
         }
-    })
+        Opcode::Broadcast => broadcast(evaluator, asked),
+        Opcode::Transpose | Opcode::Reverse | Opcode::Slice => {
+            let from = places(asked)?;
+            taken(evaluator, asked, 0, from)
+        }
+        Opcode::Shuffle => {
+            let from = rotated(asked)?;
+            taken(evaluator, asked, 0, from)
+        }
+        Opcode::Reshape => {
+            let same = count(array(asked.operand_shape(0)?)?) == count(output);
+            ensure(same && asked.op.operand_shapes.len() == 1, "the element counts differ")?;
+            taken(evaluator, asked, 0, positions.clone())
+        }
+        Opcode::Bitcast => bitcast(evaluator, asked),
+        Opcode::BitcastConvert => bitcast_convert(evaluator, asked),
+        Opcode::Concatenate => concatenate(evaluator, asked),
+        Opcode::Pad => pad(evaluator, asked),
+        Opcode::DynamicSlice => indexed::dynamic_slice(evaluator, asked),
+        Opcode::DynamicUpdateSlice => indexed::dynamic_update_slice(evaluator, asked),
+        Opcode::Gather => indexed::gather(evaluator, asked),
+        opcode => Err(format!("{opcode} is not evaluated").into()),
+    }
+}
+
+/// Elements of an operand at places that are distinct, or nearly.
+fn taken(evaluator: &mut Evaluator<'_>, asked: &Asked<'_>, operand: usize, from: Vec<i64>) -> Answer {
+    let column = evaluator.at(asked.frame, asked.operand(operand)?, 0, from)?;
+    Ok(Rc::unwrap_or_clone(column))
+}
+
+/// Elements of an operand at places that may repeat: each is evaluated once.
+pub(crate) fn shared(
+    evaluator: &mut Evaluator<'_>,
+    asked: &Asked<'_>,
+    operand: usize,
+    from: &[i64],
+) -> Answer {
+    let (different, numbers) = distinct(from);
+    let column = evaluator.at(asked.frame, asked.operand(operand)?, 0, different)?;
+    Ok(column.pick(&numbers))
+}
+
+fn broadcast(evaluator: &mut Evaluator<'_>, asked: &Asked<'_>) -> Answer {
+    let output = array(&asked.op.shape)?;
+    let operand = array(asked.operand_shape(0)?)?;
+    let dims = dimensions(asked.op.attributes.ints(AttributeKey::Dimensions), output.dims.len())?;
+    ensure(dims.len() == operand.dims.len(), "dimensions does not fit the operand")?;
+    if operand.dims.is_empty() {
+        let one = evaluator.scalar(asked.frame, asked.operand(0)?)?;
+        return Ok(one.pick(&vec![0; asked.batch.positions.len()]));
+    }
+    let mut steps = vec![0; output.dims.len()];
+    for ((&dim, stride), &size) in dims.iter().zip(strides(&operand.dims)).zip(&operand.dims) {
+        // A dimension of size 1 is repeated.
+        steps[dim] += if size == 1 { 0 } else { stride };
+    }
+    let from = affine(&asked.batch.positions, &output.dims, 0, &steps);
+    shared(evaluator, asked, 0, &from)
+}
+
+/// The operand positions of a transpose, reverse or slice.
+fn places(asked: &Asked<'_>) -> Checked<Vec<i64>> {
+    let output = array(&asked.op.shape)?;
+    let operand = array(asked.operand_shape(0)?)?;
+    let own = strides(&operand.dims);
+    let rank = operand.dims.len();
+    ensure(output.dims.len() == rank, "output and operand differ in rank")?;
+    let (mut base, mut steps) = (0, own.clone());
+    match asked.op.opcode {
+        Opcode::Transpose => {
+            let dims = dimensions(asked.op.attributes.ints(AttributeKey::Dimensions), rank)?;
+            ensure(dims.len() == rank, "dimensions is not a permutation")?;
+            steps = dims.iter().map(|&dim| own[dim]).collect();
+        }
+        Opcode::Reverse => {
+            for dim in dimensions(asked.op.attributes.ints(AttributeKey::Dimensions), rank)? {
+                base += (operand.dims[dim] - 1) * own[dim];
+                steps[dim] = -own[dim];
+            }
+        }
+        _ => {
+            let slices = asked.op.attributes.triples(AttributeKey::Slice);
+            let fits = slices.len() == rank
+                && slices.iter().zip(&operand.dims).all(|(s, &size)| s[0] >= 0 && s[1] <= size && s[2] > 0);
+            ensure(fits, "slice does not fit the operand")?;
+            for (dim, slice) in slices.iter().enumerate() {
+                base += slice[0] * own[dim];
+                steps[dim] = own[dim].saturating_mul(slice[2].min(operand.dims[dim].max(1)));
+            }
+        }
+    }
+    Ok(affine(&asked.batch.positions, &output.dims, base, &steps))
+}
+
+/// The operand positions of a shuffle, which rotates left by one shift per listed dimension.
+fn rotated(asked: &Asked<'_>) -> Checked<Vec<i64>> {
+    let attributes = &asked.op.attributes;
+    let mode = attributes.text(AttributeKey::Mode).unwrap_or_default();
+    ensure(mode == "rotate", format!("the mode {mode} of a shuffle is not known"))?;
+    let output = array(&asked.op.shape)?;
+    let operand = array(asked.operand_shape(0)?)?;
+    ensure(output.dims == operand.dims, "the output's sizes are not the operand's")?;
+    let dims = dimensions(attributes.ints(AttributeKey::Dimensions), output.dims.len())?;
+    let shifts = attributes.ints(AttributeKey::Shifts);
+    ensure(shifts.len() == dims.len(), "shifts does not have a number per dimension")?;
+    let own = strides(&operand.dims);
+    let mut from = Vec::with_capacity(asked.batch.positions.len());
+    let positions = &asked.batch.positions;
+    each_index(positions, &output.dims, |i, index| {
+        let moved = dims.iter().zip(shifts).map(|(&dim, &shift)| {
+            let size = operand.dims[dim];
+            let shift = shift.rem_euclid(size);
+            // Avoids a sum beyond the size.
+            let by = if index[dim] >= size - shift { shift - size } else { shift };
+            by * own[dim]
+        });
+        from.push(positions[i] + moved.sum::<i64>());
+    });
+    Ok(from)
+}
+
+/// The same memory with another shape.
+fn bitcast(evaluator: &mut Evaluator<'_>, asked: &Asked<'_>) -> Answer {
+    let output = array(&asked.op.shape)?;
+    let operand = array(asked.operand_shape(0)?)?;
+    if output.element != operand.element {
+        return bitcast_convert(evaluator, asked);
+    }
+    ensure(count(output) == count(operand), "a bitcast between different sizes")?;
+    let tiles = |a: &ir::ArrayShape| a.layout.as_ref().is_some_and(|l| !l.tiles.is_empty());
+    ensure(!tiles(output) && !tiles(operand), "tiled layouts are not evaluated")?;
+    let places = affine(&asked.batch.positions, &output.dims, 0, &memory_strides(output));
+    taken(evaluator, asked, 0, from_memory(&places, operand))
+}
+
+/// The same bits as numbers of another kind of equal width. The result is open where the operand has an error
+/// and the kinds differ, and for the bits of a computed NaN.
+pub(super) fn reinterpreted(column: &Column, to: Kind) -> Column {
+    if column.kind == to {
+        return column.clone();
+    }
+    let result = Column::from_bits(to, (0..column.len()).map(|i| column.bits(i)));
+    let mut result = super::elementwise::with_doubt(result, column);
+    if column.reals().iter().any(|value| value.is_nan()) {
+        let mut error = result.error.take().unwrap_or_else(|| vec![0.0; column.len()]);
+        for (error, value) in error.iter_mut().zip(column.reals()) {
+            if value.is_nan() {
+                *error = f64::INFINITY;
+            }
+        }
+        result.error = Some(error);
+    }
+    result
+}
+
+/// The bits as another type. If the width differs, a wide element is a row of narrow ones, lowest first.
+fn bitcast_convert(evaluator: &mut Evaluator<'_>, asked: &Asked<'_>) -> Answer {
+    let output = array(&asked.op.shape)?;
+    let operand = array(asked.operand_shape(0)?)?;
+    let to = kind_of(&asked.op.shape)?;
+    let width = |e: ir::ElementType| i64::from(e.bits().unwrap_or(0));
+    let (wide, narrow) = (width(output.element), width(operand.element));
+    ensure(wide > 0 && narrow > 0, "no element width")?;
+    let mut places = affine(&asked.batch.positions, &output.dims, 0, &memory_strides(output));
+    let total = |a: &ir::ArrayShape, bits: i64| count(a).checked_mul(bits);
+    ensure(total(output, wide) == total(operand, narrow), "a bitcast between different sizes")?;
+    let of = |bits: u128, bits_at: u32| bits >> bits_at;
+    if wide == narrow {
+        let column = shared(evaluator, asked, 0, &from_memory(&places, operand))?;
+        return Ok(reinterpreted(&column, to));
+    }
+    if wide < narrow {
+        let ratio = narrow / wide;
+        let parts: Vec<u32> = places.iter().map(|p| (p % ratio * wide) as u32).collect();
+        places.iter_mut().for_each(|p| *p /= ratio);
+        let column = shared(evaluator, asked, 0, &from_memory(&places, operand))?;
+        let bits = (0..column.len()).map(|i| of(column.bits(i), parts[i]) & ((1 << wide) - 1));
+        let result = Column::from_bits(to, bits);
+        return Ok(super::elementwise::with_doubt(result, &column));
+    }
+    let ratio = wide / narrow;
+    let all: Vec<i64> = places.iter().flat_map(|p| (0..ratio).map(move |k| p * ratio + k)).collect();
+    let column = shared(evaluator, asked, 0, &from_memory(&all, operand))?;
+    let bits = (0..places.len()).map(|i| {
+        let first = i * ratio as usize;
+        (0..ratio as usize).fold(0, |bits, k| bits | column.bits(first + k) << (k as i64 * narrow))
+    });
+    let mut result = Column::from_bits(to, bits);
+    if column.error.is_some() {
+        let is_sure = |i: usize| (0..ratio as usize).all(|k| column.error_at(i * ratio as usize + k) == 0.0);
+        result.error =
+            Some((0..places.len()).map(|i| if is_sure(i) { 0.0 } else { f64::INFINITY }).collect());
+    }
+    Ok(result)
+}
+
+/// Interleaves columns of several operands: element i is the next one of operand `choice[i]`.
+pub(crate) fn woven(kind: Kind, parts: &[Column], choice: &[usize]) -> Column {
+    let mut all = Column::none(kind);
+    let mut starts = Vec::with_capacity(parts.len());
+    for part in parts {
+        starts.push(all.len() as u32);
+        all.append(part);
+    }
+    let indices: Vec<u32> = choice
+        .iter()
+        .map(|&which| {
+            let next = starts[which];
+            starts[which] += 1;
+            next
+        })
+        .collect();
+    all.pick(&indices)
+}
+
+fn concatenate(evaluator: &mut Evaluator<'_>, asked: &Asked<'_>) -> Answer {
+    let output = array(&asked.op.shape)?;
+    let dims = dimensions(asked.op.attributes.ints(AttributeKey::Dimensions), output.dims.len())?;
+    let dim = *dims.first().ok_or("dimensions is missing")?;
+    let operands: Vec<&ir::ArrayShape> = asked.op.operand_shapes.iter().map(array).collect::<Checked<_>>()?;
+    ensure(operands.iter().all(|o| o.dims.len() == output.dims.len()), "the operands' ranks differ")?;
+    let own: Vec<Vec<i64>> = operands.iter().map(|o| strides(&o.dims)).collect();
+    let mut from = vec![Vec::new(); operands.len()];
+    let mut choice = Vec::with_capacity(asked.batch.positions.len());
+    let mut is_outside = false;
+    each_index(&asked.batch.positions, &output.dims, |_, index| {
+        let mut at = index[dim];
+        let which = operands.iter().position(|o| {
+            let is_inside = at < o.dims[dim];
+            at -= if is_inside { 0 } else { o.dims[dim] };
+            is_inside
+        });
+        let Some(which) = which else {
+            is_outside = true;
+            return;
+        };
+        let place = index.iter().zip(&own[which]).enumerate();
+        from[which]
+            .push(place.map(|(d, (&i, stride))| if d == dim { at * stride } else { i * stride }).sum());
+        choice.push(which);
+    });
+    ensure(!is_outside, "the operands are smaller than the output")?;
+    let mut parts = Vec::new();
+    for (i, from) in from.into_iter().enumerate() {
+        parts.push(match from.is_empty() {
+            true => Column::none(kind_of(&asked.op.shape)?),
+            false => taken(evaluator, asked, i, from)?,
+        });
+    }
+    Ok(woven(kind_of(&asked.op.shape)?, &parts, &choice))
 }
 
 /// Puts elements at `low + i * (interior + 1)`; the rest holds the padding value.
-pub(crate) fn pad(case: &Case<'_>) -> Checked<Traced> {
-    let (operand, output) = (case.operand(0)?, case.output()?);
-    let padding = case.op.attributes.triples(AttributeKey::Padding);
-    let is_small = padding.iter().flatten().all(|n| n.abs() <= MAX_ELEMENTS);
-    ensure(
-        is_small && padding.len() == operand.len() && output.len() == operand.len(),
-        "padding does not fit",
-    )?;
-    let mut from = vec![None; output.iter().product::<i64>() as usize];
-    let mut source = 0;
-    for_each_index(operand, |index| {
-        let to: Vec<i64> =
-            index.iter().zip(padding).map(|(&i, &[low, _, interior])| low + i * (interior + 1)).collect();
-        if let Some(to) = position(output, &to) {
-            from[to] = Some(source);
+fn pad(evaluator: &mut Evaluator<'_>, asked: &Asked<'_>) -> Answer {
+    let output = array(&asked.op.shape)?;
+    let operand = array(asked.operand_shape(0)?)?;
+    let padding = asked.op.attributes.triples(AttributeKey::Padding);
+    let fits = padding.len() == operand.dims.len()
+        && output.dims.len() == operand.dims.len()
+        && padding.iter().all(|p| p.iter().all(|n| n.abs() < 1 << 56) && p[2] >= 0);
+    ensure(fits, "padding does not fit")?;
+    let own = strides(&operand.dims);
+    let mut from = Vec::new();
+    let mut choice = Vec::with_capacity(asked.batch.positions.len());
+    each_index(&asked.batch.positions, &output.dims, |_, index| {
+        let mut place = Some(0);
+        for (d, &[low, _, interior]) in padding.iter().enumerate() {
+            let (at, step) = (index[d] - low, interior + 1);
+            let is_covered = at >= 0 && at % step == 0 && at / step < operand.dims[d];
+            place = place.filter(|_| is_covered).map(|place| place + at / step * own[d]);
         }
-        source += 1;
+        choice.push(usize::from(place.is_none()));
+        from.extend(place);
     });
-    let mut at = 0;
-    case.trace(|_, reads| {
-        match from[at] {
-            Some(source) => reads.position(0, source),
-            None => reads.at(1, &[]),
-        }
-        at += 1;
-    })
-}
-
-/// The same elements in row-major order. The sizes of a dynamic reshape affect all of them.
-pub(crate) fn reshape(case: &Case<'_>) -> Checked<Traced> {
-    let count: i64 = case.output()?.iter().product();
-    ensure(case.operand(0)?.iter().product::<i64>() == count, "the element counts differ")?;
-    let mut at = 0;
-    case.trace(|_, reads| {
-        reads.position(0, at);
-        (1..case.operand_count()).for_each(|size| reads.all(size));
-        at += 1;
-    })
-}
-
-/// The bit offset of each element in memory, in row-major order of the array.
-fn places(array: &ArrayShape) -> Checked<Vec<i64>> {
-    let bits = i64::from(array.element.bits().ok_or("no element width")?);
-    if let Some(layout) = &array.layout {
-        ensure(layout.tiles.is_empty(), "tiled layouts are not evaluated")?;
-    }
-    let order = array.minor_to_major();
-    let mut places = Vec::new();
-    for_each_index(&array.dims, |index| {
-        let (mut place, mut stride) = (0, bits);
-        for &dim in &order {
-            place += index[dim] * stride;
-            stride *= array.dims[dim];
-        }
-        places.push(place);
-    });
-    Ok(places)
-}
-
-/// The same memory with another shape: the element at the same bits. Sub-byte elements count as packed.
-pub(crate) fn bitcast(case: &Case<'_>) -> Checked<Traced> {
-    let array = |shape: &'static str, s: &ir::Shape| s.as_array().cloned().ok_or(shape);
-    let output = array("the output is not an array", case.output_shape()?)?;
-    let operand = array("the operand is not an array", case.operand_shape(0)?)?;
-    case.operand(0)?;
-    let (to, from) = (places(&output)?, places(&operand)?);
-    let width = |a: &ArrayShape| i64::from(a.element.bits().unwrap_or(0));
-    let (wide, narrow) = (width(&output), width(&operand));
-    ensure(to.len() as i64 * wide == from.len() as i64 * narrow, "a bitcast between different sizes")?;
-    let mut at = 0;
-    case.trace(|_, reads| {
-        let place = to[at];
-        for (source, &start) in from.iter().enumerate() {
-            if start < place + wide && place < start + narrow {
-                reads.position(0, source);
-            }
-        }
-        at += 1;
-    })
-}
-
-/// An element of a tuple; `leaf` is the number of its first array there.
-pub(crate) fn leaf_of_operand(case: &Case<'_>, operand: usize, leaf: usize) -> Checked<Traced> {
-    let dims = case.output()?;
-    case.trace(|index, reads| {
-        let position = position(dims, index).unwrap_or_default();
-        reads.leaf(operand, leaf, case.setting.replica, position);
-    })
+    let padded = choice.iter().filter(|&&c| c == 1).count();
+    let kind = kind_of(&asked.op.shape)?;
+    let inside = if from.is_empty() { Column::none(kind) } else { taken(evaluator, asked, 0, from)? };
+    let value = match padded {
+        0 => Column::none(kind),
+        _ => evaluator.scalar(asked.frame, asked.operand(1)?)?.pick(&vec![0; padded]),
+    };
+    Ok(woven(kind, &[inside, value], &choice))
 }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use eval::reference::{Arguments, Evaluation, Form, Target};
+use eval::{Arguments, Evaluation, Form, Target};
 use ir::Graph;
 
 use crate::indexing_queries::QueryError;
@@ -110,8 +110,7 @@ pub(crate) fn answer_of(
         }
         None => None,
     };
-    eval::reference::evaluate(Target { op, ..target }, arguments, form)
-        .map_err(|why| QueryError(why.into_owned()))
+    eval::evaluate(Target { op, ..target }, arguments, form).map_err(|why| QueryError(why.into_owned()))
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! A value as a document: its type, its rows, and the rows of the parameters it was computed from.
 
-use eval::reference::{Arguments, EvaluatedArray, Fill};
+use eval::{Arguments, EvaluatedArray, Fill};
 
 use crate::evaluate::Evaluated;
 use crate::markdown::counted;
@@ -64,7 +64,7 @@ fn described(fill: Fill) -> String {
 
 #[cfg(test)]
 mod tests {
-    use eval::reference::Form;
+    use eval::Form;
 
     use super::*;
     use crate::fixture::{open, open_mlir};

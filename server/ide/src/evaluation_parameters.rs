@@ -1,6 +1,6 @@
 //! The parameters that the user is asked for before an instruction is evaluated: those that it depends on.
 
-use eval::reference::needed_parameters;
+use eval::needed_parameters;
 use ir::{ElementType, ElementTypeExt, Graph, OpId, Shape};
 
 use crate::locate::FileContext;
@@ -83,7 +83,7 @@ fn number(element: ElementType, n: i64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use eval::reference::{Arguments, Form};
+    use eval::{Arguments, Form};
 
     use crate::fixture::open;
 

@@ -8,7 +8,7 @@ mod new_names;
 
 use std::ops::Range;
 
-use eval::reference::{Arguments, Form};
+use eval::{Arguments, Form};
 
 use crate::call_hierarchy::{CallDirection, CallItem};
 use crate::code_actions::Provider;

@@ -66,7 +66,7 @@ pub use convert::{Conversion, NotConverted};
 pub use db::{FileId, Language};
 pub use diagnostics::Depth;
 pub use document_links::DocumentLink;
-pub use eval::reference::{Arguments, EvaluatedArray, Evaluation, Fill, Form};
+pub use eval::{Arguments, EvaluatedArray, Evaluation, Fill, Form};
 pub use evaluate::{Evaluated, EvaluationQuery};
 pub use evaluated_page::evaluated_page;
 pub use evaluation_parameters::EvaluationParameter;

@@ -35,7 +35,7 @@ mod tests;
 
 use std::ops::Range;
 
-use eval::reference::{Arguments, Form};
+use eval::{Arguments, Form};
 
 use crate::call_hierarchy::{CallDirection, CallItem};
 use crate::code_actions::Provider;

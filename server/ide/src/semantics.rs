@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use eval::reference::{Arguments, Form};
+use eval::{Arguments, Form};
 use mlir::{BlockId, ValueId};
 use syntax::Span;
 

@@ -45,22 +45,25 @@ pub fn upstream_mlir() -> Vec<PathBuf> {
     found
 }
 
+/// The lines of a compressed file; `None` if it does not exist.
+pub fn gzip_lines(path: &Path) -> Option<Vec<String>> {
+    let file = std::fs::File::open(path).ok()?;
+    let mut text = String::new();
+    let read = flate2::read::MultiGzDecoder::new(file).read_to_string(&mut text);
+    assert!(read.is_ok(), "{} is not text in gzip", path.display());
+    Some(text.lines().map(str::to_owned).collect())
+}
+
 /// XLA's answers to generated questions, one JSON object per line. Returns the sample `xla/NAME.jsonl` of this
 /// crate, or the whole set if it is beside the checkout (`shared/conformance`).
 pub fn xla_answers(name: &str) -> Vec<String> {
     let own = Path::new(env!("CARGO_MANIFEST_DIR"));
     let all = own.join("../../../shared/conformance/data").join(format!("{name}.jsonl.gz"));
-    let mut text = String::new();
-    match std::fs::File::open(&all) {
-        Ok(file) => {
-            _ = flate2::read::MultiGzDecoder::new(file).read_to_string(&mut text).expect("JSON in gzip")
-        }
-        Err(_) => {
-            eprintln!("using the sample of {name}: {} is missing", all.display());
-            text = std::fs::read_to_string(own.join(format!("xla/{name}.jsonl"))).expect("the sample");
-        }
-    }
-    text.lines().map(str::to_owned).collect()
+    gzip_lines(&all).unwrap_or_else(|| {
+        eprintln!("using the sample of {name}: {} is missing", all.display());
+        let text = std::fs::read_to_string(own.join(format!("xla/{name}.jsonl"))).expect("the sample");
+        text.lines().map(str::to_owned).collect()
+    })
 }
 
 #[cfg(test)]

@@ -131,7 +131,7 @@ pub fn bench(args: &[&str], tools: &Tools) -> Result<()> {
 /// Runs the benchmark in the executor's crate: PTX instructions of threads per second.
 fn execution() -> Result<()> {
     println!("\nPTX, run on one core");
-    let example = ["run", "--quiet", "--profile", "dist", "--package", "eval", "--example", "ptx_bench"];
+    let example = ["run", "--quiet", "--profile", "dist", "--package", "executor", "--example", "bench"];
     run(&mut cargo(&example))
 }
 

@@ -16,10 +16,10 @@ pub fn kernels(options: &[&str]) -> Result<()> {
         println!("there are no kernels of XLA's compiler beside this checkout");
         return Ok(());
     }
-    for (package, test) in [("eval", "kernels"), ("codegen", "executed")] {
+    for (package, test) in [("executor", "xla_kernels"), ("codegen", "executed")] {
         let mut test =
             cargo(&["test", "--release", "--package", package, "--test", test, "--", "--nocapture"]);
-        run(test.env("EVAL_KERNELS", which))?;
+        run(test.env("HLO_ANALYZER_KERNELS", which))?;
     }
     Ok(())
 }

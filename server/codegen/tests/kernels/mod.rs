@@ -6,7 +6,7 @@ mod references;
 
 use std::sync::Arc;
 
-use eval::ptx::{Argument, Contents, Launch, Memory, Program, run};
+use executor::{Argument, Contents, Launch, Memory, Program, run};
 use gpu::{Device, Fused, FusionAnalysis};
 use ir::{AttributeKey, Graph, Opcode};
 use syntax::hlo::{PieceState, parse};

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use eval::reference::{Arguments, Evaluation, Evaluator, Fill, Form, NOT_EVALUATED, Target};
+use eval::{Arguments, Evaluation, Evaluator, Fill, Form, NOT_EVALUATED, Target};
 use ir::{Graph, Op, Shape};
 use syntax::hlo::{ElementType, Opcode};
 
@@ -15,7 +15,7 @@ fn evaluate(text: &str, literals: &[&str], devices: i64) -> Result<Evaluation, S
     let target = Target { graphs: &graphs, computation: &last, op: None, devices };
     let literals = literals.iter().map(|&text| text.to_owned()).collect();
     let arguments = Arguments { literals, fill: Some(Fill::Iota) };
-    eval::reference::evaluate(target, &arguments, Form::Literal).map_err(|why| why.into_owned())
+    eval::evaluate(target, &arguments, Form::Literal).map_err(|why| why.into_owned())
 }
 
 #[track_caller]

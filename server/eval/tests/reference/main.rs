@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use eval::reference::{Column, Evaluator, Values, parse_literal};
+use eval::{Column, Evaluator, Values, parse_literal};
 use ir::Graph;
 use syntax::hlo::{PieceState, parse};
 

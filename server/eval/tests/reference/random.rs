@@ -1,13 +1,13 @@
 //! Random programs: elements computed on demand equal those of the whole, and nothing panics.
 
-use eval::reference::{Arguments, Evaluator, Fill, Form, Target, evaluate};
+use eval::{Arguments, Evaluator, Fill, Form, Target, evaluate};
 
 #[test]
 fn elements_are_those_of_the_whole() {
     let (mut evaluated, mut refused) = (0, 0);
     for seed in 0..150u64 {
-        let mut random = eval::generate::Rng::new(seed.wrapping_mul(0xd134_2543_de82_ef95) ^ 99);
-        let program = eval::generate::random_graph(&mut random);
+        let mut random = random::Rng::new(seed.wrapping_mul(0xd134_2543_de82_ef95) ^ 99);
+        let program = generators::hlo::random_graph(&mut random);
         let graph = &program.graph;
         let inputs = |number: u32, leaf: usize, positions: &[i64]| {
             program.input(graph, seed, (number, leaf), positions)
@@ -66,8 +66,8 @@ fn nothing_panics_on_spoilt_modules() {
         "c64",
     ];
     for seed in 0..400u64 {
-        let mut random = eval::generate::Rng::new(seed.wrapping_mul(0xd134_2543_de82_ef95) ^ 7);
-        let program = eval::generate::random_graph(&mut random);
+        let mut random = random::Rng::new(seed.wrapping_mul(0xd134_2543_de82_ef95) ^ 7);
+        let program = generators::hlo::random_graph(&mut random);
         let mut parts: Vec<&str> =
             program.text.split_inclusive(|c: char| !c.is_ascii_alphanumeric()).collect();
         for _ in 0..=next(2) {

@@ -7,7 +7,7 @@
 
 use std::io::Read;
 
-use eval::reference::{Column, Evaluator, Kind, Values};
+use eval::{Column, Evaluator, Kind, Values};
 use syntax::hlo::ElementType;
 
 use crate::graphs;

@@ -1,7 +1,7 @@
 //! "Evaluate": the value of an HLO instruction or MLIR op. A client with the command asks for the parameters;
 //! other clients have one action per fill of the parameters, which opens a new document with the value.
 
-use eval::reference::{Arguments, Fill, Form};
+use eval::{Arguments, Fill, Form};
 
 use super::{Actions, Change, CodeActionKind};
 use crate::TextRange;

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use db::MlirFunction;
-use eval::reference::{Arguments, Evaluation, Form, Target};
+use eval::{Arguments, Evaluation, Form, Target};
 use ir::Graph;
 use mlir::is_function_like;
 

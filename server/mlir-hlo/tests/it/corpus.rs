@@ -1,6 +1,7 @@
 //! The models of the shared corpus, where it is there.
 
-use eval::generate::{self, Rng};
+use generators::hlo;
+use random::Rng;
 use test_files::below;
 
 use crate::{faults, to_hlo, to_stablehlo};
@@ -58,10 +59,10 @@ fn random_conversions_are_written_for_a_judge() {
         eprintln!("skipped: CONVERT_RANDOM and CONVERT_TO are not set");
         return;
     };
-    let opcodes = generate::opcodes();
+    let opcodes = hlo::opcodes();
     for i in 0..count.parse::<u64>().expect("it is a number") {
         let opcode = opcodes[i as usize % opcodes.len()];
-        let Some(generated) = generate::random_op(opcode, &mut Rng::new(i ^ 0x5555)) else { continue };
+        let Some(generated) = hlo::random_op(opcode, &mut Rng::new(i ^ 0x5555)) else { continue };
         // What is started alone, or done, is no module.
         if !faults(&generated.text).is_empty() {
             continue;

@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use eval::generate::Rng;
-use eval::reference::{Column, Evaluator, Kind};
+use eval::{Column, Evaluator, Kind};
+use random::Rng;
 
 use crate::graphs::Graphs;
 use crate::{faults, to_hlo};

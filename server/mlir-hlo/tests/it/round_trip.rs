@@ -3,10 +3,11 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use eval::generate::{self, Generated, Rng};
-use eval::reference::{Column, Evaluator};
+use eval::{Column, Evaluator};
+use generators::hlo::{self, Generated};
 use ir::{Graph, Opcode};
 use mlir::PieceState;
+use random::Rng;
 
 use crate::graphs::{Graphs, is_bookkeeping};
 use crate::{faults, to_hlo, to_stablehlo};
@@ -18,12 +19,12 @@ fn cases() -> u64 {
 
 #[test]
 fn instructions_come_back() {
-    let opcodes = generate::opcodes();
+    let opcodes = hlo::opcodes();
     let mut counts = Counts::default();
     for i in 0..cases() {
         let opcode = opcodes[i as usize % opcodes.len()];
         let mut rng = Rng::new(i.wrapping_mul(0xd134_2543_de82_ef95) ^ 17);
-        let generated = generate::random_op(opcode, &mut rng).expect("an instruction");
+        let generated = hlo::random_op(opcode, &mut rng).expect("an instruction");
         counts.add(&generated, i);
     }
     println!("{counts:?}");
@@ -34,7 +35,7 @@ fn instructions_come_back() {
 fn graphs_come_back() {
     let mut counts = Counts::default();
     for i in 0..cases() / 4 {
-        let generated = generate::random_graph(&mut Rng::new(i.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 5));
+        let generated = hlo::random_graph(&mut Rng::new(i.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 5));
         assert_eq!(faults(&generated.text), [] as [&str; 0], "{}", generated.text);
         counts.add(&generated, i);
     }

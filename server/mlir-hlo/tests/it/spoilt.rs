@@ -1,7 +1,7 @@
 //! Texts with something cut out, doubled or changed: both conversions answer, and nothing panics.
 
-use eval::generate::Rng;
 use mlir::PieceState;
+use random::Rng;
 
 use crate::graphs::{check_text, op_maps};
 use crate::{to_hlo, to_stablehlo};

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use eval::reference::{Column, Evaluator};
+use eval::{Column, Evaluator};
 use indexing::Rules;
 use ir::{AttributeKey, Graph, Op, OpId, Opcode};
 

@@ -1,0 +1,74 @@
+//! The graphs of a module around one fusion, and the buffers that its kernel shares.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use ir::{AttributeKey, Graph, Op, OpId, Opcode};
+use syntax::hlo::{PieceState, parse};
+
+/// The graphs of a module, by name.
+pub struct Graphs(HashMap<String, Arc<Graph>>);
+
+impl Graphs {
+    pub fn new(text: &str) -> Graphs {
+        let text: Arc<str> = Arc::from(text);
+        let parse = Arc::new(parse(&text, PieceState::HEADER));
+        let block = ir::lower(text.clone(), parse.clone());
+        let named = parse.computations.iter().enumerate().filter_map(|(i, computation)| {
+            let graph = Graph::build(&[(&block, i as u32)])?;
+            Some((computation.name.of(&text).trim_start_matches('%').to_owned(), Arc::new(graph)))
+        });
+        Graphs(named.collect())
+    }
+
+    pub fn get(&self, name: &str) -> Option<Arc<Graph>> {
+        self.0.get(name).cloned()
+    }
+
+    /// The computation whose root is a fusion.
+    pub fn entry(&self) -> Option<Arc<Graph>> {
+        let is_entry = |graph: &&Arc<Graph>| graph.ops[graph.root as usize].opcode == Opcode::Fusion;
+        self.0.values().find(is_entry).cloned()
+    }
+
+    /// The fusion's operands that are init values of its reductions. XLA requires neutral ones.
+    pub fn init_parameters(&self, fusion: &Op) -> Vec<usize> {
+        let callee = fusion.attributes.computation(AttributeKey::Calls).and_then(|name| self.get(name));
+        let Some(graph) = callee else { return Vec::new() };
+        let reductions = (0..graph.ops.len())
+            .filter(|&i| matches!(graph.ops[i].opcode, Opcode::Reduce | Opcode::ReduceWindow));
+        let inits = reductions.flat_map(|i| graph.operands[i][graph.operands[i].len() / 2..].to_vec());
+        inits.filter_map(|id| Some(graph.ops[id as usize].parameter? as usize)).collect()
+    }
+
+    /// For each output of a fusion, the operand whose buffer it shares, and the opcode that causes the
+    /// sharing.
+    pub fn shared_buffers(&self, fusion: &Op) -> Vec<Option<(usize, Opcode)>> {
+        let callee = fusion.attributes.computation(AttributeKey::Calls).and_then(|name| self.get(name));
+        let Some(graph) = callee else { return Vec::new() };
+        let roots: Vec<OpId> = match graph.ops[graph.root as usize].opcode {
+            Opcode::Tuple => graph.operands[graph.root as usize].clone(),
+            Opcode::Sort | Opcode::Scatter => {
+                let outputs = eval::leaves(&fusion.shape).len();
+                graph.operands[graph.root as usize].iter().copied().take(outputs).collect()
+            }
+            _ => vec![graph.root],
+        };
+        let root = graph.ops[graph.root as usize].opcode;
+        let of = |mut op: OpId| {
+            let mut how = matches!(root, Opcode::Sort | Opcode::Scatter).then_some(root);
+            loop {
+                let found = &graph.ops[op as usize];
+                match found.opcode {
+                    Opcode::Parameter => return Some((found.parameter? as usize, how?)),
+                    Opcode::Bitcast | Opcode::Copy | Opcode::Reshape => (),
+                    Opcode::GetTupleElement => how = how.or(Some(Opcode::Scatter)),
+                    Opcode::DynamicUpdateSlice | Opcode::Scatter => how = Some(found.opcode),
+                    _ => return None,
+                }
+                op = *graph.operands[op as usize].first()?;
+            }
+        };
+        roots.into_iter().map(of).collect()
+    }
+}

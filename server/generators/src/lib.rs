@@ -1,0 +1,6 @@
+//! Random valid programs for tests, as text: the same for the same seed, on every machine.
+
+mod cases;
+pub mod hlo;
+
+pub use cases::{cases, on_all_cores, seed};
