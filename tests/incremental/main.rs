@@ -62,8 +62,8 @@ fn an_edit_in_one_computation_parses_that_one_alone() {
     assert_eq!(counted.diagnose(file), 0);
     assert_eq!((counted.count("block"), counted.count("signature")), (1, 1));
     assert_eq!(
-        (counted.count("module"), counted.count("giant_index")),
-        (0, 0),
+        (counted.count("module"), counted.count("giant_index"), counted.count("piece_index")),
+        (0, 0, 0),
         "white space dirties nothing else"
     );
     counted.forget();
@@ -105,6 +105,26 @@ fn typing_at_the_top_of_a_file_leaves_what_is_below() {
     counted.insert(file, 0, "// a comment\n\n");
     counted.diagnose(file);
     assert_eq!(counted.count("block"), 1);
+}
+
+#[test]
+fn pieces_are_counted_once_per_list_of_pieces() {
+    let text = large_module(1_000_000);
+    let mut counted = Counted::new();
+    let file = counted.host.open("a.hlo", Language::Hlo, &text);
+    counted.diagnose(file);
+    let pieces = counted.count("block");
+    assert_eq!((counted.count("piece_index"), counted.count("position") > 1), (1, true));
+    let near_end = text.rfind("ENTRY").expect("the sample has an entry");
+    counted.forget();
+    // Enough new computations for a piece of their own.
+    let computations: String =
+        (0..4000).map(|n| format!("%new.{n} {{\n  ROOT %p.{n} = f32[2]{{0}} parameter(0)\n}}\n\n")).collect();
+    counted.insert(file, near_end, &computations);
+    counted.diagnose(file);
+    let positions = counted.count("position");
+    assert_eq!(counted.count("piece_index"), 1);
+    assert!(counted.count("block") > 1 && positions <= pieces + counted.count("block"), "{positions}");
 }
 
 #[test]

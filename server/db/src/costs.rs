@@ -5,6 +5,7 @@ use std::sync::Arc;
 use ir::{CalledCost, Cost, Opcode, SegmentRef};
 use syntax::hlo::{AttributeKey, ComputationId, ComputationKind, InstructionId, ValueNode};
 
+use crate::positions::position_of;
 use crate::queries::{block, module};
 use crate::{File, Piece, giant_index};
 
@@ -51,8 +52,7 @@ fn own_cost(db: &dyn salsa::Database, piece: Piece, id: ComputationId) -> OwnCos
     let computation = &block.parse.computations[id as usize];
     // Only a block of a giant computation knows operands that others define.
     let giant = || {
-        let file = piece.file(db)?;
-        let at = file.pieces(db).iter().position(|&p| p == piece)?;
+        let (file, at) = position_of(db, piece)?;
         let index = module(db, file).computation_of(SegmentRef { piece: at, computation: id })?;
         Some((file, giant_index(db, file), index))
     };

@@ -115,6 +115,7 @@ impl Documents {
         open.file.set_pieces(db).to(Vec::new());
         // What was computed for the file is computed for nothing, and so forgotten.
         crate::module(db, open.file);
+        crate::positions::piece_index(db, open.file);
         crate::giant_index(db, open.file);
         crate::giant_uses(db, open.file);
         crate::fused_computations(db, open.file);

@@ -7,6 +7,7 @@ use syntax::hlo::{ComputationKind, OperandKind};
 
 use crate::Piece;
 use crate::giants::{Definition, giant_index};
+use crate::positions::position_of;
 use crate::queries::{block, module};
 
 /// Where each of the block's externals is defined, if anywhere above. Parallel to `Block::externals`.
@@ -14,8 +15,10 @@ use crate::queries::{block, module};
 #[salsa::tracked]
 pub fn links(db: &dyn salsa::Database, piece: Piece) -> Arc<Vec<Option<Definition>>> {
     let block = block(db, piece);
-    let Some(file) = piece.file(db).filter(|_| !block.externals.is_empty()) else { return Arc::default() };
-    let Some(at) = file.pieces(db).iter().position(|&p| p == piece) else { return Arc::default() };
+    if block.externals.is_empty() {
+        return Arc::default();
+    }
+    let Some((file, at)) = position_of(db, piece) else { return Arc::default() };
     let computation = module(db, file).computation_of(SegmentRef { piece: at, computation: 0 });
     let index = giant_index(db, file);
     let find = |external: &ir::External| {
@@ -29,12 +32,11 @@ pub fn links(db: &dyn salsa::Database, piece: Piece) -> Arc<Vec<Option<Definitio
 #[salsa::tracked]
 pub fn link_findings(db: &dyn salsa::Database, piece: Piece) -> Vec<Finding> {
     let block = block(db, piece);
-    let Some(file) = piece.file(db) else { return Vec::new() };
     let is_continued = block.parse.computations.iter().any(|c| c.kind == ComputationKind::Continued);
     if !is_continued && !block.parse.ends_in_body {
         return Vec::new();
     }
-    let Some(at) = file.pieces(db).iter().position(|&p| p == piece) else { return Vec::new() };
+    let Some((file, at)) = position_of(db, piece) else { return Vec::new() };
     let mut findings = Vec::new();
     for (external, link) in block.externals.iter().zip(links(db, piece).iter()) {
         let name = external.name.of(&block.text);

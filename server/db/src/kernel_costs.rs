@@ -5,24 +5,19 @@ use std::sync::Arc;
 use gpu::{Bound, Estimate, Roofline};
 use ir::Opcode;
 
-use crate::Piece;
+use crate::kernel_ids::KernelId;
 use crate::kernels::{Target, fusion_source, kernel_estimate};
 
 /// Of one execution on the device of the database: XLA's estimate and the roofline of a kernel, the roofline alone of a
 /// call of a library or a collective, which no emitter takes. Nothing where there is no such instruction. Not memoised:
 /// [`kernel_estimate`] is, and a roofline from shapes is quickly told.
-pub fn kernel_cost(
-    db: &dyn salsa::Database,
-    piece: Piece,
-    computation: u32,
-    name: Arc<str>,
-) -> Option<Arc<Estimate>> {
-    let source = fusion_source(db, piece, computation, name.clone()).clone()?;
+pub fn kernel_cost<'db>(db: &'db dyn salsa::Database, id: KernelId<'db>) -> Option<Arc<Estimate>> {
+    let source = fusion_source(db, id).clone()?;
     let is_library = matches!(
         source.op.opcode,
         Opcode::Dot | Opcode::ScaledDot | Opcode::RaggedDot | Opcode::Convolution | Opcode::CustomCall
     );
-    if !is_library && let Some(estimate) = kernel_estimate(db, piece, computation, name) {
+    if !is_library && let Some(estimate) = kernel_estimate(db, id) {
         return Some(estimate.clone());
     }
     let roofline: Roofline = gpu::roofline_of(&source.op, Target::get(db).device(db));

@@ -1,9 +1,7 @@
 //! The kernels that fusions become, one by one.
 //!
-//! A kernel is asked for by the piece, the computation and the name of its instruction, so that lines that come and go
-//! around it dirty nothing. [`fusion_source`] is all that a kernel depends on beside the device: it runs again when the
-//! piece of the fusion or that of its computation changes, and is mostly equal to what it was; the queries behind it run
-//! when it is not.
+//! [`fusion_source`] is all that a kernel depends on, except the device. It re-runs when the piece of the fusion or that of
+//! its computation changes. Its value is mostly equal to the previous one, and then no other query here re-runs.
 
 use std::sync::Arc;
 
@@ -16,25 +14,29 @@ use salsa::Setter;
 
 use crate::cancellation::for_each_in_parallel;
 use crate::giants::giant_index;
+use crate::kernel_ids::KernelId;
+use crate::positions::position_of;
 use crate::queries::{block, graph, module};
-use crate::{Database, File, FileView, Piece};
+use crate::{Database, File, FileView};
 
 /// Fusions in fusions beyond this depth are opaque.
 const MAX_DEPTH: usize = 16;
 
-/// The device that kernels are for. One per database.
+/// What kernels are for, and are judged by. One per database.
 #[salsa::input(singleton)]
 pub struct Target {
     #[returns(copy)]
     pub device: &'static Device,
+    /// The ratio of an array's sectors to the ideal above which it is worth a warning.
+    #[returns(copy)]
+    pub waste_threshold: f64,
 }
 
 impl Database {
-    /// The default device, until another is set. The input is there from the start: that it is missing is nothing that salsa
-    /// would remember.
+    /// Sets the defaults. The input exists from the start, because salsa records no dependency on a missing one.
     pub(crate) fn with_target(self) -> Database {
         let known = Device::find(gpu::DEFAULT_DEVICE);
-        Target::new(&self, known.unwrap_or_else(|_| &Device::all()[0]));
+        Target::new(&self, known.unwrap_or_else(|_| &Device::all()[0]), gpu::DEFAULT_THRESHOLD);
         self
     }
 
@@ -43,6 +45,14 @@ impl Database {
         let target = Target::get(self);
         if target.device(self) != device {
             target.set_device(self).to(device);
+        }
+    }
+
+    /// Sets the threshold for which [`kernel_waste`] is memoised.
+    pub fn set_waste_threshold(&mut self, threshold: f64) {
+        let target = Target::get(self);
+        if target.waste_threshold(self).to_bits() != threshold.to_bits() {
+            target.set_waste_threshold(self).to(threshold);
         }
     }
 
@@ -114,24 +124,18 @@ impl FusionSource {
     }
 }
 
-/// The instruction called `name` (without `%`) of a computation; of MLIR, of the function of that number in the piece. Nothing where it has no shape. What changes without
-/// changing this value dirties no kernel.
+/// Everything that the kernel of an instruction depends on, except the device. `None` if the instruction has no shape. While
+/// this value stays equal, no kernel query re-runs.
 #[salsa::tracked(lru = 4096)]
-pub fn fusion_source(
-    db: &dyn salsa::Database,
-    piece: Piece,
-    computation: u32,
-    name: Arc<str>,
-) -> Option<Arc<FusionSource>> {
+pub fn fusion_source<'db>(db: &'db dyn salsa::Database, id: KernelId<'db>) -> Option<Arc<FusionSource>> {
+    let (piece, computation, name) = (id.piece(db), id.computation(db), id.name(db));
     if piece.file(db).is_some_and(|file| file.language(db) == crate::Language::Mlir) {
-        return crate::mlir_kernels::mlir_fusion_source(db, piece, computation, name);
+        return crate::mlir_kernels::mlir_fusion_source(db, id);
     }
     let block = block(db, piece);
     let id = block.find(computation, &name)?;
-    let file = piece.file(db);
     let place = || {
-        let file = file?;
-        let at = file.pieces(db).iter().position(|&p| p == piece)?;
+        let (file, at) = position_of(db, piece)?;
         let index = module(db, file).computation_of(SegmentRef { piece: at, computation })?;
         Some((file, index))
     };
@@ -197,14 +201,12 @@ fn called_by(op: &Op) -> impl Iterator<Item = &str> {
 /// The emitter of a fusion, or of an op that XLA would wrap into one, with its launch; or why no emitter takes it. Nothing
 /// where there is no such instruction.
 #[salsa::tracked(lru = 4096, no_eq)]
-pub fn kernel(
-    db: &dyn salsa::Database,
-    piece: Piece,
-    computation: u32,
-    name: Arc<str>,
+pub fn kernel<'db>(
+    db: &'db dyn salsa::Database,
+    id: KernelId<'db>,
 ) -> Option<Result<Arc<FusionAnalysis>, Reason>> {
-    let source = fusion_source(db, piece, computation, name).clone()?;
-    let is_of_cpu = piece.file(db).is_some_and(|file| crate::is_of_cpu(db, file));
+    let source = fusion_source(db, id).clone()?;
+    let is_of_cpu = id.piece(db).file(db).is_some_and(|file| crate::is_of_cpu(db, file));
     let analysis = source.fused().and_then(|mut fused| {
         if is_of_cpu {
             fused.left_to = Some(Elsewhere::CpuBackend);
@@ -216,27 +218,20 @@ pub fn kernel(
 
 /// How long the kernel takes: XLA's estimate and the roofline. Nothing where no emitter takes it.
 #[salsa::tracked(lru = 4096, no_eq)]
-pub fn kernel_estimate(
-    db: &dyn salsa::Database,
-    piece: Piece,
-    computation: u32,
-    name: Arc<str>,
-) -> Option<Arc<Estimate>> {
-    let source = fusion_source(db, piece, computation, name.clone()).clone()?;
-    let Some(Ok(analysis)) = kernel(db, piece, computation, name) else { return None };
+pub fn kernel_estimate<'db>(db: &'db dyn salsa::Database, id: KernelId<'db>) -> Option<Arc<Estimate>> {
+    let source = fusion_source(db, id).clone()?;
+    let Some(Ok(analysis)) = kernel(db, id) else { return None };
     Some(Arc::new(gpu::estimate(analysis, &|name| source.callee(name))))
 }
 
 /// The code of the kernel, before it is text; or why it has none. Nothing where there is no such instruction.
 #[salsa::tracked(lru = 64, no_eq)]
-pub fn kernel_code(
-    db: &dyn salsa::Database,
-    piece: Piece,
-    computation: u32,
-    name: Arc<str>,
+pub fn kernel_code<'db>(
+    db: &'db dyn salsa::Database,
+    id: KernelId<'db>,
 ) -> Option<Result<Arc<codegen::Kernel>, Reason>> {
-    let source = fusion_source(db, piece, computation, name.clone()).clone()?;
-    let analysis = match kernel(db, piece, computation, name.clone()).as_ref()? {
+    let source = fusion_source(db, id).clone()?;
+    let analysis = match kernel(db, id).as_ref()? {
         Ok(analysis) => analysis,
         Err(reason) => return Some(Err(reason.clone())),
     };
@@ -245,7 +240,7 @@ pub fn kernel_code(
     }
     let computation = source.computation().map_or("fused", |(name, _)| name);
     let callees = |name: &str| source.callee(name);
-    let source = codegen::Source { name: &name, computation, analysis, callees: &callees };
+    let source = codegen::Source { name: &source.name, computation, analysis, callees: &callees };
     Some(codegen::emit(&source).map(Arc::new))
 }
 
@@ -259,27 +254,23 @@ fn changed_code(source: &FusionSource, analysis: &FusionAnalysis) -> Option<Vec<
 
 /// The kernel as XLA's emitters write it, with the way back from lines to ops; or why there is none.
 #[salsa::tracked(lru = 64, no_eq)]
-pub fn kernel_mlir(
-    db: &dyn salsa::Database,
-    piece: Piece,
-    computation: u32,
-    name: Arc<str>,
+pub fn kernel_mlir<'db>(
+    db: &'db dyn salsa::Database,
+    id: KernelId<'db>,
 ) -> Option<Result<Arc<codegen::KernelText>, Reason>> {
-    let code = kernel_code(db, piece, computation, name).as_ref()?;
+    let code = kernel_code(db, id).as_ref()?;
     Some(code.as_ref().map(|kernel| Arc::new(codegen::mlir(kernel))).map_err(Clone::clone))
 }
 
 /// The same after the passes that `asked` names: each of its texts below a head. The error says which passes there are where
 /// there is none of that name.
 #[salsa::tracked(lru = 8, no_eq)]
-pub fn kernel_passes(
-    db: &dyn salsa::Database,
-    piece: Piece,
-    computation: u32,
-    name: Arc<str>,
+pub fn kernel_passes<'db>(
+    db: &'db dyn salsa::Database,
+    id: KernelId<'db>,
     asked: Arc<str>,
 ) -> Option<Result<Arc<codegen::KernelText>, Reason>> {
-    let code = kernel_code(db, piece, computation, name).as_ref()?;
+    let code = kernel_code(db, id).as_ref()?;
     let text = code.as_ref().map_err(Clone::clone).and_then(|kernel| {
         let text = codegen::passes::mlir_after(kernel, &asked);
         text.map(Arc::new)
@@ -290,17 +281,15 @@ pub fn kernel_passes(
 
 /// The same as PTX.
 #[salsa::tracked(lru = 64, no_eq)]
-pub fn kernel_ptx(
-    db: &dyn salsa::Database,
-    piece: Piece,
-    computation: u32,
-    name: Arc<str>,
+pub fn kernel_ptx<'db>(
+    db: &'db dyn salsa::Database,
+    id: KernelId<'db>,
 ) -> Option<Result<Arc<codegen::KernelText>, Reason>> {
-    let analysis = match kernel(db, piece, computation, name.clone()).as_ref()? {
+    let analysis = match kernel(db, id).as_ref()? {
         Ok(analysis) => analysis,
         Err(reason) => return Some(Err(reason.clone())),
     };
-    let code = match kernel_code(db, piece, computation, name).as_ref()? {
+    let code = match kernel_code(db, id).as_ref()? {
         Ok(code) => code,
         Err(reason) => return Some(Err(reason.clone())),
     };
@@ -310,30 +299,20 @@ pub fn kernel_ptx(
 
 /// The functions of the kernel that a fusion becomes, over the graph of its analysis: those of the kernel's code.
 #[salsa::tracked(lru = 4096, no_eq)]
-pub fn kernel_partition(
-    db: &dyn salsa::Database,
-    piece: Piece,
-    computation: u32,
-    name: Arc<str>,
-) -> Option<Arc<Partition>> {
-    let source = fusion_source(db, piece, computation, name.clone()).clone()?;
-    let Some(Ok(analysis)) = kernel(db, piece, computation, name.clone()) else { return None };
+pub fn kernel_partition<'db>(db: &'db dyn salsa::Database, id: KernelId<'db>) -> Option<Arc<Partition>> {
+    let source = fusion_source(db, id).clone()?;
+    let Some(Ok(analysis)) = kernel(db, id) else { return None };
     let (called, _) = source.computation()?;
-    let kernel = codegen::kernel_name(&name);
+    let kernel = codegen::kernel_name(&id.name(db));
     Some(Arc::new(analysis.partition(&kernel, called, &|name| source.callee(name))))
 }
 
 /// What the kernel's reads and writes move, array by array. Empty where no emitter takes it.
 #[salsa::tracked(lru = 4096, no_eq)]
-pub fn kernel_coalescing(
-    db: &dyn salsa::Database,
-    piece: Piece,
-    computation: u32,
-    name: Arc<str>,
-) -> Arc<Vec<BufferTraffic>> {
-    let Some(Ok(analysis)) = kernel(db, piece, computation, name.clone()) else { return Arc::default() };
+pub fn kernel_coalescing<'db>(db: &'db dyn salsa::Database, id: KernelId<'db>) -> Arc<Vec<BufferTraffic>> {
+    let Some(Ok(analysis)) = kernel(db, id) else { return Arc::default() };
     // Asked for where there is code at all, so that it is kept for the text.
-    let code = |_: &FusionAnalysis| match kernel_code(db, piece, computation, name.clone()).as_ref()? {
+    let code = |_: &FusionAnalysis| match kernel_code(db, id).as_ref()? {
         Ok(code) => codegen::accesses(code, analysis.device).ok(),
         Err(_) => None,
     };
@@ -352,26 +331,32 @@ pub struct Waste {
 /// A kernel that moves fewer sectors in vain takes no longer for it than its launch.
 const LEAST_WASTE: u64 = 1024;
 
-/// The arrays that are worth a warning, with cause and remedy. `threshold` are the bits of the number.
+/// The arrays that are worth a warning above this ratio of the sectors to the ideal, with cause and remedy. Memoised for the
+/// database's own threshold: a key of two parts would stay in memory for every name that a kernel ever had.
+pub fn kernel_waste<'db>(db: &'db dyn salsa::Database, id: KernelId<'db>, threshold: f64) -> Arc<Vec<Waste>> {
+    match threshold.to_bits() == Target::get(db).waste_threshold(db).to_bits() {
+        true => usual_waste(db, id).clone(),
+        false => waste(db, id, threshold),
+    }
+}
+
 #[salsa::tracked(lru = 4096, no_eq)]
-pub fn kernel_waste(
-    db: &dyn salsa::Database,
-    piece: Piece,
-    computation: u32,
-    name: Arc<str>,
-    threshold: u64,
-) -> Arc<Vec<Waste>> {
+fn usual_waste<'db>(db: &'db dyn salsa::Database, id: KernelId<'db>) -> Arc<Vec<Waste>> {
+    waste(db, id, Target::get(db).waste_threshold(db))
+}
+
+fn waste<'db>(db: &'db dyn salsa::Database, id: KernelId<'db>, threshold: f64) -> Arc<Vec<Waste>> {
     // A threshold of 1 or less would call everything waste.
-    let threshold = f64::from_bits(threshold).max(1.01);
-    let Some(Ok(analysis)) = kernel(db, piece, computation, name.clone()) else { return Arc::default() };
+    let threshold = threshold.max(1.01);
+    let Some(Ok(analysis)) = kernel(db, id) else { return Arc::default() };
     // One that is over before the next could be launched gains nothing.
-    let estimate = kernel_estimate(db, piece, computation, name.clone());
+    let estimate = kernel_estimate(db, id);
     if estimate.as_ref().is_some_and(|estimate| estimate.bound == Bound::Launch) {
         return Arc::default();
     }
-    let Some(source) = fusion_source(db, piece, computation, name.clone()) else { return Arc::default() };
+    let Some(source) = fusion_source(db, id) else { return Arc::default() };
     let code = |analysis: &FusionAnalysis| changed_code(source, analysis);
-    let buffers = kernel_coalescing(db, piece, computation, name).iter().enumerate();
+    let buffers = kernel_coalescing(db, id).iter().enumerate();
     let wasted = buffers.filter_map(|(at, buffer)| {
         let counts = buffer.judged()?;
         let wasted = counts.sectors.saturating_sub(counts.ideal_sectors);
@@ -386,11 +371,11 @@ pub fn kernel_waste(
 
 impl FileView {
     /// Computes everything about these kernels, on all cores.
-    pub fn kernels_ahead(&self, db: &Database, kernels: &[(Piece, u32, Arc<str>)]) {
-        for_each_in_parallel(db, kernels, |db, (piece, computation, name)| {
-            kernel_partition(db, *piece, *computation, name.clone());
-            kernel_coalescing(db, *piece, *computation, name.clone());
-            kernel_estimate(db, *piece, *computation, name.clone());
+    pub fn kernels_ahead(&self, db: &Database, kernels: &[KernelId<'_>]) {
+        for_each_in_parallel(db, kernels, |db, &id| {
+            kernel_partition(db, id);
+            kernel_coalescing(db, id);
+            kernel_estimate(db, id);
         });
     }
 }

@@ -16,6 +16,7 @@ mod fusions;
 mod giants;
 mod hlo_ops;
 mod kernel_costs;
+mod kernel_ids;
 mod kernels;
 mod load;
 mod mlir_calls;
@@ -25,6 +26,7 @@ mod mlir_kernels;
 mod mlir_maps;
 mod mlir_queries;
 mod mlir_unknown;
+mod positions;
 mod queries;
 mod verification;
 mod warnings;
@@ -37,6 +39,7 @@ pub use fusions::{fused_computations, fusing_computations, is_of_cpu};
 pub use giants::{Definition, GiantIndex, giant_index};
 pub use hlo_ops::{alias_environment, hlo_maps_beside, hlo_op_findings, hlo_op_maps, written_hlo_op_maps};
 pub use kernel_costs::kernel_cost;
+pub use kernel_ids::{KernelId, kernel_id};
 pub use kernels::{
     FusionSource, Target, Waste, fusion_source, kernel, kernel_coalescing, kernel_code, kernel_estimate,
     kernel_mlir, kernel_partition, kernel_passes, kernel_ptx, kernel_waste,

@@ -8,6 +8,7 @@ use text::Span;
 use crate::Piece;
 use crate::mlir_giants::mlir_giant_index;
 use crate::mlir_queries::{mlir_module, mlir_piece, mlir_read, symbol_name};
+use crate::positions::position_of;
 
 /// What other pieces may know of the functions of one. Holds no offsets: equal after edits that change no signature.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -60,7 +61,7 @@ pub fn mlir_call_findings(db: &dyn salsa::Database, piece: Piece) -> Arc<Vec<Fin
     let Some(file) = piece.file(db) else { return Arc::default() };
     let pieces = file.pieces(db);
     let at = std::cell::OnceCell::new();
-    let at = || *at.get_or_init(|| pieces.iter().position(|&p| p == piece).unwrap_or(0));
+    let at = || *at.get_or_init(|| position_of(db, piece).map_or(0, |(_, at)| at));
     let mut findings = Vec::new();
     for call in calls {
         let name = symbol_name(call.span.of(text));

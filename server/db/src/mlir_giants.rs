@@ -15,6 +15,7 @@ use mlir::{Definition, FunctionPart, OpId, Parse, RegionId, ValueId};
 use rustc_hash::FxHashMap;
 
 use crate::mlir_queries::{MlirPiece, mlir_piece, mlir_read};
+use crate::positions::position_of;
 use crate::{File, Piece};
 
 /// The names that a piece shows of its parts of functions that are cut. Apart from their types: equal after edits that change no
@@ -275,8 +276,10 @@ impl MlirGiantIndex {
 #[salsa::tracked]
 pub(crate) fn mlir_foreign(db: &dyn salsa::Database, piece: Piece) -> Arc<Vec<(usize, Box<str>)>> {
     let shown = mlir_shown(db, piece);
-    let Some(file) = piece.file(db).filter(|_| !shown.parts.is_empty()) else { return Arc::default() };
-    let Some(at) = file.pieces(db).iter().position(|&p| p == piece) else { return Arc::default() };
+    if shown.parts.is_empty() {
+        return Arc::default();
+    }
+    let Some((file, at)) = position_of(db, piece) else { return Arc::default() };
     Arc::new(mlir_giant_index(db, file).foreign(at))
 }
 
@@ -320,8 +323,10 @@ impl MlirLinks {
 #[salsa::tracked]
 pub fn mlir_links(db: &dyn salsa::Database, piece: Piece) -> Arc<MlirLinks> {
     let read = mlir_piece(db, piece);
-    let Some(file) = piece.file(db).filter(|_| !read.parts.is_empty()) else { return Arc::default() };
-    let Some(at) = file.pieces(db).iter().position(|&p| p == piece) else { return Arc::default() };
+    if read.parts.is_empty() {
+        return Arc::default();
+    }
+    let Some((file, at)) = position_of(db, piece) else { return Arc::default() };
     let index = mlir_giant_index(db, file);
     let find = |op: OpId, name: &str| index.find(at, read.part_around(op)?, base(name));
     let parse = &read.parse;

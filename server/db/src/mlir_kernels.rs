@@ -19,8 +19,10 @@ pub use candidates::{MAX_OPS_OF_KERNEL, NoKernel, mlir_kernel_candidates, why_no
 pub use cut_functions::{CUT_FUNCTION, LONG_FUNCTION, mlir_instruction, mlir_instruction_called};
 use cut_functions::{cut_function, op_source};
 
+use crate::kernel_ids::KernelId;
 use crate::kernels::FusionSource;
 use crate::mlir_queries::{mlir_module, mlir_piece};
+use crate::positions::position_of;
 use crate::{File, Piece};
 
 /// Functions that one calls, and those that they call, at most.
@@ -53,7 +55,7 @@ pub(crate) fn mlir_piece_names(db: &dyn salsa::Database, piece: Piece) -> Arc<Ve
 /// The functions of a piece as HLO, each with the part of the file that it is in.
 #[salsa::tracked]
 pub fn mlir_functions(db: &dyn salsa::Database, piece: Piece) -> Arc<Vec<(usize, HloFunction)>> {
-    let Some((file, at)) = place(db, piece) else { return Arc::default() };
+    let Some((file, at)) = position_of(db, piece) else { return Arc::default() };
     let environments = mlir_environments(db, file);
     let read = mlir_piece(db, piece);
     let first = mlir_module(db, file).part_at(at, &read.parse, 0);
@@ -66,11 +68,6 @@ pub fn mlir_functions(db: &dyn salsa::Database, piece: Piece) -> Arc<Vec<(usize,
         whole.map(move |function| (first + nth, function)).collect::<Vec<_>>()
     };
     Arc::new(slices.flat_map(of).collect())
-}
-
-fn place(db: &dyn salsa::Database, piece: Piece) -> Option<(File, usize)> {
-    let file = piece.file(db)?;
-    Some((file, file.pieces(db).iter().position(|&p| p == piece)?))
 }
 
 /// A function as computations of HLO, and the fusion that a kernel makes of it.
@@ -135,7 +132,7 @@ pub fn mlir_function(db: &dyn salsa::Database, piece: Piece, nth: u32) -> Option
     let own = function.computations.last()?;
     let mut computations = Vec::new();
     let mut seen = FxHashSet::default();
-    let (file, _) = place(db, piece)?;
+    let (file, _) = position_of(db, piece)?;
     let cut = if is_cut { nth } else { CUT_FUNCTION };
     callees(db, file, (*part, cut), function, &mut seen, &mut computations);
     let callees = computations.len();
@@ -188,13 +185,22 @@ fn callees(
     }
 }
 
+/// Calls `found` with the kernels of the functions that start in a piece: of each whole function, and of each instruction that
+/// XLA would wrap alone. A kernel has the number of its function, as in [`mlir_function`], and its name.
+pub(crate) fn mlir_kernel_names(db: &dyn salsa::Database, piece: Piece, found: &mut dyn FnMut(u32, &str)) {
+    let functions = mlir_functions(db, piece).iter().map(|(_, function)| function);
+    let cut = cut_function(db, piece, CUT_FUNCTION).map(|cut| (CUT_FUNCTION, &cut.function));
+    for (nth, function) in (0..).zip(functions).chain(cut) {
+        let Some(own) = function.computations.last() else { continue };
+        found(nth, &own.name);
+        let instructions = own.graph.ops.iter().zip(&own.graph.names);
+        instructions.filter(|(op, _)| gpu::is_wrapped(op.opcode)).for_each(|(_, name)| found(nth, name));
+    }
+}
+
 /// An instruction of a function, or the fusion of the whole function by its name, with what its kernel depends on.
-pub(crate) fn mlir_fusion_source(
-    db: &dyn salsa::Database,
-    piece: Piece,
-    nth: u32,
-    name: Arc<str>,
-) -> Option<Arc<FusionSource>> {
+pub(crate) fn mlir_fusion_source(db: &dyn salsa::Database, id: KernelId<'_>) -> Option<Arc<FusionSource>> {
+    let (piece, nth, name) = (id.piece(db), id.computation(db), id.name(db));
     let Some(function) = mlir_function(db, piece, nth).as_ref() else {
         return op_source(db, piece, name).filter(|_| nth == CUT_FUNCTION);
     };

@@ -17,6 +17,7 @@ use crate::hlo_ops::{alias_environment, hlo_op_maps};
 use crate::mlir_giants::{GiantName, mlir_links};
 use crate::mlir_imports::{MlirImported, mlir_definitions_behind, mlir_imported};
 use crate::mlir_queries::{MlirPiece, mlir_module, mlir_piece};
+use crate::positions::position_of;
 use crate::{File, Piece};
 
 /// The text that an alias stands for which another piece of the same part of the file defines. `piece` is the number of the
@@ -114,7 +115,7 @@ pub fn mlir_map_findings(db: &dyn salsa::Database, piece: Piece) -> Vec<(OpId, F
     }
     // Other pieces are asked for only where an alias is one of theirs.
     let nth = std::cell::OnceCell::new();
-    let number = || *nth.get_or_init(|| file.pieces(db).iter().position(|&p| p == piece).unwrap_or(0));
+    let number = || *nth.get_or_init(|| position_of(db, piece).map_or(0, |(_, at)| at));
     let of_all = |source: &Source<'_>| {
         let (parse, checks) = (source.parse, MapChecks::new(source));
         let mut found = Vec::new();

@@ -7,6 +7,7 @@ use text::Span;
 
 use crate::Piece;
 use crate::mlir_queries::{mlir_module, mlir_piece, symbol_name};
+use crate::positions::position_of;
 
 /// Ops that call what they name, or take it as a value.
 const CALLS: [&str; 6] = ["func.call", "call", "func.constant", "xla.pure_call", "llvm.call", "tt.call"];
@@ -24,8 +25,7 @@ pub fn mlir_unknown_names(db: &dyn salsa::Database, piece: Piece) -> Arc<Vec<Fin
     if calls.is_empty() && aliases.is_empty() {
         return Arc::default();
     }
-    let Some(file) = piece.file(db) else { return Arc::default() };
-    let Some(at) = file.pieces(db).iter().position(|&p| p == piece) else { return Arc::default() };
+    let Some((file, at)) = position_of(db, piece) else { return Arc::default() };
     let module = mlir_module(db, file);
     let unknown = |span: Span, code, message| Finding { span, code, message, related: None };
     let calls = calls.into_iter().filter_map(|span| {

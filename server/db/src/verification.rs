@@ -14,6 +14,7 @@ use syntax::hlo::ComputationKind;
 
 use crate::externals::links;
 use crate::giants::Definition;
+use crate::positions::position_of;
 use crate::queries::{block, module, signature};
 use crate::{File, Piece};
 
@@ -21,8 +22,7 @@ use crate::{File, Piece};
 #[salsa::tracked]
 pub fn surroundings(db: &dyn salsa::Database, piece: Piece) -> Arc<Surroundings> {
     let mut around = Surroundings::default();
-    let Some(file) = piece.file(db) else { return Arc::new(around) };
-    let Some(at) = file.pieces(db).iter().position(|&p| p == piece) else { return Arc::new(around) };
+    let Some((file, at)) = position_of(db, piece) else { return Arc::new(around) };
     let module = module(db, file);
     let own = signature(db, piece);
     let section_of = |computation: u32| {

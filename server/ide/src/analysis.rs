@@ -113,6 +113,12 @@ impl AnalysisHost {
         Ok(())
     }
 
+    /// Sets the threshold of [`CoalescingConfig`] whose results are kept between requests.
+    pub fn set_coalescing_threshold(&mut self, threshold: f64) {
+        self.interrupt();
+        self.db.set_waste_threshold(threshold);
+    }
+
     pub fn close(&mut self, file: FileId) {
         self.interrupt();
         self.documents.close(&mut self.db, file);

@@ -244,19 +244,19 @@ impl Semantics for Hlo {
         crate::kernel::follow::kernel_lines(context, query, document, offset)
     }
 
-    fn launched(
+    fn launched<'a>(
         &self,
-        context: &FileContext<'_>,
+        context: &FileContext<'a>,
         query: &FusionQuery,
-    ) -> Result<LaunchedKernel, FusionError> {
+    ) -> Result<LaunchedKernel<'a>, FusionError> {
         LaunchedKernel::named(context, query)
     }
 
-    fn launched_in(&self, context: &FileContext<'_>, range: &TextRange) -> Option<LaunchedKernel> {
+    fn launched_in<'a>(&self, context: &FileContext<'a>, range: &TextRange) -> Option<LaunchedKernel<'a>> {
         crate::kernel::access_pattern::launched_in(context, range)
     }
 
-    fn accessing_at(&self, context: &FileContext<'_>, offset: usize) -> Option<Accessing> {
+    fn accessing_at<'a>(&self, context: &FileContext<'a>, offset: usize) -> Option<Accessing<'a>> {
         crate::kernel::access_pattern::accessing_at(context, offset)
     }
 

@@ -24,7 +24,7 @@ pub(crate) mod why_not_fused;
 use std::sync::Arc;
 
 use codegen::KernelText;
-use db::{FusionSource, Piece, Waste};
+use db::{FusionSource, KernelId, Waste};
 use gpu::{BufferTraffic, Estimate, FusionAnalysis, Partition, Reason};
 use ir::{Opcode, SegmentRef};
 use syntax::hlo::AttributeKey;
@@ -32,83 +32,63 @@ use syntax::hlo::AttributeKey;
 use crate::kernel::language::KernelLanguage;
 use crate::locate::{FileContext, InstructionRef};
 
-/// The database key of an instruction, independent of lines added or removed around it.
-#[derive(Debug, Clone)]
-pub(crate) struct KernelKey {
-    piece: Piece,
-    computation: u32,
-    name: Arc<str>,
-}
-
-impl KernelKey {
-    pub(crate) fn of(piece: Piece, computation: u32, name: Arc<str>) -> KernelKey {
-        KernelKey { piece, computation, name }
-    }
-}
-
 impl<'a> FileContext<'a> {
-    pub(crate) fn kernel_key(&self, at: InstructionRef) -> Option<KernelKey> {
+    pub(crate) fn kernel_id(&self, at: InstructionRef) -> Option<KernelId<'a>> {
         let computation = self.computation_id(at)?;
         let piece = *self.view.file.pieces(self.db).get(at.piece)?;
-        Some(KernelKey { piece, computation, name: self.block(at.piece).name(at.id).into() })
+        Some(db::kernel_id(self.db, piece, computation, self.block(at.piece).name(at.id)))
     }
 
-    pub(crate) fn fusion_source(&self, key: &KernelKey) -> Option<&'a Arc<FusionSource>> {
-        db::fusion_source(self.db, key.piece, key.computation, key.name.clone()).as_ref()
+    pub(crate) fn fusion_source(&self, id: KernelId<'a>) -> Option<&'a Arc<FusionSource>> {
+        db::fusion_source(self.db, id).as_ref()
     }
 
     /// The kernel of an instruction, or why it has none; `None` if the instruction has no shape.
-    pub(crate) fn kernel(&self, key: &KernelKey) -> Option<&'a Result<Arc<FusionAnalysis>, Reason>> {
-        db::kernel(self.db, key.piece, key.computation, key.name.clone()).as_ref()
+    pub(crate) fn kernel(&self, id: KernelId<'a>) -> Option<&'a Result<Arc<FusionAnalysis>, Reason>> {
+        db::kernel(self.db, id).as_ref()
     }
 
     /// The estimated time; `None` if the instruction has no shape.
-    pub(crate) fn kernel_cost(&self, key: &KernelKey) -> Option<Arc<Estimate>> {
-        db::kernel_cost(self.db, key.piece, key.computation, key.name.clone())
+    pub(crate) fn kernel_cost(&self, id: KernelId<'a>) -> Option<Arc<Estimate>> {
+        db::kernel_cost(self.db, id)
     }
 
-    pub(crate) fn kernel_code(&self, key: &KernelKey) -> Option<&'a Result<Arc<codegen::Kernel>, Reason>> {
-        db::kernel_code(self.db, key.piece, key.computation, key.name.clone()).as_ref()
+    pub(crate) fn kernel_code(&self, id: KernelId<'a>) -> Option<&'a Result<Arc<codegen::Kernel>, Reason>> {
+        db::kernel_code(self.db, id).as_ref()
     }
 
     /// The code as text.
     pub(crate) fn kernel_text(
         &self,
-        key: &KernelKey,
+        id: KernelId<'a>,
         language: KernelLanguage,
     ) -> Option<&'a Result<Arc<KernelText>, Reason>> {
         let text = match language {
-            KernelLanguage::Mlir => db::kernel_mlir(self.db, key.piece, key.computation, key.name.clone()),
-            KernelLanguage::MlirAfter(passes) => {
-                db::kernel_passes(self.db, key.piece, key.computation, key.name.clone(), passes.into())
-            }
-            KernelLanguage::Ptx => db::kernel_ptx(self.db, key.piece, key.computation, key.name.clone()),
+            KernelLanguage::Mlir => db::kernel_mlir(self.db, id),
+            KernelLanguage::MlirAfter(passes) => db::kernel_passes(self.db, id, passes.into()),
+            KernelLanguage::Ptx => db::kernel_ptx(self.db, id),
         };
         text.as_ref()
     }
 
-    pub(crate) fn kernel_partition(&self, key: &KernelKey) -> Option<&'a Arc<Partition>> {
-        db::kernel_partition(self.db, key.piece, key.computation, key.name.clone()).as_ref()
+    pub(crate) fn kernel_partition(&self, id: KernelId<'a>) -> Option<&'a Arc<Partition>> {
+        db::kernel_partition(self.db, id).as_ref()
     }
 
-    pub(crate) fn kernel_waste(&self, key: &KernelKey, threshold: f64) -> &'a Arc<Vec<Waste>> {
-        let name = key.name.clone();
-        db::kernel_waste(self.db, key.piece, key.computation, name, threshold.to_bits())
+    pub(crate) fn kernel_waste(&self, id: KernelId<'a>, threshold: f64) -> Arc<Vec<Waste>> {
+        db::kernel_waste(self.db, id, threshold)
     }
 
     /// Computes all information about the file's kernels on all cores. Returns their number.
     pub(crate) fn kernels_ahead(&self) -> usize {
         let all = (0..self.pieces()).flat_map(|piece| self.kernels_in(piece));
-        let keys: Vec<_> = all
-            .filter_map(|at| self.kernel_key(at))
-            .map(|key| (key.piece, key.computation, key.name))
-            .collect();
-        self.view.kernels_ahead(self.db, &keys);
-        keys.len()
+        let ids: Vec<_> = all.filter_map(|at| self.kernel_id(at)).collect();
+        self.view.kernels_ahead(self.db, &ids);
+        ids.len()
     }
 
-    pub(crate) fn kernel_coalescing(&self, key: &KernelKey) -> &'a Arc<Vec<BufferTraffic>> {
-        db::kernel_coalescing(self.db, key.piece, key.computation, key.name.clone())
+    pub(crate) fn kernel_coalescing(&self, id: KernelId<'a>) -> &'a Arc<Vec<BufferTraffic>> {
+        db::kernel_coalescing(self.db, id)
     }
 
     /// Whether this instruction alone runs something: a kernel or a library call. Unlike
@@ -189,7 +169,7 @@ impl<'a> FileContext<'a> {
     /// Like [`Self::fused_instruction`], including fusions nested in the fusion.
     pub(crate) fn nested_instruction(&self, fusion: InstructionRef, name: &str) -> Option<InstructionRef> {
         self.fused_instruction(fusion, name).or_else(|| {
-            let source = self.fusion_source(&self.kernel_key(fusion)?)?;
+            let source = self.fusion_source(self.kernel_id(fusion)?)?;
             source.callees.iter().skip(1).find_map(|(called, _)| {
                 let computation = self.callee(fusion, called)?;
                 self.find_in_segments(&self.module().computations[computation].segments, name)

@@ -264,19 +264,19 @@ impl Semantics for Mlir {
         kernels::kernel_lines(context, document, offset)
     }
 
-    fn launched(
+    fn launched<'a>(
         &self,
-        context: &FileContext<'_>,
+        context: &FileContext<'a>,
         query: &FusionQuery,
-    ) -> Result<LaunchedKernel, FusionError> {
+    ) -> Result<LaunchedKernel<'a>, FusionError> {
         kernels::hover::launched(context, query)
     }
 
-    fn launched_in(&self, context: &FileContext<'_>, range: &TextRange) -> Option<LaunchedKernel> {
+    fn launched_in<'a>(&self, context: &FileContext<'a>, range: &TextRange) -> Option<LaunchedKernel<'a>> {
         kernels::hover::launched_at(context, range.start)
     }
 
-    fn accessing_at(&self, context: &FileContext<'_>, offset: usize) -> Option<Accessing> {
+    fn accessing_at<'a>(&self, context: &FileContext<'a>, offset: usize) -> Option<Accessing<'a>> {
         kernels::hover::launched_at(context, offset).map(Accessing::from)
     }
 

@@ -280,14 +280,17 @@ pub(crate) trait Semantics {
     ) -> Vec<Range<usize>>;
 
     /// The kernel selected by a query, with the operands' names in the text.
-    fn launched(&self, context: &FileContext<'_>, query: &FusionQuery)
-    -> Result<LaunchedKernel, FusionError>;
+    fn launched<'a>(
+        &self,
+        context: &FileContext<'a>,
+        query: &FusionQuery,
+    ) -> Result<LaunchedKernel<'a>, FusionError>;
 
     /// The first kernel that is launched in `range`, or whose code contains its start.
-    fn launched_in(&self, context: &FileContext<'_>, range: &TextRange) -> Option<LaunchedKernel>;
+    fn launched_in<'a>(&self, context: &FileContext<'a>, range: &TextRange) -> Option<LaunchedKernel<'a>>;
 
     /// The kernel whose accesses are shown at `offset`.
-    fn accessing_at(&self, context: &FileContext<'_>, offset: usize) -> Option<Accessing>;
+    fn accessing_at<'a>(&self, context: &FileContext<'a>, offset: usize) -> Option<Accessing<'a>>;
 
     /// Why no kernel of the file is known.
     fn why_no_kernels(&self) -> &'static str;

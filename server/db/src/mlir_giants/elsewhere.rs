@@ -8,6 +8,7 @@ use rustc_hash::FxHashSet;
 use super::exports::{Export, ExportKind, MlirExports, mlir_exports};
 use super::{GiantName, NO_BLOCK, base, block_number, mlir_giant_index, mlir_links, result_of};
 use crate::mlir_queries::{MlirPiece, mlir_module, mlir_piece, mlir_read};
+use crate::positions::position_of;
 use crate::{File, Piece};
 
 /// What a piece asks of the names that other pieces of its file define. Reads their exports and no more.
@@ -22,8 +23,7 @@ pub struct Elsewhere<'a> {
 impl<'a> Elsewhere<'a> {
     /// Nothing where the piece belongs to no file.
     pub fn of(db: &'a dyn salsa::Database, piece: Piece) -> Option<Elsewhere<'a>> {
-        let file = piece.file(db)?;
-        let at = file.pieces(db).iter().position(|&p| p == piece)?;
+        let (file, at) = position_of(db, piece)?;
         Some(Elsewhere { db, file, piece, at, read: mlir_piece(db, piece) })
     }
 

@@ -8,6 +8,7 @@ use text::Span;
 
 use crate::mlir_giants::{GiantName, base, mlir_giant_index, mlir_links};
 use crate::mlir_queries::{MlirPiece, mlir_piece};
+use crate::positions::position_of;
 use crate::{File, Piece};
 
 /// An op of the body of a function, or one of its arguments, read: the text of that alone.
@@ -47,7 +48,7 @@ fn definition(
     part: u32,
     name: Arc<str>,
 ) -> Option<Arc<MlirDefinition>> {
-    let at = piece.file(db)?.pieces(db).iter().position(|&p| p == piece)? as u32;
+    let (_, at) = position_of(db, piece)?;
     let read = mlir_piece(db, piece);
     let shown = read.parts.get(part as usize)?;
     // The first one in the body is meant, and of arguments the last.
@@ -55,7 +56,9 @@ fn definition(
     let body = shown.values.iter().find(is_it);
     let value = *body.or_else(|| shown.arguments.iter().rev().find(is_it))?;
     let definition = match read.parse.values.get(value as usize)?.definition {
-        Definition::Result(op) => of_op(db, piece, GiantName { piece: at, part, nth: 0 }, read, op, value),
+        Definition::Result(op) => {
+            of_op(db, piece, GiantName { piece: at as u32, part, nth: 0 }, read, op, value)
+        }
         Definition::Binder(_) | Definition::BlockArgument(_) => of_argument(read, value),
     };
     definition.map(Arc::new)

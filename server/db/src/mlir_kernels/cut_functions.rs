@@ -8,12 +8,13 @@ use mlir::{Definition, OpId, PieceState};
 use mlir_hlo::{Environment, HloFunction, Slice};
 
 use super::candidates::MAX_OPS_OF_KERNEL;
-use super::{called_graphs, mlir_environments, place};
+use super::{called_graphs, mlir_environments};
 use crate::Piece;
 use crate::kernels::FusionSource;
 use crate::mlir_giants::{GiantDefinition, mlir_definition, mlir_giant_index};
 use crate::mlir_imports::mlir_imported;
 use crate::mlir_queries::{mlir_module, mlir_piece};
+use crate::positions::position_of;
 
 /// The number of the function that starts in a piece and goes on in the next ones, where it is short enough for a kernel.
 pub const CUT_FUNCTION: u32 = u32::MAX;
@@ -66,7 +67,7 @@ fn mlir_long_function(db: &dyn salsa::Database, piece: Piece) -> Option<Arc<CutF
 }
 
 fn read_whole(db: &dyn salsa::Database, piece: Piece, limits: Limits) -> Option<Arc<CutFunction>> {
-    let (file, at) = place(db, piece)?;
+    let (file, at) = position_of(db, piece)?;
     let nth = open_part(db, piece)?;
     let mut text = String::new();
     let mut ops = 0;
@@ -115,7 +116,7 @@ pub struct MlirInstruction {
 
 /// The kernel that XLA would make of an op of a function that is cut, or why HLO does not have the op.
 pub fn mlir_instruction(db: &dyn salsa::Database, piece: Piece, op: OpId) -> Result<MlirInstruction, String> {
-    let (file, at) = place(db, piece).ok_or("it is in no file")?;
+    let (file, at) = position_of(db, piece).ok_or("it is in no file")?;
     let imported = mlir_imported(db, piece);
     let part =
         mlir_module(db, file).part_at(at, &mlir_piece(db, piece).parse, imported.parse.op(op).span.start);
@@ -134,7 +135,7 @@ pub fn mlir_instruction(db: &dyn salsa::Database, piece: Piece, op: OpId) -> Res
 /// The op of the function that starts in a piece and goes on in others whose instruction is called so: its piece, and its number
 /// there.
 pub fn mlir_instruction_called(db: &dyn salsa::Database, piece: Piece, name: &str) -> Option<(usize, OpId)> {
-    let (file, at) = place(db, piece)?;
+    let (file, at) = position_of(db, piece)?;
     let part = open_part(db, piece)?;
     let index = mlir_giant_index(db, file);
     // `add.1` of `%1`; `x` of `%x`, and `add_` of `%add`, which HLO reads as something else.
@@ -156,7 +157,7 @@ pub fn mlir_instruction_called(db: &dyn salsa::Database, piece: Piece, name: &st
 /// What the kernel of one op depends on.
 pub(super) fn op_source(db: &dyn salsa::Database, piece: Piece, name: Arc<str>) -> Option<Arc<FusionSource>> {
     let (at, op) = mlir_instruction_called(db, piece, &name)?;
-    let (file, _) = place(db, piece)?;
+    let (file, _) = position_of(db, piece)?;
     let MlirInstruction { op, callees, .. } = mlir_instruction(db, *file.pieces(db).get(at)?, op).ok()?;
     let graph_of = |name: &str| callees.iter().find(|(own, _)| **own == *name).map(|(_, graph)| graph);
     let callees = called_graphs(&op, graph_of);

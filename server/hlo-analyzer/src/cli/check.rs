@@ -197,6 +197,7 @@ fn check(file: &Input, arguments: &CheckArguments) -> Result<Outcome> {
     }
     let mut host = AnalysisHost::new();
     host.set_device(&arguments.device).map_err(anyhow::Error::msg)?;
+    host.set_coalescing_threshold(arguments.coalescing_threshold);
     let name = path.display().to_string();
     let file = host.open(&name, ide::language_of(&name, &text), &text);
     // There is no other writer, so the analysis cannot be cancelled.

@@ -46,8 +46,8 @@ pub(crate) fn offered_kernel(context: &FileContext<'_>, offset: usize) -> Option
 /// Whether the kernel's document has content: code, or a summary of a library kernel.
 fn is_written(context: &FileContext<'_>, offset: usize, kernel: &ShownKernel) -> bool {
     let around = context.instruction_at(offset).and_then(|at| kernel_around(context, at));
-    match around.and_then(|at| context.kernel_key(at)) {
-        Some(key) if kernel.has_code => matches!(context.kernel_code(&key), Some(Ok(_))),
+    match around.and_then(|at| context.kernel_id(at)) {
+        Some(id) if kernel.has_code => matches!(context.kernel_code(id), Some(Ok(_))),
         _ => !kernel.has_code,
     }
 }

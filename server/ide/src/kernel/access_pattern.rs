@@ -61,22 +61,22 @@ fn launch_around(context: &FileContext<'_>, at: InstructionRef) -> Option<Instru
 }
 
 /// A kernel, and what the cursor selects of its accesses.
-pub(crate) struct Accessing {
-    kernel: LaunchedKernel,
+pub(crate) struct Accessing<'a> {
+    kernel: LaunchedKernel<'a>,
     /// The number of the operand under the cursor.
     operand: Option<usize>,
     /// The instruction of the fused computation under the cursor.
     fused: Option<InstructionRef>,
 }
 
-impl From<LaunchedKernel> for Accessing {
-    fn from(kernel: LaunchedKernel) -> Accessing {
+impl<'a> From<LaunchedKernel<'a>> for Accessing<'a> {
+    fn from(kernel: LaunchedKernel<'a>) -> Accessing<'a> {
         Accessing { kernel, operand: None, fused: None }
     }
 }
 
 /// The kernel that an HLO instruction launches or is fused into.
-pub(crate) fn accessing_at(context: &FileContext<'_>, offset: usize) -> Option<Accessing> {
+pub(crate) fn accessing_at<'a>(context: &FileContext<'a>, offset: usize) -> Option<Accessing<'a>> {
     let at = context.instruction_at(offset)?;
     let launch = launch_around(context, at)?;
     let operand = if launch == at { operand_at(context, at, offset) } else { None };
@@ -85,7 +85,7 @@ pub(crate) fn accessing_at(context: &FileContext<'_>, offset: usize) -> Option<A
 }
 
 /// The first kernel that HLO instructions in `range` launch or are fused into.
-pub(crate) fn launched_in(context: &FileContext<'_>, range: &TextRange) -> Option<LaunchedKernel> {
+pub(crate) fn launched_in<'a>(context: &FileContext<'a>, range: &TextRange) -> Option<LaunchedKernel<'a>> {
     let mut here = instructions_in(context, range, 1).into_iter();
     LaunchedKernel::of(context, here.find_map(|at| launch_around(context, at))?)
 }
@@ -117,7 +117,7 @@ pub(crate) fn access_pattern(
     let Accessing { kernel, operand: under_cursor, fused } =
         context.semantics().accessing_at(context, offset)?;
     let analysis = kernel.analysis(context).ok()?;
-    let buffers = context.kernel_coalescing(&kernel.key);
+    let buffers = context.kernel_coalescing(kernel.id);
     let mut choices: Vec<Choice<'_>> = Vec::new();
     for buffer in buffers.iter() {
         match &buffer.code {
@@ -144,7 +144,7 @@ pub(crate) fn access_pattern(
     // Inside the fused computation: the array whose access pattern this instruction makes uncoalesced.
     let caused_here = || {
         let name = context.block(fused?.piece).name(fused?.id);
-        let waste = context.kernel_waste(&kernel.key, 1.0);
+        let waste = context.kernel_waste(kernel.id, 1.0);
         let here = waste.iter().find(|waste| {
             let (Cause::Op(op) | Cause::Layout(op)) = waste.cause;
             analysis.fused.name(op) == name

@@ -1,12 +1,12 @@
 //! The tiles of a block-level fusion: the output tile of one block of a Triton kernel, and the operand tiles
 //! it reads.
 
+use db::KernelId;
 use gpu::{FusionAnalysis, tiled_efficiency};
 use indexing::{Rules, SymbolicTile};
 use indexing_map::PrintStyle;
 use ir::{ElementTypeExt, Shape};
 
-use crate::kernel::KernelKey;
 use crate::locate::FileContext;
 use crate::markdown::code;
 
@@ -14,13 +14,13 @@ use crate::markdown::code;
 const LIMIT: usize = 16;
 
 /// Empty for a fusion without tiling.
-pub(crate) fn block_level_tiles(
-    context: &FileContext<'_>,
-    key: &KernelKey,
+pub(crate) fn block_level_tiles<'a>(
+    context: &FileContext<'a>,
+    id: KernelId<'a>,
     analysis: &FusionAnalysis,
 ) -> String {
     let Some(level) = &analysis.fused.block_level else { return String::new() };
-    let Some(source) = context.fusion_source(key) else { return String::new() };
+    let Some(source) = context.fusion_source(id) else { return String::new() };
     let Some((_, graph)) = source.computation() else { return String::new() };
     let callees = |name: &str| source.callee(name);
     let operands = source.op.operand_shapes.len();

@@ -43,7 +43,7 @@ pub(crate) fn coalescing(
 ) -> Result<Vec<BufferReply>, FusionError> {
     let kernel = context.semantics().launched(context, query)?;
     let analysis = kernel.analysis(context)?;
-    let buffers = context.kernel_coalescing(&kernel.key);
+    let buffers = context.kernel_coalescing(kernel.id);
     let replies = buffers.iter().map(|buffer| {
         let operand = match buffer.buffer {
             Buffer::Operand(number) => Some(number),

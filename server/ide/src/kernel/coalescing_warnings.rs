@@ -99,15 +99,15 @@ pub(crate) struct Wasteful {
 }
 
 /// The buffers of a kernel that need a warning. `called` gives the name of an op of the fusion in the text.
-pub(crate) fn wasteful(
-    context: &FileContext<'_>,
-    kernel: &LaunchedKernel,
+pub(crate) fn wasteful<'a>(
+    context: &FileContext<'a>,
+    kernel: &LaunchedKernel<'a>,
     config: &CoalescingConfig,
     called: &dyn Fn(&str) -> String,
 ) -> Vec<Wasteful> {
     let Ok(analysis) = kernel.analysis(context) else { return Vec::new() };
-    let buffers = context.kernel_coalescing(&kernel.key);
-    let waste = context.kernel_waste(&kernel.key, config.threshold);
+    let buffers = context.kernel_coalescing(kernel.id);
+    let waste = context.kernel_waste(kernel.id, config.threshold);
     let of = |waste: &Waste| {
         let buffer = buffers.get(waste.buffer)?;
         let name = buffer_name(&kernel.operands, analysis, buffer.buffer);

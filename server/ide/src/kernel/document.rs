@@ -5,11 +5,11 @@ use std::ops::Range;
 
 use codegen::kernel::Role;
 use codegen::{Kernel, KernelText};
+use db::KernelId;
 use gpu::{Emitter, FusionAnalysis, Launch};
 use rustc_hash::FxHashMap;
 
 use crate::TextRange;
-use crate::kernel::KernelKey;
 use crate::kernel::elsewhere::{kernel_elsewhere, written_elsewhere};
 use crate::kernel::fusion::{FusionError, FusionQuery};
 use crate::kernel::language::KernelLanguage;
@@ -247,8 +247,8 @@ pub(crate) fn kernel_document(
         let document = KernelDocument::new(head, KernelOrigin::Elsewhere(who));
         return Ok(KernelDocument { body, lines: vec![None; summary.len()], ..document });
     }
-    let key = context.kernel_key(at).ok_or_else(|| not_found("is in no computation"))?;
-    let analysis = match context.kernel(&key) {
+    let id = context.kernel_id(at).ok_or_else(|| not_found("is in no computation"))?;
+    let analysis = match context.kernel(id) {
         None => {
             let why = "the instruction has no known shape";
             let error = FusionError::NotFound(format!("{} has no known shape", query.instruction));
@@ -259,7 +259,7 @@ pub(crate) fn kernel_document(
     };
     let head =
         vec![format!("%{} · {} · {}", query.instruction, analysis.emitter.name(), context.db.device().name)];
-    Ok(code_of(context, &key, head, analysis, language, |op| kernel_instruction(context, at, analysis, op)))
+    Ok(code_of(context, id, head, analysis, language, |op| kernel_instruction(context, at, analysis, op)))
 }
 
 fn no_kernel(mut head: Vec<String>, reason: &str, error: FusionError) -> KernelDocument {
@@ -273,15 +273,15 @@ pub(crate) fn not_emitted(head: Vec<String>, reason: &str) -> KernelDocument {
 }
 
 /// The code of a kernel; `of` gives the instruction of each op.
-pub(crate) fn code_of(
-    context: &FileContext<'_>,
-    key: &KernelKey,
+pub(crate) fn code_of<'a>(
+    context: &FileContext<'a>,
+    id: KernelId<'a>,
     mut head: Vec<String>,
     analysis: &FusionAnalysis,
     language: KernelLanguage,
     of: impl Fn(ir::OpId) -> KernelInstruction,
 ) -> KernelDocument {
-    let (kernel, text) = match (context.kernel_code(key), context.kernel_text(key, language)) {
+    let (kernel, text) = match (context.kernel_code(id), context.kernel_text(id, language)) {
         (Some(Ok(kernel)), Some(Ok(text))) => (kernel, text),
         (Some(Err(reason)), _) | (_, Some(Err(reason))) => return not_emitted(head, reason),
         (None, _) | (_, None) => {

@@ -75,14 +75,14 @@ fn access(
     line: usize,
 ) -> Option<String> {
     let (_, argument) = *document.accesses.iter().find(|(at, _)| *at == line)?;
-    let LaunchedKernel { key, operands, .. } = context.semantics().launched(context, query).ok()?;
-    let Some(Ok(analysis)) = context.kernel(&key) else { return None };
-    let Some(Ok(kernel)) = context.kernel_code(&key) else { return None };
+    let LaunchedKernel { id, operands, .. } = context.semantics().launched(context, query).ok()?;
+    let Some(Ok(analysis)) = context.kernel(id) else { return None };
+    let Some(Ok(kernel)) = context.kernel_code(id) else { return None };
     let wanted = match kernel.params.get(argument)?.role {
         codegen::kernel::Role::Operand(number) => Buffer::Operand(number as u32),
         codegen::kernel::Role::Result(number) => Buffer::Result(number),
     };
-    let buffer = context.kernel_coalescing(&key).iter().find(|buffer| buffer.buffer == wanted)?;
+    let buffer = context.kernel_coalescing(id).iter().find(|buffer| buffer.buffer == wanted)?;
     let mut out = format!("{}\n\n", memory(&operands, analysis, buffer));
     let name = code(&format!("%{}", buffer_name(&operands, analysis, wanted)));
     for access in &buffer.accesses {

@@ -14,7 +14,7 @@ pub(crate) fn written_elsewhere(context: &FileContext<'_>, at: InstructionRef) -
     if context.block(at.piece).instruction(at.id).opcode == Some(Opcode::CustomCall) {
         return Some("a library or custom code runs this".to_owned());
     }
-    match context.kernel(&context.kernel_key(at)?)? {
+    match context.kernel(context.kernel_id(at)?)? {
         Ok(analysis) => by_whom(analysis).map(Into::into),
         Err(_) => None,
     }
@@ -34,15 +34,15 @@ pub(crate) fn kernel_elsewhere(context: &FileContext<'_>, at: InstructionRef) ->
     let mut lines = Vec::new();
     let text = |key| op.attributes.text(key).map(|text| text.trim().trim_matches('"').to_owned());
     lines.extend(text(AttributeKey::CustomCallTarget).map(|target| format!("target: {target}")));
-    let analysis = context.kernel_key(at).and_then(|key| match context.kernel(&key)? {
-        Ok(analysis) => Some((key, analysis)),
+    let analysis = context.kernel_id(at).and_then(|id| match context.kernel(id)? {
+        Ok(analysis) => Some((id, analysis)),
         Err(_) => None,
     });
-    if let Some((key, analysis)) = analysis {
+    if let Some((id, analysis)) = analysis {
         lines.extend(analysis.fused.backend_kind.as_ref().map(|kind| format!("kind: {kind}")));
         lines.extend(analysis.stated_launch().map(|launch| format!("launch: {}", launched(&launch))));
         lines.extend(analysis.fused.block_config.as_ref().map(|sizes| format!("blocks: {sizes}")));
-        if let Some(figures) = KernelFigures::of(context, &key).filter(|_| !context.is_of_cpu()) {
+        if let Some(figures) = KernelFigures::of(context, id).filter(|_| !context.is_of_cpu()) {
             lines.push(format!("time: {} on {}", figures.time(), context.db.device().name));
             lines.push(format!("bytes: {}", figures.traffic()));
         }

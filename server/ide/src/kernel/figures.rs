@@ -1,9 +1,9 @@
 //! The figures of a kernel: the only source for the lens, the hover, `explain`, the list of heaviest kernels
 //! and the kernel's document.
 
+use db::KernelId;
 use gpu::{Bound, BufferTraffic, Counts, Estimate};
 
-use crate::kernel::KernelKey;
 use crate::locate::FileContext;
 use crate::markdown::bytes;
 
@@ -32,9 +32,9 @@ pub struct KernelFigures {
 
 impl KernelFigures {
     /// `None` if there is no such instruction.
-    pub(crate) fn of(context: &FileContext<'_>, key: &KernelKey) -> Option<KernelFigures> {
-        let estimate = context.kernel_cost(key)?;
-        let requests = all_requests(context.kernel_coalescing(key));
+    pub(crate) fn of<'a>(context: &FileContext<'a>, id: KernelId<'a>) -> Option<KernelFigures> {
+        let estimate = context.kernel_cost(id)?;
+        let requests = all_requests(context.kernel_coalescing(id));
         let bytes_moved = requests.map(|counts| counts.bytes_moved());
         let roofline = &estimate.roofline;
         // A float cast saturates, so a size beyond 64 bits stays the maximum.

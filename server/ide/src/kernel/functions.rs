@@ -29,10 +29,10 @@ pub(crate) fn partition_of<'a>(
     segment: SegmentRef,
 ) -> Option<(&'a Partition, &'a Graph)> {
     let fusion = context.fusion_of(context.module().computation_of(segment)?)?;
-    let key = context.kernel_key(fusion)?;
-    let Ok(analysis) = context.kernel(&key)? else { return None };
+    let id = context.kernel_id(fusion)?;
+    let Ok(analysis) = context.kernel(id)? else { return None };
     let is_elsewhere = matches!(analysis.emitter, gpu::Emitter::Elsewhere(_));
-    Some((&**context.kernel_partition(&key).filter(|_| !is_elsewhere)?, &analysis.fused.graph))
+    Some((&**context.kernel_partition(id).filter(|_| !is_elsewhere)?, &analysis.fused.graph))
 }
 
 /// The functions of the fused computation at `offset`; empty for a single function.

@@ -80,8 +80,8 @@ pub(crate) fn heaviest_kernels(context: &FileContext<'_>, limit: usize) -> Heavi
         for &segment in &computation.segments {
             crate::analysis::check_cancelled(context.db);
             for at in timed(context, segment) {
-                let Some(key) = context.kernel_key(at) else { continue };
-                let Some(figures) = KernelFigures::of(context, &key) else { continue };
+                let Some(id) = context.kernel_id(at) else { continue };
+                let Some(figures) = KernelFigures::of(context, id) else { continue };
                 report.is_at_least |= figures.is_at_least;
                 report.total_us += figures.exec_us * times as f64;
                 found.push((at, times, figures));
@@ -133,7 +133,7 @@ fn timed(context: &FileContext<'_>, segment: SegmentRef) -> Vec<InstructionRef> 
 
 fn kind(context: &FileContext<'_>, at: InstructionRef) -> String {
     let opcode = context.block(at.piece).instruction(at.id).opcode;
-    let kernel = context.kernel_key(at).and_then(|key| context.kernel(&key));
+    let kernel = context.kernel_id(at).and_then(|id| context.kernel(id));
     match (opcode, kernel) {
         (Some(Opcode::Fusion), Some(Ok(analysis))) => analysis.emitter.name().to_owned(),
         (opcode, _) => opcode.map_or_else(String::new, |opcode| opcode.name().to_owned()),

@@ -1,9 +1,9 @@
 //! The kernel part of an instruction's hover.
 
+use db::KernelId;
 use gpu::{Buffer, BufferTraffic, Cause, DEFAULT_THRESHOLD, Emitter, FusionAnalysis};
 use indexing_map::{IndexingMap, PrintStyle, print_map, wrap};
 
-use crate::kernel::KernelKey;
 use crate::kernel::block_level_tiles::block_level_tiles;
 use crate::kernel::coalescing_queries::buffer_name;
 use crate::kernel::coalescing_warnings::{at_worst, cause_text, sectors};
@@ -41,11 +41,11 @@ pub(crate) fn caused_in_kernel(context: &FileContext<'_>, at: InstructionRef) ->
     let Some(kernel) = launch.and_then(|launch| LaunchedKernel::of(context, launch)) else {
         return String::new();
     };
-    let Some(Ok(analysis)) = context.kernel(&kernel.key) else { return String::new() };
+    let Some(Ok(analysis)) = context.kernel(kernel.id) else { return String::new() };
     let block = context.block(at.piece);
     let is_gather = block.instruction(at.id).opcode == Some(ir::Opcode::Gather);
     let mut out = String::new();
-    for buffer in context.kernel_coalescing(&kernel.key).iter().filter(|b| !b.accesses.is_empty()) {
+    for buffer in context.kernel_coalescing(kernel.id).iter().filter(|b| !b.accesses.is_empty()) {
         let cause = uncoalesced_cause(analysis, buffer);
         let is_cause = cause.is_some_and(|cause| {
             let (Cause::Op(op) | Cause::Layout(op)) = cause;
@@ -83,24 +83,24 @@ impl KernelSections {
 }
 
 /// The sections of a kernel, for HLO and StableHLO launches.
-pub(crate) fn kernel_sections(context: &FileContext<'_>, kernel: &LaunchedKernel) -> KernelSections {
-    let LaunchedKernel { key, operands, .. } = kernel;
+pub(crate) fn kernel_sections<'a>(context: &FileContext<'a>, kernel: &LaunchedKernel<'a>) -> KernelSections {
+    let &LaunchedKernel { id, ref operands, .. } = kernel;
     let device = context.db.device().name;
-    let analysis = match context.kernel(key) {
+    let analysis = match context.kernel(id) {
         None => return KernelSections::default(),
         Some(Err(reason)) => {
             return KernelSections::summary(format!("**no kernel on {device}:** {}\n\n", prose(reason)));
         }
         Some(Ok(analysis)) => analysis,
     };
-    let buffers = context.kernel_coalescing(key);
-    let figures = KernelFigures::of(context, key);
+    let buffers = context.kernel_coalescing(id);
+    let figures = KernelFigures::of(context, id);
     let mut summary = summary(analysis, device, figures.as_ref());
     if buffers.iter().any(|buffer| buffer.unknown.is_some()) {
         summary += "how it reads and writes memory is not known\n\n";
     }
     if matches!(analysis.emitter, Emitter::Elsewhere(_)) {
-        return KernelSections { summary, details: block_level_tiles(context, key, analysis) };
+        return KernelSections { summary, details: block_level_tiles(context, id, analysis) };
     }
     let called = |op: &str| code(&format!("%{op}"));
     for buffer in buffers.iter().filter(|b| !b.accesses.is_empty()) {
@@ -110,7 +110,7 @@ pub(crate) fn kernel_sections(context: &FileContext<'_>, kernel: &LaunchedKernel
         summary += &format!("- {}{cause}\n", memory(operands, analysis, buffer));
     }
     summary += "\n";
-    let details = thread_maps(operands, analysis, buffers) + &functions(context, key);
+    let details = thread_maps(operands, analysis, buffers) + &functions(context, id);
     KernelSections { summary, details }
 }
 
@@ -149,8 +149,8 @@ fn thread_maps(operands: &[String], analysis: &FusionAnalysis, buffers: &[Buffer
 }
 
 /// The functions of a kernel that has several.
-fn functions(context: &FileContext<'_>, key: &KernelKey) -> String {
-    let Some(partition) = context.kernel_partition(key).filter(|p| p.functions.len() > 1) else {
+fn functions<'a>(context: &FileContext<'a>, id: KernelId<'a>) -> String {
+    let Some(partition) = context.kernel_partition(id).filter(|p| p.functions.len() > 1) else {
         return String::new();
     };
     let mut out = format!("**{} functions**\n", partition.functions.len());

@@ -2,26 +2,26 @@
 
 use std::sync::Arc;
 
+use db::KernelId;
 use gpu::FusionAnalysis;
 
-use crate::kernel::KernelKey;
 use crate::kernel::fusion::{FusionError, FusionQuery};
 use crate::locate::{FileContext, InstructionRef};
 
-pub(crate) struct LaunchedKernel {
-    pub(crate) key: KernelKey,
+pub(crate) struct LaunchedKernel<'a> {
+    pub(crate) id: KernelId<'a>,
     /// The name without `%`, like the names of operands.
     pub(crate) name: String,
     pub(crate) operands: Vec<String>,
 }
 
-impl LaunchedKernel {
+impl<'a> LaunchedKernel<'a> {
     /// The kernel of an HLO instruction. `None` if it is in no computation.
-    pub(crate) fn of(context: &FileContext<'_>, at: InstructionRef) -> Option<LaunchedKernel> {
+    pub(crate) fn of(context: &FileContext<'a>, at: InstructionRef) -> Option<LaunchedKernel<'a>> {
         let block = context.block(at.piece);
         let operands = block.operands_of(at.id).map(|(operand, _)| operand.name.of(&block.text).to_owned());
         Some(LaunchedKernel {
-            key: context.kernel_key(at)?,
+            id: context.kernel_id(at)?,
             name: block.name(at.id).to_owned(),
             operands: operands.collect(),
         })
@@ -29,9 +29,9 @@ impl LaunchedKernel {
 
     /// The kernel of the HLO instruction that a query names.
     pub(crate) fn named(
-        context: &FileContext<'_>,
+        context: &FileContext<'a>,
         query: &FusionQuery,
-    ) -> Result<LaunchedKernel, FusionError> {
+    ) -> Result<LaunchedKernel<'a>, FusionError> {
         let not_found = |why: &str| FusionError::NotFound(format!("{} {why}", query.instruction));
         let at = context
             .find_instruction(query.computation.as_deref(), &query.instruction)
@@ -39,11 +39,8 @@ impl LaunchedKernel {
         LaunchedKernel::of(context, at).ok_or_else(|| not_found("is in no computation"))
     }
 
-    pub(crate) fn analysis<'a>(
-        &self,
-        context: &FileContext<'a>,
-    ) -> Result<&'a Arc<FusionAnalysis>, FusionError> {
-        match context.kernel(&self.key) {
+    pub(crate) fn analysis(&self, context: &FileContext<'a>) -> Result<&'a Arc<FusionAnalysis>, FusionError> {
+        match context.kernel(self.id) {
             None => Err(FusionError::NotFound(format!("{} has no known shape", self.name))),
             Some(Ok(analysis)) => Ok(analysis),
             Some(Err(reason)) => Err(FusionError::NotEmitted(reason.to_string())),

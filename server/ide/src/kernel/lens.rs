@@ -1,9 +1,9 @@
 //! The lens above each kernel: its time and a short summary: `≈ 4.1 µs`, `loop · 24576 × 128 threads · 12.6
 //! MB`.
 
+use db::KernelId;
 use gpu::{Emitter, Launch};
 
-use crate::kernel::KernelKey;
 use crate::kernel::figures::KernelFigures;
 use crate::locate::{FileContext, InstructionRef};
 use crate::markdown::bytes;
@@ -25,16 +25,16 @@ pub(crate) fn kernel_lens(context: &FileContext<'_>, at: InstructionRef) -> Opti
     if !context.is_launched(at) {
         return None;
     }
-    lens_of_kernel(context, &context.kernel_key(at)?)
+    lens_of_kernel(context, context.kernel_id(at)?)
 }
 
 /// The lens of a kernel, for HLO and StableHLO launches.
-pub(crate) fn lens_of_kernel(context: &FileContext<'_>, key: &KernelKey) -> Option<KernelLens> {
-    let analysis = match context.kernel(key)? {
+pub(crate) fn lens_of_kernel<'a>(context: &FileContext<'a>, id: KernelId<'a>) -> Option<KernelLens> {
+    let analysis = match context.kernel(id)? {
         Ok(analysis) => analysis,
         Err(reason) => return Some(KernelLens { time: None, details: format!("no kernel: {reason}") }),
     };
-    let figures = KernelFigures::of(context, key);
+    let figures = KernelFigures::of(context, id);
     let time = figures.as_ref().map(KernelFigures::time);
     let of_time = time.as_ref().map_or(0, |time| time.chars().count());
     let room = LINE.saturating_sub(SHOW.len() + of_time);

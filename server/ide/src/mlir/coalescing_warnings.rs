@@ -6,7 +6,7 @@ use crate::kernel::coalescing_warnings::{CoalescingConfig, Wasteful, uncoalesced
 use crate::kernel::launched::LaunchedKernel;
 use crate::locate::FileContext;
 use crate::mlir::kernels::functions::{
-    Converted, FunctionRef, argument_names, arguments, kernels, key, name_of, symbol,
+    Converted, FunctionRef, argument_names, arguments, kernel_id_of, kernels, name_of, symbol,
 };
 use crate::mlir::kernels::unfused::{unfused, written};
 use crate::mlir::names::occurrences;
@@ -26,9 +26,9 @@ pub(crate) fn coalescing_warnings(
     let mut out = Diagnostics::default();
     for function in kernels(context) {
         crate::analysis::check_cancelled(context.db);
-        let Some(key) = key(context, function) else { continue };
+        let Some(id) = kernel_id_of(context, function) else { continue };
         // Most kernels waste little: those are not converted.
-        if context.kernel_waste(&key, config.threshold).is_empty() {
+        if context.kernel_waste(id, config.threshold).is_empty() {
             continue;
         }
         let Some(converted) = Converted::of(context, function) else { continue };
@@ -36,7 +36,7 @@ pub(crate) fn coalescing_warnings(
             continue;
         }
         let operands = argument_names(context, function);
-        let kernel = LaunchedKernel { key, name: converted.name.to_owned(), operands };
+        let kernel = LaunchedKernel { id, name: converted.name.to_owned(), operands };
         let called =
             |op: &str| written(context, function, &converted, op).unwrap_or_else(|| format!("%{op}"));
         for wasteful in wasteful(context, &kernel, config, &called) {

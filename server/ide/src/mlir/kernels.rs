@@ -40,7 +40,7 @@ pub(crate) fn code_lens(context: &FileContext<'_>, offset: usize) -> Option<Code
     let range = name_of(context, function).filter(|range| range.start == offset)?;
     let converted = Converted::of(context, function)?;
     let KernelLens { time, details: title } = match unfused(context, function, &converted).as_slice() {
-        [] => lens_of_kernel(context, &converted.key(converted.name))?,
+        [] => lens_of_kernel(context, converted.kernel_id(converted.name))?,
         apart => KernelLens { time: None, details: several_kernels(apart) },
     };
     Some(CodeLens { range, title, time, callers: Vec::new(), is_kernel: true })
@@ -88,12 +88,12 @@ pub(crate) fn shown_kernel(context: &FileContext<'_>, offset: usize) -> Option<S
         });
     let (range, instruction, has_code) = match wrapped {
         Some((id, name)) => {
-            let kernel = context.kernel(&converted.key(&name));
+            let kernel = context.kernel(converted.kernel_id(&name));
             let is_elsewhere = matches!(kernel, Some(Ok(analysis)) if by_whom(analysis).is_some());
             (context.range(at.piece, read.parse.op(id).name), name, !is_elsewhere)
         }
         None => {
-            let kernel = context.kernel(&converted.key(converted.name));
+            let kernel = context.kernel(converted.kernel_id(converted.name));
             let is_elsewhere = matches!(kernel, Some(Ok(analysis)) if by_whom(analysis).is_some());
             let has_code = may_be_kernel(context, function) && !is_elsewhere;
             // Its document states the reason.
@@ -128,14 +128,14 @@ pub(crate) fn kernel_document(
 ) -> Result<KernelDocument, FusionError> {
     let not_found = || not_found(query);
     let (function, converted, instruction) = named(context, query).ok_or_else(not_found)?;
-    let key = converted.key(&instruction);
+    let id = converted.kernel_id(&instruction);
     let head = vec![format!("%{instruction}")];
     if instruction == converted.name
         && let Some(reason) = why_no_kernel(context, function)
     {
         return Ok(not_emitted(head, &reason));
     }
-    let analysis = match context.kernel(&key) {
+    let analysis = match context.kernel(id) {
         None => return Err(not_found()),
         Some(Err(reason)) => return Ok(not_emitted(head, reason)),
         Some(Ok(analysis)) => analysis,
@@ -160,7 +160,7 @@ pub(crate) fn kernel_document(
     if let Some(reason) = elsewhere {
         return Ok(KernelDocument::without_code(head, FusionError::NotEmitted(reason.into())));
     }
-    Ok(code_of(context, &key, head, analysis, language, |op| {
+    Ok(code_of(context, id, head, analysis, language, |op| {
         let name = analysis.fused.name(op);
         let is_shown = converted.function.is_some() || *name == *instruction;
         let own = if is_shown { converted.place_of(context, function, name) } else { None };

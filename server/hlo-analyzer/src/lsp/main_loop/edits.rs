@@ -147,6 +147,7 @@ impl MainLoop {
         self.host = AnalysisHost::new();
         // An unknown name was reported when it was set.
         _ = self.host.set_device(&self.session.settings.device);
+        self.host.set_coalescing_threshold(self.session.settings.coalescing_threshold);
         for (uri, document) in self.documents.iter_mut() {
             let text = document.text.to_string();
             let fill = || self.host.open(uri.as_str(), document.language, &text);

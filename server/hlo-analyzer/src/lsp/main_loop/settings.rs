@@ -36,7 +36,7 @@ impl MainLoop {
                 .iter_mut()
                 .for_each(|(_, document)| document.schedule(Job::Diagnostics).changed(now));
         }
-        if device_changed {
+        if device_changed || old.coalescing_threshold.to_bits() != new.coalescing_threshold.to_bits() {
             self.use_device();
         }
         let programs = |settings: &Settings| (settings.assembles, settings.assembler.clone());
@@ -62,11 +62,16 @@ impl MainLoop {
         }
     }
 
-    /// Applies the device of the settings. For an unknown name the user gets a list of the known ones.
+    /// Applies the device and the threshold of the settings. For an unknown name the user gets a list of the known ones.
     pub(super) fn use_device(&mut self) {
         let name = self.session.settings.device.clone();
+        let threshold = self.session.settings.coalescing_threshold;
         self.interrupt_reads();
-        if let Some(Err(message)) = self.guarded("setting the device", |host| host.set_device(&name)) {
+        let set = self.guarded("setting the device", |host| {
+            host.set_coalescing_threshold(threshold);
+            host.set_device(&name)
+        });
+        if let Some(Err(message)) = set {
             let message = format!("The setting hlo-analyzer.gpu.device: {message}");
             self.outbox.notify::<ShowMessage>(ShowMessageParams { typ: MessageType::ERROR, message });
         }

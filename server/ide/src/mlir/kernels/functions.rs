@@ -2,14 +2,13 @@
 
 use std::sync::Arc;
 
-use db::{CUT_FUNCTION, MAX_OPS_OF_KERNEL, MlirFunction, NoKernel};
+use db::{CUT_FUNCTION, Database, KernelId, MAX_OPS_OF_KERNEL, MlirFunction, NoKernel};
 use ir::Opcode;
 use mlir::{Definition, OpId, is_function_like};
 use mlir_hlo::Slice;
 use syntax::Span;
 
 use crate::TextRange;
-use crate::kernel::KernelKey;
 use crate::locate::FileContext;
 use crate::mlir::context::OpRef;
 
@@ -167,14 +166,18 @@ pub(in crate::mlir) fn computation<'a>(
     Some((CUT_FUNCTION, environment.computation(slice.symbol(function.op)?)?))
 }
 
-/// The database key of a function's kernel; cheap, unlike [`Converted`].
-pub(in crate::mlir) fn key(context: &FileContext<'_>, function: FunctionRef) -> Option<KernelKey> {
+/// The id of a function's kernel; cheap, unlike [`Converted`].
+pub(in crate::mlir) fn kernel_id_of<'a>(
+    context: &FileContext<'a>,
+    function: FunctionRef,
+) -> Option<KernelId<'a>> {
     let (nth, name) = computation(context, function)?;
-    Some(KernelKey::of(context.piece_input(function.piece), nth, name.into()))
+    Some(db::kernel_id(context.db, context.piece_input(function.piece), nth, name))
 }
 
 /// A function converted to HLO for kernel queries.
 pub(in crate::mlir) struct Converted<'a> {
+    db: &'a Database,
     pub(in crate::mlir) piece: db::Piece,
     /// Its number in the piece.
     nth: u32,
@@ -189,7 +192,7 @@ impl<'a> Converted<'a> {
         let (nth, name) = computation(context, function)?;
         let piece = context.piece_input(function.piece);
         let function = db::mlir_function(context.db, piece, nth).as_ref();
-        Some(Converted { piece, nth, name, function })
+        Some(Converted { db: context.db, piece, nth, name, function })
     }
 
     /// The instruction of an op of the function, if XLA would wrap it alone.
@@ -228,8 +231,8 @@ impl<'a> Converted<'a> {
         Some(OpRef { piece, id })
     }
 
-    /// The key of the kernel of the function, or of one of its instructions.
-    pub(in crate::mlir) fn key(&self, instruction: &str) -> KernelKey {
-        KernelKey::of(self.piece, self.nth, instruction.into())
+    /// The id of the kernel of the function, or of one of its instructions.
+    pub(in crate::mlir) fn kernel_id(&self, instruction: &str) -> KernelId<'a> {
+        db::kernel_id(self.db, self.piece, self.nth, instruction)
     }
 }

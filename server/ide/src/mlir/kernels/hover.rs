@@ -34,7 +34,7 @@ pub(crate) fn kernel_hover(context: &FileContext<'_>, definition: &Occurrence) -
                 );
             }
             let (name, operands) = (converted.name.to_owned(), argument_names(context, function));
-            let kernel = LaunchedKernel { key: converted.key(&name), name, operands };
+            let kernel = LaunchedKernel { id: converted.kernel_id(&name), name, operands };
             let sections = kernel_sections(context, &kernel);
             sections.summary + &sections.details
         }
@@ -43,10 +43,10 @@ pub(crate) fn kernel_hover(context: &FileContext<'_>, definition: &Occurrence) -
 }
 
 /// The kernel selected by a query, with the operands' names in the text.
-pub(crate) fn launched(
-    context: &FileContext<'_>,
+pub(crate) fn launched<'a>(
+    context: &FileContext<'a>,
     query: &FusionQuery,
-) -> Result<LaunchedKernel, FusionError> {
+) -> Result<LaunchedKernel<'a>, FusionError> {
     let (function, converted, name) = named(context, query).ok_or_else(|| not_found(query))?;
     let operands = match converted.place_of(context, function, &name) {
         Some(op) if name != converted.name => {
@@ -56,11 +56,11 @@ pub(crate) fn launched(
         }
         _ => argument_names(context, function),
     };
-    Ok(LaunchedKernel { key: converted.key(&name), name, operands })
+    Ok(LaunchedKernel { id: converted.kernel_id(&name), name, operands })
 }
 
 /// The kernel at an offset: of the op there, or of the function.
-pub(crate) fn launched_at(context: &FileContext<'_>, offset: usize) -> Option<LaunchedKernel> {
+pub(crate) fn launched_at<'a>(context: &FileContext<'a>, offset: usize) -> Option<LaunchedKernel<'a>> {
     let shown = shown_kernel(context, offset)?;
     let computation = Some(shown.computation);
     launched(context, &FusionQuery { instruction: shown.instruction, computation }).ok()

@@ -29,7 +29,7 @@ pub(in crate::mlir) fn named<'a>(
             Some(op) => converted.instruction_of(context, function, op)?,
             None => query.instruction.clone(),
         };
-        let is_there = name == converted.name || context.kernel(&converted.key(&name)).is_some();
+        let is_there = name == converted.name || context.kernel(converted.kernel_id(&name)).is_some();
         is_there.then_some((function, converted, name))
     };
     if let Some((function, converted)) = find(context, &query) {
