@@ -272,7 +272,7 @@ fn scalar_constant(slice: Slice<'_>, environment: &Environment, value: mlir::Val
     }
     let types = slice.parse.types(&slice.parse.op(op).result_types);
     let [TypeRef::Written(ty)] = types else { return None };
-    if !mlir::shaped(ty.of(slice.text))?.dimensions?.is_empty() {
+    if mlir::ArrayType::parse(ty.of(slice.text)).ok()?.rank() > 0 {
         return None;
     }
     let mut writer = Writer::bare(slice, environment);

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use mlir::EinsumError;
+use mlir::{EinsumError, NoArrayType};
 
 use crate::literals::LiteralError;
 
@@ -46,6 +46,12 @@ impl fmt::Display for NotInHlo {
 }
 
 impl std::error::Error for NotInHlo {}
+
+impl From<NoArrayType> for NotInHlo {
+    fn from(why: NoArrayType) -> Self {
+        NotInHlo::of_type(why.to_string())
+    }
+}
 
 impl From<LiteralError> for NotInHlo {
     fn from(why: LiteralError) -> Self {

@@ -1,7 +1,7 @@
 //! The attributes of an op, in whichever form it is written.
 
 use mlir::lists::split;
-use mlir::{Form, OpId, Parse, field, integer, integers};
+use mlir::{ArrayType, Form, OpId, Parse, field, integer, integers};
 
 use crate::environment::{Environment, Slice};
 use crate::not_in_hlo::NotInHlo;
@@ -112,8 +112,7 @@ pub(crate) fn missing(attribute: &str) -> NotInHlo {
 pub(crate) fn matrix(value: &str) -> Option<Vec<Vec<i64>>> {
     let numbers = integers(value)?;
     let ty = value.rsplit_once(':')?.1.trim();
-    let shape = mlir::shaped(ty)?.dimensions?;
-    let [Some(_), Some(columns)] = shape[..] else { return None };
+    let [Some(_), Some(columns)] = ArrayType::parse(ty).ok()?.extents[..] else { return None };
     let columns = usize::try_from(columns).ok().filter(|&n| n > 0);
     Some(columns.map_or_else(Vec::new, |columns| numbers.chunks(columns).map(<[i64]>::to_vec).collect()))
 }

@@ -1,7 +1,7 @@
 //! What StableHLO's verifier allows and HLO's does not. Source: `stablehlo/dialect/TypeInference.cpp`, the verifiers of
 //! `ReduceOp`, `ReduceWindowOp`, `ScatterOp`, `SelectAndScatterOp`, `SetDimensionSizeOp` and `ConvolutionOp`.
 
-use mlir::{OpId, Parse, shaped};
+use mlir::{ArrayType, NoArrayType, OpId, Parse, element_type};
 
 use crate::op_table::mnemonic;
 
@@ -31,7 +31,7 @@ fn is_promoted(parse: &Parse, text: &str, id: OpId) -> bool {
         else {
             return false;
         };
-        shaped(&operand).zip(shaped(&result)).is_some_and(|(from, to)| from.element != to.element)
+        element_type(&operand).zip(element_type(&result)).is_some_and(|(from, to)| from != to)
     })
 }
 
@@ -43,7 +43,10 @@ fn has_shaped_init(parse: &Parse, text: &str, id: OpId) -> bool {
     let operands = parse.types(&parse.op(id).operand_types);
     operands[operands.len() / 2..].iter().any(|&ty| {
         let ty = parse.type_text(ty, text);
-        ty.as_deref().and_then(shaped).is_some_and(|init| init.dimensions.is_none_or(|dims| !dims.is_empty()))
+        ty.is_some_and(|ty| match ArrayType::parse(&ty) {
+            Ok(init) => init.rank() > 0,
+            Err(why) => !matches!(why, NoArrayType::NotAnArray(_)),
+        })
     })
 }
 

@@ -7,7 +7,7 @@ use crate::not_in_hlo::NotInHlo;
 use crate::not_in_stablehlo::NotInStablehlo;
 use ir::{ArrayShape, ElementType, Layout, Shape, UNBOUNDED};
 use mlir::lists::split;
-use mlir::shaped;
+use mlir::{ArrayKind, ArrayType, NoArrayType};
 
 /// Tuples in tuples beyond this depth are not read.
 const MAX_DEPTH: usize = 64;
@@ -50,38 +50,19 @@ fn shape_at(ty: &str, depth: usize) -> Result<Shape, NotInHlo> {
         }
         return Ok(Shape::tuple(shapes));
     }
-    let array = shaped(ty)
-        .filter(|a| a.kind == "tensor")
-        .ok_or_else(|| NotInHlo::of_type(format!("{ty} is no array")))?;
-    let dimensions = array
-        .dimensions
-        .as_ref()
-        .ok_or_else(|| NotInHlo::of_type(format!("the rank of {ty} is not known")))?;
-    let bounds = bounds(array.rest);
-    let element = hlo_element(array.element)?;
-    let extent = |(at, extent): (usize, &Option<u64>)| match extent.or(bounds.get(at).copied().flatten()) {
-        Some(extent) => {
-            i64::try_from(extent).map_err(|_| NotInHlo::of_type(format!("an extent of {ty} is too large")))
-        }
-        None => Ok(UNBOUNDED),
-    };
-    let dims = dimensions.iter().enumerate().map(extent).collect::<Result<_, _>>()?;
-    let dynamic = match dimensions.contains(&None) {
-        true => dimensions.iter().map(Option::is_none).collect(),
+    let array = ArrayType::parse(ty)?;
+    if array.kind != ArrayKind::Tensor {
+        return Err(NoArrayType::NotAnArray(ty.into()).into());
+    }
+    let element = hlo_element(&array.element)?;
+    let extent =
+        |(at, extent): (usize, &Option<i64>)| extent.or_else(|| array.bound(at)).unwrap_or(UNBOUNDED);
+    let dims = array.extents.iter().enumerate().map(extent).collect();
+    let dynamic = match array.extents.contains(&None) {
+        true => array.extents.iter().map(Option::is_none).collect(),
         false => Vec::new(),
     };
     Ok(Shape::Array(ArrayShape { element, dims, dynamic, layout: None }.into()))
-}
-
-/// `#stablehlo.bounds<4, ?>`, also as `type_extensions` of MHLO.
-fn bounds(encoding: &str) -> Vec<Option<u64>> {
-    let is_bounds =
-        ["#stablehlo.bounds<", "#stablehlo.type_extensions<bounds = [", "#mhlo.type_extensions<bounds = ["]
-            .iter()
-            .find_map(|head| encoding.strip_prefix(head));
-    let Some(body) = is_bounds else { return Vec::new() };
-    let list = body.trim_end_matches(['>', ']']);
-    list.split(',').map(|bound| bound.trim().parse().ok()).collect()
 }
 
 /// `pred` of `i1`, `s32` of `i32`, `c64` of `complex<f32>`.

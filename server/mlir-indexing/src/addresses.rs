@@ -1,7 +1,8 @@
 //! Memory addresses of accesses to buffers.
 
 use indexing_map::{Expr, Interval, RangeContext, Simplifier, SimplifyMode};
-use mlir_ops::{ArrayKind, ArrayType, Layout, Operand};
+use mlir::{ArrayKind, ArrayType};
+use mlir_ops::{Layout, Operand};
 
 use crate::access::{Access, Address, SymbolSource};
 use crate::map_builder::MapBuilder;
@@ -45,7 +46,10 @@ impl Access {
 impl MapBuilder<'_> {
     /// The distance of an element from the start of its buffer.
     pub(crate) fn address(&mut self, buffer: &Operand, ty: &ArrayType, index: &[Expr]) -> Option<Expr> {
-        match &ty.layout {
+        let values = &self.source.parse.values;
+        let defined = buffer.value.and_then(|value| values.get(value as usize));
+        let at = defined.map_or(0, |value| value.name.start);
+        match &Layout::of(self.source, ty, at) {
             Layout::Identity => {
                 let extents = self.extents(buffer, ty);
                 Some(linearized(index, &extents))

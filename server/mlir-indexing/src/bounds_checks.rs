@@ -1,7 +1,8 @@
 //! Provable out-of-bounds accesses of subscripts, windows and transfers.
 
 use indexing_map::Expr;
-use mlir_ops::{ArrayType, NoMap, Operand};
+use mlir::ArrayType;
+use mlir_ops::{NoMap, Operand};
 
 use crate::access::SymbolSource;
 use crate::checks::Check;

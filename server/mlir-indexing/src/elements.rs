@@ -2,7 +2,8 @@
 //! `affine.store`, casts.
 
 use indexing_map::{Expr, Interval};
-use mlir_ops::{ArrayType, NoMap, OpText};
+use mlir::ArrayType;
+use mlir_ops::{NoMap, OpText};
 
 use crate::access::{OpMaps, Role, Space};
 use crate::map_builder::MapBuilder;

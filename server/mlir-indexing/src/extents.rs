@@ -1,8 +1,8 @@
 //! Dynamic extents, derived from the ops that make the array: `tensor.empty(%n)` has `%n` elements.
 
 use indexing_map::Expr;
-use mlir::{Definition, OpId};
-use mlir_ops::{ArrayType, OpText, Operand};
+use mlir::{ArrayType, Definition, OpId};
+use mlir_ops::{OpText, Operand};
 
 use crate::linalg_ops::ins_and_outs;
 use crate::map_builder::MapBuilder;

@@ -77,7 +77,7 @@ fn tiles(text: &OpText<'_>) -> Option<(u32, String)> {
         _ => {
             let at = text.top().find(|&at| text.word(at) == "as")?;
             let ty = text.text_of(at + 1..text.behind(at + 2).min(text.tokens.len()));
-            mlir_ops::ArrayType::read(text.source, ty, text.tokens[at].span.start).ok()?
+            text.source.array(ty, text.tokens[at].span.start).ok()?
         }
     };
     let list = text.squares().into_iter().nth(1)?;

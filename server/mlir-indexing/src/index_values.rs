@@ -2,7 +2,7 @@
 
 use indexing_map::{Expr, Interval};
 use mlir::{Definition, OpId, TokenKind};
-use mlir_ops::{ArrayType, MapUse, Mixed, NoMap, OpText, Operand, map_use};
+use mlir_ops::{MapUse, Mixed, NoMap, OpText, Operand, map_use};
 
 use crate::access::SymbolSource;
 use crate::map_builder::{MapBuilder, SYMBOLS, result_operand};
@@ -118,7 +118,7 @@ impl MapBuilder<'_> {
                 let [of, which] = operands.as_slice() else { return None };
                 let which = self.index_value(which).as_const()?;
                 let (value, index) = of.key()?;
-                let ty = ArrayType::read(source, &source.type_of(value, index)?, 0).ok()?;
+                let ty = source.array(&source.type_of(value, index)?, 0).ok()?;
                 let which = usize::try_from(which).ok().filter(|&k| k < ty.rank())?;
                 Some(self.extent(of, &ty, which))
             }

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use indexing_map::{Expr, Interval, Variable};
-use mlir_ops::{ArrayType, Mixed, OpText, Operand, Source};
+use mlir::ArrayType;
+use mlir_ops::{Mixed, OpText, Operand, Source};
 use rustc_hash::FxHashMap;
 
 use crate::access::{Symbol, SymbolSource};
@@ -171,7 +172,7 @@ impl<'a> MapBuilder<'a> {
         if let Some(known) = self.extent_of_producer(operand, dimension) {
             return known;
         }
-        let most = ty.bounds.get(dimension).copied().flatten().unwrap_or(i64::MAX);
+        let most = ty.bound(dimension).unwrap_or(i64::MAX);
         let source = SymbolSource::Extent { of: operand.key(), name: operand.name.clone(), dimension };
         self.symbol(source, Interval::new(0, most))
     }

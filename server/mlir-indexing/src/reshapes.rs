@@ -3,7 +3,8 @@
 //! Source: mlir.llvm.org/docs/Dialects/TensorOps.
 
 use indexing_map::Expr;
-use mlir_ops::{ArrayType, NoMap, OpText};
+use mlir::ArrayType;
+use mlir_ops::{NoMap, OpText};
 
 use crate::access::{OpMaps, Role};
 use crate::map_builder::MapBuilder;

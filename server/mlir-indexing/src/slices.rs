@@ -4,7 +4,8 @@
 //! Source: mlir.llvm.org/docs/Dialects/TensorOps, `xla/codegen/xtile/ir/xtile_ops.td`.
 
 use indexing_map::{Expr, Interval};
-use mlir_ops::{ArrayType, Mixed, NoMap, OpText, Operand};
+use mlir::ArrayType;
+use mlir_ops::{Mixed, NoMap, OpText, Operand};
 
 use crate::access::{OpMaps, Role, Space};
 use crate::map_builder::MapBuilder;

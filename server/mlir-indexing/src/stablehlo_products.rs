@@ -3,8 +3,8 @@
 //! Source: openxla.org/stablehlo/spec.
 
 use indexing_map::Expr;
-use mlir::{field, integers};
-use mlir_ops::{ArrayType, NoMap, OpText, Operand};
+use mlir::{ArrayType, field, integers};
+use mlir_ops::{NoMap, OpText, Operand};
 
 use crate::access::{OpMaps, Role};
 use crate::map_builder::MapBuilder;

@@ -4,7 +4,8 @@
 //! structures".
 
 use indexing_map::Expr;
-use mlir_ops::{AffineMap, ArrayType, NoMap, OpText, Operand};
+use mlir::ArrayType;
+use mlir_ops::{AffineMap, NoMap, OpText, Operand};
 
 use crate::access::{OpMaps, Role, Space};
 use crate::map_builder::MapBuilder;

@@ -4,7 +4,8 @@
 //! Source: mlir.llvm.org/docs/Dialects/Vector.
 
 use indexing_map::{Expr, Interval};
-use mlir_ops::{ArrayType, NoMap, OpText, Operand};
+use mlir::ArrayType;
+use mlir_ops::{NoMap, OpText, Operand};
 
 use crate::access::{OpMaps, Role, Space};
 use crate::elements::subscripts;

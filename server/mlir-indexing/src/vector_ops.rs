@@ -1,7 +1,8 @@
 //! Ops of the vector dialect.
 //!
 //! Source: mlir.llvm.org/docs/Dialects/Vector.
-use mlir_ops::{ArrayType, NoMap, OpText};
+use mlir::ArrayType;
+use mlir_ops::{NoMap, OpText};
 
 use crate::access::{OpMaps, Role};
 use crate::linalg_ops::written_maps;

@@ -5,7 +5,8 @@
 //! `mlir/lib/Dialect/Linalg/Transforms/WinogradConv2D.cpp`.
 
 use indexing_map::Expr;
-use mlir_ops::{ArrayType, NoMap, OpText};
+use mlir::ArrayType;
+use mlir_ops::{NoMap, OpText};
 
 use crate::access::{OpMaps, Role, Space};
 use crate::linalg_ops::ins_and_outs;

@@ -4,8 +4,8 @@
 //! `xla/backends/gpu/codegen/triton/ir/triton_xla_ops.td`.
 
 use indexing_map::{Expr, Interval, Variable};
-use mlir::TokenKind;
-use mlir_ops::{ArrayType, NoMap, OpText, Operand, WrittenMap, map_use};
+use mlir::{ArrayType, TokenKind};
+use mlir_ops::{NoMap, OpText, Operand, WrittenMap, map_use};
 
 use crate::access::{Access, OpMaps, Role, Space};
 use crate::elements;
@@ -57,8 +57,7 @@ fn pointed_to(text: &OpText<'_>) -> Result<(Operand, ArrayType), NoMap> {
         .and_then(|at| text.operand_at(at))
         .ok_or(NoMap::not_read("its pointer is not read"))?;
     let end = text.behind(at + 2).min(text.tokens.len());
-    let ty =
-        ArrayType::read(text.source, text.text_of(at + 1..end), text.source.parse.op(text.id).span.start)?;
+    let ty = text.source.array(text.text_of(at + 1..end), text.source.parse.op(text.id).span.start)?;
     Ok((buffer, ty))
 }
 

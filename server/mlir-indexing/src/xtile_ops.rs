@@ -4,8 +4,8 @@
 //! `xtile.dot_scaled`.
 
 use indexing_map::{Expr, Interval};
-use mlir::TokenKind;
-use mlir_ops::{ArrayType, NoMap, OpText, Operand};
+use mlir::{ArrayType, TokenKind};
+use mlir_ops::{NoMap, OpText, Operand};
 
 use crate::access::{OpMaps, Role};
 use crate::map_builder::MapBuilder;
@@ -143,7 +143,7 @@ fn side(text: &OpText<'_>, name: &str, nth: usize) -> Result<Side, NoMap> {
     let free: Vec<usize> = (0..rank).filter(|k| *k != contracted && !batch.contains(k)).collect();
     let element = text.attribute(&format!("{name}_elem_type")).unwrap_or_default();
     let along_k = text.attribute(&format!("{name}_k_pack")).is_none_or(|value| value.trim() != "false");
-    let packed = match element.starts_with("f4") && ty.element == "i8" {
+    let packed = match element.starts_with("f4") && &*ty.element == "i8" {
         false => None,
         true if along_k => Some(contracted),
         true => Some(*free.last().ok_or("it has no dimension that is packed")?),

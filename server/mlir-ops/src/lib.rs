@@ -2,7 +2,7 @@
 //!
 //! * [`Source`]: the text around an op, its aliases and the types of its values.
 //! * [`OpText`]: operands, lists of numbers and values, attributes, clauses.
-//! * [`ArrayType`]: tensors, memrefs and vectors, with bounds and memory layouts.
+//! * [`Layout`]: where a memref has its elements.
 //! * [`AffineMap`], [`AffineSet`], [`WrittenMap`]: maps as written in attributes; [`map_use()`]: maps with their
 //!   arguments.
 //! * [`NoMap`]: why an op has no map.
@@ -12,7 +12,7 @@
 
 mod affine_expr;
 mod affine_map;
-mod array_type;
+mod layout;
 mod map_use;
 mod no_map;
 mod op_text;
@@ -20,7 +20,7 @@ mod source;
 
 pub use affine_expr::{AffineReader, Lookup};
 pub use affine_map::{AffineMap, AffineSet};
-pub use array_type::{ArrayKind, ArrayType, Layout};
+pub use layout::Layout;
 pub use map_use::{MapUse, WrittenMap, map_use};
 pub use no_map::NoMap;
 pub use op_text::{Mixed, OpText};

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use mlir::EinsumError;
+use mlir::{EinsumError, NoArrayType};
 
 /// Its `Display` is what users read.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -60,6 +60,12 @@ impl fmt::Display for NoMap {
 }
 
 impl std::error::Error for NoMap {}
+
+impl From<NoArrayType> for NoMap {
+    fn from(why: NoArrayType) -> Self {
+        NoMap::Type(why.to_string().into())
+    }
+}
 
 impl From<EinsumError> for NoMap {
     fn from(why: EinsumError) -> Self {

@@ -2,10 +2,9 @@
 
 use std::ops::Range;
 
-use mlir::{Form, OpId, Token, TokenKind, Use, integers};
+use mlir::{ArrayType, Form, OpId, Token, TokenKind, Use, integers};
 use text::Span;
 
-use crate::array_type::ArrayType;
 use crate::no_map::NoMap;
 use crate::source::{Operand, Source};
 
@@ -250,7 +249,7 @@ impl OpText<'_> {
         let unknown = || NoMap::Type(format!("the type of {} is not known", operand.name).into());
         let (value, index) = operand.key().ok_or_else(unknown)?;
         let ty = self.source.type_of(value, index).ok_or_else(unknown)?;
-        ArrayType::read(self.source, &ty, self.source.parse.op(self.id).span.start)
+        Ok(self.source.array(&ty, self.source.parse.op(self.id).span.start)?)
     }
 
     /// Whether an operand is a scalar.
@@ -262,7 +261,7 @@ impl OpText<'_> {
     pub fn result_array(&self, nth: usize) -> Result<ArrayType, NoMap> {
         let ty = self.source.result_type(self.id, nth);
         let ty = ty.ok_or(NoMap::of_type("the type of the result is not known"))?;
-        ArrayType::read(self.source, &ty, self.source.parse.op(self.id).span.start)
+        Ok(self.source.array(&ty, self.source.parse.op(self.id).span.start)?)
     }
 
     pub fn operand(&self, nth: usize) -> Result<Operand, NoMap> {

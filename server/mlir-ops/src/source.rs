@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
 
-use mlir::{OpId, Parse, Use, ValueId};
+use mlir::{ArrayType, NoArrayType, OpId, Parse, Use, ValueId};
 use rustc_hash::FxHashMap;
 
 use crate::map_use::WrittenMap;
@@ -61,6 +61,13 @@ impl<'a> Source<'a> {
             }
         }
         found
+    }
+
+    /// Reads the array type that `ty` denotes. `at` is the offset of its use.
+    pub fn array(&self, ty: &str, at: u32) -> Result<ArrayType, NoArrayType> {
+        let (ty, resolved) = (ty.trim(), self.resolved(ty, at));
+        let array = ArrayType::parse(&resolved)?;
+        Ok(ArrayType { alias: (resolved != ty).then(|| ty.into()), ..array })
     }
 
     fn alias(&self, name: &str, at: u32) -> Option<String> {

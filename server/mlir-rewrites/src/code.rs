@@ -4,7 +4,7 @@ use indexing_map::Expr;
 
 use crate::along::Along;
 use crate::numbers::{Number, Symbols};
-use mlir_ops::ArrayType;
+use mlir::ArrayType;
 
 /// The parameters of a slice of a reshape: `extract_slice(collapse_shape(source))`.
 #[derive(Debug, Clone)]

@@ -41,24 +41,24 @@ pub fn insert_into_collapse<'a>(source: &'a Source<'a>, op: OpId) -> Option<Rewr
             "{name} = tensor.expand_shape {window} {} output_shape [{}] : {} into {}",
             groups_text(kept.iter().map(Vec::len)),
             sizes.join(", "),
-            window_type.written,
-            expanded.written
+            window_type,
+            expanded
         ));
         (window, window_type) = (name, expanded);
     }
     let inserted = writer.names.fresh("inserted");
     let [offsets, sizes, strides] = lists.map(|list| list.join(", "));
-    let source_type = &slice.source_type.written;
+    let source_type = &slice.source_type;
     writer.head.push(format!(
         "{inserted} = tensor.insert_slice {window} into {}[{offsets}] [{sizes}] [{strides}] : {} into {source_type}",
-        slice.source, window_type.written
+        slice.source, window_type
     ));
     writer.head.push(format!(
         "{} = tensor.collapse_shape {inserted} {}{} : {source_type} into {}{}",
         insert.result,
         groups_text(slice.groups.iter().map(Vec::len)),
         insert.attributes,
-        insert.result_type.written,
+        insert.result_type,
         location_of(source, op)
     ));
     let mut edits = vec![(source.parse.op(op).span, joined(&writer.head, indent_of(source, op)))];

@@ -55,7 +55,7 @@ pub fn extract_from_expand<'a>(source: &'a Source<'a>, op: OpId) -> Option<Rewri
     };
     writer.head.push(format!(
         "{name} = tensor.extract_slice {}[{offsets}] [{sizes}] [{strides}]{attributes} : {} to {}",
-        slice.reshape.source.name, from.written, ty.written
+        slice.reshape.source.name, from, ty
     ));
     if is_expanded {
         let output_shape = slice.output_shape.as_ref().map(|_| slice.kept_sizes());
@@ -65,8 +65,8 @@ pub fn extract_from_expand<'a>(source: &'a Source<'a>, op: OpId) -> Option<Rewri
             groups_text(rows.iter().map(|row| row.kept)),
             output_shape_text(output_shape.as_deref()),
             extract.attributes,
-            rows_type.written,
-            extract.result_type.written
+            rows_type,
+            extract.result_type
         ));
     }
     let title = "Slice what was expanded".to_owned();
@@ -90,8 +90,8 @@ pub fn insert_into_expand<'a>(source: &'a Source<'a>, op: OpId) -> Option<Rewrit
         writer.head.push(format!(
             "{name} = tensor.collapse_shape {window} {} : {} into {}",
             groups_text(rows.iter().map(|row| row.kept)),
-            window_type.written,
-            collapsed.written
+            window_type,
+            collapsed
         ));
         (window, window_type) = (name, collapsed);
     }
@@ -99,7 +99,7 @@ pub fn insert_into_expand<'a>(source: &'a Source<'a>, op: OpId) -> Option<Rewrit
     let inserted = writer.names.fresh("inserted");
     writer.head.push(format!(
         "{inserted} = tensor.insert_slice {window} into {}[{offsets}] [{sizes}] [{strides}] : {} into {}",
-        slice.reshape.source.name, window_type.written, to.written
+        slice.reshape.source.name, window_type, to
     ));
     writer.head.push(format!(
         "{} = tensor.expand_shape {inserted} {}{}{} : {} into {}",
@@ -107,8 +107,8 @@ pub fn insert_into_expand<'a>(source: &'a Source<'a>, op: OpId) -> Option<Rewrit
         groups_text(slice.reshape.groups.iter().map(Vec::len)),
         output_shape_text(slice.output_shape.as_deref()),
         insert.attributes,
-        to.written,
-        insert.result_type.written
+        to,
+        insert.result_type
     ));
     let title = "Insert into what was expanded".to_owned();
     Some(finish(source, op, &into, expand, writer, ("insert-before-expand", title)))

@@ -1,8 +1,8 @@
 //! Slice and reshape ops, read from the text.
 
-use mlir::{AttributePlace, OpId};
+use mlir::{ArrayKind, ArrayType, AttributePlace, OpId};
 
-use mlir_ops::{ArrayKind, ArrayType, Mixed, OpText, Operand, Source};
+use mlir_ops::{Mixed, OpText, Operand, Source};
 
 /// The three lists of a slice, one entry per dimension of the tensor.
 #[derive(Debug, Clone)]
@@ -59,7 +59,7 @@ fn operand_type<'a>(source: &'a Source<'a>, op: OpId, nth: usize) -> Option<Arra
 /// The tensor type written at an offset; `None` if its rank exceeds [`MAX_RANK`].
 pub(crate) fn tensor_type<'a>(source: &'a Source<'a>, written: &str, at: u32) -> Option<ArrayType> {
     let is_usual = |ty: &ArrayType| ty.kind == ArrayKind::Tensor && ty.rank() <= MAX_RANK;
-    ArrayType::read(source, written, at).ok().filter(is_usual)
+    source.array(written, at).ok().filter(is_usual)
 }
 
 const MAX_RANK: usize = 64;

@@ -7,7 +7,7 @@ use crate::code::{Code, SliceOfCollapse};
 use crate::names::Names;
 use crate::numbers::{Symbol, SymbolName};
 use crate::write::{Variable, Writer, joined};
-use mlir_ops::ArrayType;
+use mlir::ArrayType;
 
 /// The name, attributes and location of the replaced op's result, for the op that defines it in the new code.
 pub(crate) struct ResultText<'a> {
@@ -81,7 +81,7 @@ impl SliceText<'_, '_> {
         let insert = self.insert(&self.code.parts[0], &name, "", &into);
         let mut body = std::mem::take(&mut self.writer.body);
         body.push(insert);
-        body.push(format!("scf.yield {name} : {}", ty.written));
+        body.push(format!("scf.yield {name} : {}", ty));
         for (nth, turn) in self.code.loops.iter().enumerate().rev() {
             let inits = if nth == 0 { &init } else { &accumulators[nth - 1] };
             let name = match nth {
@@ -90,12 +90,12 @@ impl SliceText<'_, '_> {
             };
             let mut lines = vec![format!(
                 "{name} = scf.for {} = {zero} to {} step {one} iter_args({} = {inits}) -> ({}) {{",
-                ivs[turn.dim], counts[nth], accumulators[nth], ty.written
+                ivs[turn.dim], counts[nth], accumulators[nth], ty
             )];
             lines.extend(body.iter().map(|line| format!("  {line}")));
             lines.push("}".to_owned());
             if nth > 0 {
-                lines.push(format!("scf.yield {name} : {}", ty.written));
+                lines.push(format!("scf.yield {name} : {}", ty));
             }
             body = lines;
         }
@@ -110,7 +110,7 @@ impl SliceText<'_, '_> {
         let dynamic = kept.zip(&slice.result_type.extents).filter(|(_, extent)| extent.is_none());
         let sizes: Vec<String> = dynamic.map(|(dim, _)| slice.sizes[dim].text.clone()).collect();
         let name = self.writer.names.fresh("init");
-        let line = format!("{name} = tensor.empty({}) : {}", sizes.join(", "), slice.result_type.written);
+        let line = format!("{name} = tensor.empty({}) : {}", sizes.join(", "), slice.result_type);
         self.writer.head.push(line);
         name
     }
@@ -149,8 +149,8 @@ impl SliceText<'_, '_> {
             offsets.join(", "),
             sizes.join(", "),
             strides.join(", "),
-            slice.source_type.written,
-            slice_type.written
+            slice.source_type,
+            slice_type
         );
         if !is_collapsed {
             return (taken, line);
@@ -160,7 +160,7 @@ impl SliceText<'_, '_> {
         let collapsed = box_name(&mut self.writer, "collapsed");
         let line = format!(
             "{collapsed} = tensor.collapse_shape {taken} {groups}{attributes} : {} into {}",
-            slice_type.written, window.written
+            slice_type, window
         );
         (collapsed, line)
     }
@@ -189,8 +189,8 @@ impl SliceText<'_, '_> {
             "{name} = tensor.insert_slice {window} into {into}[{}] [{}] [{strides}]{attributes} : {} into {}",
             offsets.join(", "),
             sizes.join(", "),
-            self.window_type(part).written,
-            slice.result_type.written
+            self.window_type(part),
+            slice.result_type
         )
     }
 }
@@ -200,7 +200,7 @@ pub(crate) fn variables(slice: &SliceOfCollapse, ivs: &[String]) -> Vec<Variable
     let symbol = |symbol: &Symbol| match &symbol.name {
         SymbolName::Value(name) => Variable::Named(name.clone()),
         SymbolName::Extent(axis) => {
-            Variable::Extent(slice.source.clone(), slice.source_type.written.clone(), *axis)
+            Variable::Extent(slice.source.clone(), slice.source_type.to_string(), *axis)
         }
     };
     let loops = ivs.iter().map(|iv| Variable::Loop(iv.clone()));

@@ -2,14 +2,14 @@
 //! sides.
 
 use indexing_map::{Expr, IndexingMap, Verdict, same_function};
-use mlir::OpId;
+use mlir::{ArrayType, OpId};
 
 use crate::along::{Line, digits};
 use crate::names::Names;
 use crate::numbers::Symbols;
 use crate::rewrite::{Rewrite, indent_of, location_of, without_use};
 use crate::slice_ops::{defining_op, discardable, is_clean, tensor_type};
-use mlir_ops::{ArrayType, OpText, Operand, Source};
+use mlir_ops::{OpText, Operand, Source};
 
 /// The largest number of points and boxes that a proof examines.
 const BUDGET: usize = 8192;
@@ -64,8 +64,8 @@ pub fn slice_before_reshape<'a>(source: &'a Source<'a>, op: OpId) -> Option<Rewr
             indent_of(source, op),
             slice.result,
             slice.attributes,
-            between.written,
-            slice.to.written
+            between,
+            slice.to
         );
     }
     let edits = edits(source, op, text + &location, &slice.operand, definition);
@@ -99,8 +99,8 @@ pub fn slice_after_reshape<'a>(source: &'a Source<'a>, op: OpId) -> Option<Rewri
     let text = format!(
         "{name} = stablehlo.reshape {} : ({}) -> {}\n{}{}{}",
         slice.operand.name,
-        slice.from.written,
-        whole.written,
+        slice.from,
+        whole,
         indent_of(source, op),
         slice_text(&reshape.result, &reshape.attributes, &name, &later, (&whole, &reshape.to)),
         location_of(source, op)
@@ -139,7 +139,7 @@ fn slice_text(
         }
     };
     let entries: Vec<String> = taken.iter().map(entry).collect();
-    let (from, to) = (&from.written, &to.written);
+    let (from, to) = (&from, &to);
     format!("{name} = stablehlo.slice {of} [{}]{attributes} : ({from}) -> {to}", entries.join(", "))
 }
 

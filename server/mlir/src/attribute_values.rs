@@ -1,7 +1,7 @@
 //! Numbers in attributes, in every form: `array<i64: 1, 2>`, `[1, 2]`, `dense<1> : tensor<2xi64>`, `1 : i64`,
 //! and fields of `#stablehlo.dot<lhs_batching_dimensions = [0], …>`.
 
-use crate::shaped::shaped;
+use crate::array_type::ArrayType;
 
 /// The largest number of list elements that are read: lists of dimensions are short.
 const MAX_INTEGERS: usize = 4096;
@@ -16,7 +16,8 @@ pub fn integers(value: &str) -> Option<Vec<i64>> {
     if let Some(body) = value.strip_prefix("dense<") {
         let (body, behind) = body.split_once('>')?;
         let found = numbers(body)?;
-        let count = behind.trim_start().strip_prefix(':').and_then(|ty| shaped(ty.trim())?.elements());
+        let ty = behind.trim_start().strip_prefix(':').and_then(|ty| ArrayType::parse(ty.trim()).ok());
+        let count = ty.and_then(|ty| ty.elements());
         return match (found.as_slice(), count) {
             (&[splat], Some(count)) if !body.contains('[') => {
                 let count = usize::try_from(count).ok().filter(|&n| n <= MAX_INTEGERS)?;

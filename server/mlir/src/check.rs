@@ -7,10 +7,10 @@ use std::borrow::Cow;
 use smallvec::SmallVec;
 use text::Span;
 
+use crate::array_type::{ArrayType, parts};
 use crate::dense_shape::{ListShape, list_shape};
 use crate::impossible_types::{impossible, is_scalar};
 use crate::op_types::{OperandTypes, is_of_known_dialect, operand_types};
-use crate::shaped::shaped;
 use crate::tree::*;
 use crate::words::{is_function_like, unquoted};
 
@@ -276,7 +276,7 @@ fn mismatch(text: &str, written: &Written, defined: &str) -> Option<Finding> {
 
 /// Whether two types are certainly different. Only types with a single spelling are compared.
 pub fn differ(a: &str, b: &str) -> bool {
-    let is_plain = |ty: &str| match shaped(ty) {
+    let is_plain = |ty: &str| match parts(ty) {
         Some(array) => array.rest.is_empty() && is_scalar(array.element),
         None => is_scalar(ty),
     };
@@ -392,16 +392,14 @@ fn check_literal(parse: &Parse, text: &str, id: OpId, findings: &mut Vec<Finding
     // Attributes before the value are not lists.
     let Some((before, literal)) = head.split_once("dense<") else { return };
     let Some(&TypeRef::Written(ty)) = parse.types(&op.result_types).first() else { return };
-    let Some(array) = shaped(ty.of(text)) else { return };
-    let Some(wanted) = array.dimensions.and_then(|d| d.into_iter().collect::<Option<Vec<u64>>>()) else {
-        return;
-    };
+    let Ok(array) = ArrayType::parse(ty.of(text)) else { return };
+    let Some(wanted) = array.static_extents() else { return };
     if before.contains("loc(") || wanted.contains(&0) {
         return;
     }
     let message = match list_shape(literal) {
         Some(ListShape::Even(shape)) if shape != wanted => {
-            let extents: Vec<_> = shape.iter().map(u64::to_string).collect();
+            let extents: Vec<_> = shape.iter().map(i64::to_string).collect();
             format!("the lists of the literal are {}, and the type is {}", extents.join("x"), ty.of(text))
         }
         Some(ListShape::Uneven) => "lists of one depth have as many elements each".to_owned(),

@@ -4,7 +4,7 @@
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum ListShape {
     /// Every list at one depth has the same length.
-    Even(Vec<u64>),
+    Even(Vec<i64>),
     Uneven,
 }
 
@@ -16,8 +16,8 @@ const MAX_DEPTH: usize = 32;
 pub(crate) fn list_shape(text: &str) -> Option<ListShape> {
     let bytes = text.as_bytes();
     // For each open list: the number of commas, and whether it has elements.
-    let mut open: Vec<(u64, bool)> = Vec::new();
-    let mut shape: Vec<Option<u64>> = Vec::new();
+    let mut open: Vec<(i64, bool)> = Vec::new();
+    let mut shape: Vec<Option<i64>> = Vec::new();
     let mut leaves: Option<usize> = None;
     let mut is_even = true;
     let mut at = bytes.iter().position(|b| !b.is_ascii_whitespace())?;
@@ -41,7 +41,7 @@ pub(crate) fn list_shape(text: &str) -> Option<ListShape> {
             }
             b']' => {
                 let (commas, is_filled) = open.pop()?;
-                let count = commas + u64::from(is_filled);
+                let count = commas + i64::from(is_filled);
                 let extent = shape[depth - 1].get_or_insert(count);
                 is_even &= *extent == count;
                 if open.is_empty() {
@@ -72,7 +72,7 @@ mod tests {
 
     #[test]
     fn lists_have_shapes() {
-        let even = |shape: &[u64]| Some(ListShape::Even(shape.to_vec()));
+        let even = |shape: &[i64]| Some(ListShape::Even(shape.to_vec()));
         assert_eq!(list_shape("[1.0, -2e3, 0x7F]> : x"), even(&[3]));
         assert_eq!(list_shape(" [[(1, 2), (3, 4)]]"), even(&[1, 2]));
         assert_eq!(list_shape("[\"a]\", \"b\"]"), even(&[2]));

@@ -3,7 +3,7 @@
 //!
 //! Source: `mlir/lib/AsmParser/TypeParser.cpp`, `mlir/include/mlir/IR/BuiltinTypes.td`.
 
-use crate::shaped::shaped;
+use crate::array_type::element_type;
 
 /// The error in a type; `None` if it may be valid. A word that is not an array is only checked if `is_type`
 /// says that it must be a builtin type, because dialects omit the sigil of their types inside their own ops.
@@ -12,8 +12,7 @@ pub(crate) fn impossible(ty: &str, is_type: bool) -> Option<String> {
     if is_scalar(ty) {
         return None;
     }
-    if let Some(array) = shaped(ty) {
-        let element = array.element;
+    if let Some(element) = element_type(ty) {
         if !is_word(element) || is_scalar(element) {
             return None;
         }

@@ -7,6 +7,7 @@
 //! Architecture Invariant: no recursion over the text; each byte is read a bounded number of times.
 
 mod ahead;
+mod array_type;
 mod attribute_values;
 mod braces;
 mod check;
@@ -26,7 +27,6 @@ mod pieces;
 mod plain_lines;
 mod segmenter;
 mod segments;
-mod shaped;
 mod signatures;
 mod stretches;
 mod subtree;
@@ -35,6 +35,7 @@ mod types;
 mod words;
 
 pub use ahead::read_in_pieces;
+pub use array_type::{ArrayKind, ArrayType, NoArrayType, element_bits, element_type};
 pub use attribute_values::{field, integer, integers};
 pub use check::{
     Finding, Outside, check, check_outside, check_returned, differ, has_errors, is_certain, is_refused,
@@ -48,7 +49,6 @@ pub use locations::{SourcePlace, source_place};
 pub use piece_state::PieceState;
 pub use segmenter::{LEFT_OPEN, parse, parse_among};
 pub use segments::{split, split_in_segments};
-pub use shaped::{Shaped, element_bits, element_type, shaped};
 pub use signatures::{FunctionType, function_type};
 pub use tree::*;
 pub use words::{is_function_like, is_module_like, last_segment};

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use text::{Span, SyntaxError};
 
-use crate::shaped::element_type;
+use crate::array_type::element_type;
 use crate::words::unquoted;
 
 pub type OpId = u32;

@@ -1,7 +1,7 @@
 //! The hover of names and ops: the definition, the op's line without long payloads, the types of its results
 //! with their bytes, and the number of uses.
 
-use mlir::{Definition, OpId, Parse, TypeRef, ValueId, shaped};
+use mlir::{ArrayType, Definition, OpId, Parse, TypeRef, ValueId};
 use syntax::Span;
 
 use crate::Hover;
@@ -127,7 +127,7 @@ fn range(context: &FileContext<'_>, piece: usize, value: ValueId) -> String {
 
 /// `1.05 MB · 262144 elements`, for an array with static extents.
 fn size(ty: &str) -> String {
-    let Some(array) = shaped(ty) else { return String::new() };
+    let Ok(array) = ArrayType::parse(ty) else { return String::new() };
     match (array.bytes(), array.elements()) {
         (Some(size), Some(1)) => format!("\n{} · 1 element\n", bytes(size)),
         (Some(size), Some(elements)) => format!("\n{} · {elements} elements\n", bytes(size)),

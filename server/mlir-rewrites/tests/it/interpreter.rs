@@ -4,8 +4,8 @@
 use std::collections::HashMap;
 
 use mlir::{
-    BlockId, Definition, Form, OpId, Parse, PieceState, Token, TokenKind, ValueId, integers, parse, shaped,
-    tokens,
+    ArrayType, BlockId, Definition, Form, OpId, Parse, PieceState, Token, TokenKind, ValueId, integers,
+    parse, tokens,
 };
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -193,9 +193,9 @@ impl<'a> Machine<'a> {
             (op.form == Form::Alias && name.trim() == written).then(|| ty.trim())
         });
         let ty = alias.unwrap_or(written);
-        let extents = shaped(ty).and_then(|s| s.dimensions).ok_or_else(|| format!("{ty} is no tensor"))?;
-        let extent = |(nth, e): (usize, Option<u64>)| e.map_or_else(|| dynamic(nth), |e| Ok(e as i64));
-        extents.into_iter().enumerate().map(extent).collect()
+        let ty = ArrayType::parse(ty).map_err(|why| why.to_string())?;
+        let extent = |(nth, e): (usize, Option<i64>)| e.map_or_else(|| dynamic(nth), Ok);
+        ty.extents.into_iter().enumerate().map(extent).collect()
     }
 
     fn result_type(&self, op: OpId) -> Answer<String> {
