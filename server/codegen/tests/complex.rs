@@ -52,11 +52,8 @@ fn sqrt(a: C) -> C {
 
 /// Numbers with parts of moderate size, and on the axes.
 fn numbers() -> Vec<C> {
-    let mut state = 3u64;
-    let mut random = move || {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        f64::from(((state >> 33) as f64 / (1u64 << 31) as f64 * 2.0 - 1.0) as f32)
-    };
+    let mut rng = random::Rng::new(3);
+    let mut random = move || f64::from((rng.next_u64() as f64 / u64::MAX as f64 * 2.0 - 1.0) as f32);
     let mut numbers = vec![
         (0.0, 0.0),
         (1.0, 0.0),

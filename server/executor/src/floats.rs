@@ -293,11 +293,8 @@ mod tests {
 
     #[test]
     fn one_rounding_is_the_rounding_of_the_true_result() {
-        let mut state = 1u64;
-        let mut next = || {
-            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            f32::from_bits((state >> 32) as u32)
-        };
+        let mut rng = random::Rng::new(1);
+        let mut next = || f32::from_bits((rng.next_u64() >> 32) as u32);
         for _ in 0..200_000 {
             let (a, b, c) = (next(), next(), next());
             let (ours, std) = (fused(a, b, c), a.mul_add(b, c));

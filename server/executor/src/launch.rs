@@ -149,14 +149,10 @@ fn chosen(blocks: u64, threads: u64, which: Blocks) -> Option<Vec<u64>> {
     if blocks <= count.saturating_add(2) {
         return None;
     }
-    let mut state = seed;
+    let mut rng = random::Rng::new(seed);
     let mut list = vec![0, blocks - 1];
     // Duplicates are dropped, so there may be a few fewer than requested.
-    for _ in 0..count {
-        state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mixed = (state ^ state >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        list.push((mixed ^ mixed >> 27) % blocks);
-    }
+    list.extend((0..count).map(|_| rng.next_u64() % blocks));
     list.sort_unstable();
     list.dedup();
     Some(list)

@@ -172,8 +172,7 @@ pub fn random_graph(rng: &mut Rng) -> Generated {
 }
 
 fn element_of(kind: Kind, seed: u64) -> Column {
-    let mut x = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    x = (x ^ (x >> 31)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    let x = Rng::new(seed).next_u64();
     match kind {
         _ if kind.is_integral() => Column::int(kind, vec![kind.wrap((x >> 40) as i64 % 7 - 2)]),
         Kind::Complex { .. } => Column::complex(kind, vec![[(x >> 60) as f64, 1.0]]),

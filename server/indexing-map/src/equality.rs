@@ -1,5 +1,7 @@
 //! Equality of two maps as functions, and emptiness of domains: proven, refuted or unknown.
 
+use random::Rng;
+
 use crate::digits::Digits;
 use crate::expr::Expr;
 use crate::interval::Interval;
@@ -314,18 +316,15 @@ fn box_points(hull: &[Interval], size: u64) -> impl Iterator<Item = Vec<i64>> + 
 /// Returns corners and pseudo-random points of the hull, the same in every run.
 fn probes(hull: &[Interval], size: u64) -> impl Iterator<Item = Vec<i64>> + '_ {
     const PROBES: u64 = 64;
-    let mut state = 0x9e37_79b9_7f4a_7c15u64;
+    let mut rng = Rng::new(0);
     (0..PROBES.min(size)).map(move |k| {
         hull.iter()
-            .map(|i| {
-                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-                match (state >> 33) % if k % 2 == 0 { 4 } else { 16 } {
-                    0 => i.lower,
-                    1 => i.upper,
-                    _ => {
-                        let span = (i128::from(i.upper) - i128::from(i.lower) + 1) as u128;
-                        (i128::from(i.lower) + (u128::from(state.rotate_left(29)) % span) as i128) as i64
-                    }
+            .map(|i| match rng.index(if k % 2 == 0 { 4 } else { 16 }) {
+                0 => i.lower,
+                1 => i.upper,
+                _ => {
+                    let span = (i128::from(i.upper) - i128::from(i.lower) + 1) as u128;
+                    (i128::from(i.lower) + (u128::from(rng.next_u64()) % span) as i128) as i64
                 }
             })
             .collect()

@@ -172,11 +172,8 @@ mod tests {
     /// Enumeration confirms what the form of the results proves.
     #[test]
     fn proofs_agree_with_enumeration() {
-        let mut random = 1u64;
-        let mut next = |below: u64| {
-            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (random >> 33) % below
-        };
+        let mut rng = random::Rng::new(1);
+        let mut next = |below: u64| rng.next_u64() % below;
         let (mut proven, mut by_parts) = (0, 0);
         for _ in 0..3000 {
             let sizes: Vec<i64> = (0..1 + next(3)).map(|_| 1 + next(6) as i64).collect();

@@ -162,13 +162,8 @@ pub fn ladder(bits: Bits) -> Vec<u64> {
             values.extend([near, near | top]);
         }
     }
-    let mut state = 7u64;
-    let mut random = move || {
-        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (state ^ state >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ mixed >> 31
-    };
+    let mut rng = random::Rng::new(7);
+    let mut random = move || rng.next_u64();
     for _ in 0..12_000 {
         values.push(random() & (top | (top - 1)));
         let unit = random() as f64 / u64::MAX as f64 * 2.0 - 1.0;

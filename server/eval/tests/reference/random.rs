@@ -45,11 +45,8 @@ fn elements_are_those_of_the_whole() {
 
 #[test]
 fn nothing_panics_on_spoilt_modules() {
-    let mut state = 11u64;
-    let mut next = |below: usize| {
-        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (state >> 33) as usize % below.max(1)
-    };
+    let mut rng = random::Rng::new(11);
+    let mut next = |below: usize| rng.index(below);
     let words = [
         "0",
         "1",

@@ -2,6 +2,7 @@
 
 use eval::{Column, Kind};
 use ir::ElementType;
+use random::Rng;
 
 /// The kind of floating-point inputs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -13,10 +14,8 @@ pub enum Flavour {
 }
 
 fn mixed(seed: u64, a: u64, b: u64) -> u64 {
-    let mut x = seed ^ a.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ b.wrapping_mul(0xD134_2543_DE82_EF95);
-    x = (x ^ (x >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    x = (x ^ (x >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    x ^ (x >> 31)
+    let state = seed ^ a.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ b.wrapping_mul(0xD134_2543_DE82_EF95);
+    Rng::new(state).next_u64()
 }
 
 fn float(random: u64, flavour: Flavour) -> f64 {

@@ -117,11 +117,8 @@ fn nothing_panics_on_spoilt_texts() {
                 setp.lt.or.u32 %p1|%p2, %r3, 9, %p1; @%p1 bra $L; shfl.sync.down.b32 %r6|%p3, %r4, 1, 31, -1;\n\
                 atom.global.cas.b32 %r7, [%d0], %r4, %r5; cvt.rn.bf16x2.f32 %r8, %r4, 0f3F800000;\n$L: st.global.b32 [%d1], %r8; ret;";
     let text = kernel(1, body);
-    let mut state = 7u64;
-    let mut next = |below: usize| {
-        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (state >> 33) as usize % below.max(1)
-    };
+    let mut rng = random::Rng::new(7);
+    let mut next = |below: usize| rng.index(below);
     let words: Vec<&str> = text.split_inclusive(|c: char| !c.is_ascii_alphanumeric()).collect();
     for _ in 0..2000 {
         let mut spoilt = words.clone();

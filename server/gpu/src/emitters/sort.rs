@@ -110,13 +110,8 @@ mod tests {
         for stages in 1..=6 {
             let n = 1usize << stages;
             for seed in 0..50u64 {
-                let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
-                let mut values: Vec<u64> = (0..n)
-                    .map(|_| {
-                        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-                        state >> 60
-                    })
-                    .collect();
+                let mut rng = random::Rng::new(seed);
+                let mut values: Vec<u64> = (0..n).map(|_| rng.next_u64() >> 60).collect();
                 for mask in masks(stages) {
                     for i in 0..n {
                         let j = i ^ mask as usize;
