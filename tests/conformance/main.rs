@@ -1,16 +1,14 @@
-//! Compares the results on XLA's own tests with the recorded scores, which must not drop. Skips if the data
-//! is missing.
+//! Compares the results on XLA's own tests with the recorded scores, which must not drop.
 
-use std::io::Read;
 use std::process::Command;
 
-use hlo_analyzer_tests::{binary, corpus};
+use hlo_analyzer_tests::binary;
 use ide::{AnalysisHost, Language};
+use test_files::needs::shared;
 
 fn hold(suites: &[&str], quick: bool, minima: &[&str]) {
-    let Some(shared) = corpus::shared() else { return };
     let mut command = Command::new("python3");
-    command.arg(shared.join("conformance/run.py")).arg("--bin").arg(binary::hlo_analyzer()).args([
+    command.arg(shared("conformance/run.py")).arg("--bin").arg(binary::hlo_analyzer()).args([
         "--no-ptxas",
         "--failures",
         "5",
@@ -24,41 +22,9 @@ fn hold(suites: &[&str], quick: bool, minima: &[&str]) {
     if quick {
         command.arg("--quick");
     }
-    match command.output() {
-        Err(error) => eprintln!("skipped: python3 cannot be started: {error}"),
-        Ok(output) => {
-            let board = String::from_utf8_lossy(&output.stdout);
-            eprintln!("{board}");
-            assert!(output.status.success(), "below its mark: {}", String::from_utf8_lossy(&output.stderr));
-        }
-    }
-}
-
-#[test]
-fn parsing() {
-    hold(
-        &["emitters", "xla_gpu_parse", "oracle_hlo_parse"],
-        false,
-        &["emitters=100", "xla_gpu_parse=100", "oracle_hlo_parse:valid=100", "oracle_hlo_parse:invalid=99"],
-    );
-}
-
-#[test]
-fn maps() {
-    hold(
-        &["indexing_map", "indexing_map_serialization", "symbolic", "oracle_simplify"],
-        true,
-        &["oracle_simplify:equal=100", "oracle_simplify:as-simple=98", "indexing_map=98", "symbolic=100"],
-    );
-}
-
-#[test]
-fn indexing() {
-    hold(
-        &["indexing_analysis", "oracle_indexing"],
-        true,
-        &["indexing_analysis=100", "oracle_indexing:output-to-input=99", "oracle_indexing=99"],
-    );
+    let output = command.output().expect("python3 is on PATH");
+    eprintln!("{}", String::from_utf8_lossy(&output.stdout));
+    assert!(output.status.success(), "below its mark: {}", String::from_utf8_lossy(&output.stderr));
 }
 
 /// XLA's own test files that its verifier rejects (checked with XLA 0.10.2, module by module), with the codes
@@ -89,27 +55,62 @@ const REFUSED: [(&str, &[&str]); 10] = [
     ("xla/tools/print_indexing_test.hlo", &["called-computation"]),
 ];
 
-#[test]
-fn what_xla_refuses_of_its_own_files_is_told_and_nothing_else() {
-    let Some(shared) = corpus::shared() else { return };
-    let Ok(file) = std::fs::File::open(shared.join("conformance/data/emitters.jsonl.gz")) else {
-        return eprintln!("skipped: there is no emitters suite");
-    };
-    let mut lines = String::new();
-    flate2::read::GzDecoder::new(file).read_to_string(&mut lines).expect("the suite unpacks");
-    let mut seen = 0;
-    for line in lines.lines() {
-        let row: serde_json::Value = serde_json::from_str(line).expect("a line is JSON");
-        let (Some(path), Some(text)) = (row["path"].as_str(), row["hlo"].as_str()) else { continue };
-        let mut host = AnalysisHost::new();
-        let file = host.open(path, Language::Hlo, text);
-        let found = host.analysis().diagnostics(file, usize::MAX).expect("nobody cancels").shown;
-        let errors = found.iter().filter(|d| d.severity == ide::Severity::Error);
-        let codes: Vec<&str> = errors.map(|d| d.code).collect();
-        let expected =
-            REFUSED.iter().find(|(refused, _)| *refused == path).map_or(&[][..], |(_, codes)| codes);
-        assert_eq!(codes, expected, "{path}: {found:?}");
-        seen += 1;
+mod needs_shared {
+    use super::*;
+
+    #[test]
+    #[ignore = "needs the shared data beside the checkout: cargo xtask test"]
+    fn parsing() {
+        hold(
+            &["emitters", "xla_gpu_parse", "oracle_hlo_parse"],
+            false,
+            &[
+                "emitters=100",
+                "xla_gpu_parse=100",
+                "oracle_hlo_parse:valid=100",
+                "oracle_hlo_parse:invalid=99",
+            ],
+        );
     }
-    assert!(seen > 300, "{seen} modules");
+
+    #[test]
+    #[ignore = "needs the shared data beside the checkout: cargo xtask test"]
+    fn maps() {
+        hold(
+            &["indexing_map", "indexing_map_serialization", "symbolic", "oracle_simplify"],
+            true,
+            &["oracle_simplify:equal=100", "oracle_simplify:as-simple=98", "indexing_map=98", "symbolic=100"],
+        );
+    }
+
+    #[test]
+    #[ignore = "needs the shared data beside the checkout: cargo xtask test"]
+    fn indexing() {
+        hold(
+            &["indexing_analysis", "oracle_indexing"],
+            true,
+            &["indexing_analysis=100", "oracle_indexing:output-to-input=99", "oracle_indexing=99"],
+        );
+    }
+
+    #[test]
+    #[ignore = "needs the shared data beside the checkout: cargo xtask test"]
+    fn what_xla_refuses_of_its_own_files_is_told_and_nothing_else() {
+        let lines = test_files::gzip_lines(&shared("conformance/data/emitters.jsonl.gz"));
+        let mut seen = 0;
+        for line in lines.expect("it is there") {
+            let row: serde_json::Value = serde_json::from_str(&line).expect("a line is JSON");
+            let (Some(path), Some(text)) = (row["path"].as_str(), row["hlo"].as_str()) else { continue };
+            let mut host = AnalysisHost::new();
+            let file = host.open(path, Language::Hlo, text);
+            let found = host.analysis().diagnostics(file, usize::MAX).expect("nobody cancels").shown;
+            let errors = found.iter().filter(|d| d.severity == ide::Severity::Error);
+            let codes: Vec<&str> = errors.map(|d| d.code).collect();
+            let expected =
+                REFUSED.iter().find(|(refused, _)| *refused == path).map_or(&[][..], |(_, codes)| codes);
+            assert_eq!(codes, expected, "{path}: {found:?}");
+            seen += 1;
+        }
+        assert!(seen > 300, "{seen} modules");
+    }
 }

@@ -289,50 +289,6 @@ fn strange_uris_and_commands_are_refused() {
     assert_eq!(client.refused("workspace/executeCommand", command), -32602);
 }
 
-/// The assembler, if available.
-#[allow(clippy::print_stdout, reason = "a test that skips says so")]
-fn assembler() -> Option<String> {
-    let named = std::env::var("HLO_ANALYZER_PTXAS").ok();
-    let found = named.or_else(|| {
-        let path = std::env::var_os("PATH")?;
-        let found =
-            std::env::split_paths(&path).map(|folder| folder.join("ptxas")).find(|file| file.is_file())?;
-        Some(found.to_str()?.to_owned())
-    });
-    if found.is_none() {
-        println!("skipped: no ptxas on PATH, and HLO_ANALYZER_PTXAS names none");
-    }
-    found
-}
-
-#[allow(clippy::print_stdout, reason = "a test that skips says so")]
-#[test]
-fn registers_are_told_where_there_is_an_assembler() {
-    let Some(ptxas) = assembler() else { return };
-    let nvdisasm = std::env::var("HLO_ANALYZER_NVDISASM").unwrap_or_default();
-    let programs =
-        json!({"ptxas": {"path": ptxas}, "nvdisasm": {"path": nvdisasm}, "workspace": {"trusted": true}});
-    let mut client = client(programs);
-    let tabs = tabs(&mut client, line_of(MODULE, "  f = "));
-    let (_, uri) = &tabs[1];
-    let text = content(&mut client, uri);
-    shows(&mut client, uri, &text);
-    if !text.contains("// registers ") {
-        client.notification("hlo-analyzer/kernelChanged", |p| p["uri"] == uri.as_str());
-    }
-    let text = content(&mut client, uri);
-    let line = line_with(&text, "// registers ");
-    assert!(text.lines().nth(line).is_some_and(|line| line.ends_with(" | no spills")), "{text}");
-    assert!(content(&mut client, &tabs[0].1).contains("// registers "), "beside the MLIR too");
-    let Some((_, sass)) = tabs.iter().find(|(tab, _)| tab == "sass") else {
-        return println!("without SASS: no nvdisasm on PATH, and HLO_ANALYZER_NVDISASM names none");
-    };
-    let text = content(&mut client, sass);
-    let source =
-        client.ask("hlo-analyzer/kernelSource", json!({"uri": sass, "line": line_with(&text, "FADD")}));
-    assert_eq!(source["instruction"], "s", "{text}");
-}
-
 #[cfg(unix)]
 #[test]
 fn a_path_is_run_in_a_trusted_workspace_alone() {
@@ -412,4 +368,37 @@ fn the_module_is_shown_in_the_other_language() {
     assert_eq!((&answer["language"], &answer["incomplete"]), (&json!("mlir"), &json!([])));
     let text = answer["text"].as_str().expect("a text");
     assert!(text.contains("stablehlo.custom_call @__cublas$gemm(%f)"), "{text}");
+}
+
+mod needs_ptxas {
+    use super::*;
+
+    #[allow(clippy::print_stdout, reason = "a test that skips says so")]
+    #[test]
+    #[ignore = "needs ptxas: cargo xtask test"]
+    fn registers_are_told_where_there_is_an_assembler() {
+        let ptxas = test_files::needs::ptxas();
+        let nvdisasm = std::env::var("HLO_ANALYZER_NVDISASM").unwrap_or_default();
+        let programs =
+            json!({"ptxas": {"path": ptxas}, "nvdisasm": {"path": nvdisasm}, "workspace": {"trusted": true}});
+        let mut client = client(programs);
+        let tabs = tabs(&mut client, line_of(MODULE, "  f = "));
+        let (_, uri) = &tabs[1];
+        let text = content(&mut client, uri);
+        shows(&mut client, uri, &text);
+        if !text.contains("// registers ") {
+            client.notification("hlo-analyzer/kernelChanged", |p| p["uri"] == uri.as_str());
+        }
+        let text = content(&mut client, uri);
+        let line = line_with(&text, "// registers ");
+        assert!(text.lines().nth(line).is_some_and(|line| line.ends_with(" | no spills")), "{text}");
+        assert!(content(&mut client, &tabs[0].1).contains("// registers "), "beside the MLIR too");
+        let Some((_, sass)) = tabs.iter().find(|(tab, _)| tab == "sass") else {
+            return println!("without SASS: no nvdisasm on PATH, and HLO_ANALYZER_NVDISASM names none");
+        };
+        let text = content(&mut client, sass);
+        let source =
+            client.ask("hlo-analyzer/kernelSource", json!({"uri": sass, "line": line_with(&text, "FADD")}));
+        assert_eq!(source["instruction"], "s", "{text}");
+    }
 }

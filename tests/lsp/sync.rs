@@ -2,8 +2,8 @@
 
 use hlo_analyzer_tests::lsp_client::LspClient;
 use hlo_analyzer_tests::positions::position;
-use hlo_analyzer_tests::random::Random;
 use hlo_analyzer_tests::sample;
+use random::Rng;
 use serde_json::{Value, json};
 
 use crate::editor::{Editor, URI, range};
@@ -88,15 +88,15 @@ fn five_hundred_random_edits_give_the_editors_text() {
     ];
     for encoding in ["utf-8", "utf-16", "utf-32"] {
         let mut client = client_for(encoding);
-        let mut random = Random::new(7);
+        let mut random = Rng::new(7);
         let mut text = sample::MODULE.to_owned();
         client.open(URI, &text);
         for version in 0..500 {
             // Some notifications contain several changes, each relative to the text after the previous one.
-            let changes: Vec<Value> = (0..=random.below(3))
+            let changes: Vec<Value> = (0..=random.index(3))
                 .map(|_| {
-                    let place = |random: &mut Random| {
-                        let mut at = random.below(text.len() + 1);
+                    let place = |random: &mut Rng| {
+                        let mut at = random.index(text.len() + 1);
                         // An editor has no position between \r and \n.
                         while !text.is_char_boundary(at)
                             || text[..at].ends_with('\r') && text[at..].starts_with('\n')
@@ -111,7 +111,7 @@ fn five_hundred_random_edits_give_the_editors_text() {
                     if end - start > 40 {
                         end = start;
                     }
-                    let insert: String = (0..random.below(4)).map(|_| *random.pick(&PARTS)).collect();
+                    let insert: String = (0..random.index(4)).map(|_| *random.pick(&PARTS)).collect();
                     let places = range(position(&text, start, encoding), position(&text, end, encoding));
                     text.replace_range(start..end, &insert);
                     json!({"range": places, "text": insert})

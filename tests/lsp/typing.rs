@@ -3,8 +3,8 @@
 use std::time::{Duration, Instant};
 
 use hlo_analyzer_tests::lsp_client::LspClient;
-use hlo_analyzer_tests::random::Random;
 use hlo_analyzer_tests::sample;
+use random::Rng;
 use serde_json::json;
 
 use crate::editor::{Editor, URI, range};
@@ -34,7 +34,7 @@ fn the_server_keeps_answering() {
         start.elapsed()
     );
 
-    let mut random = Random::new(1);
+    let mut random = Rng::new(1);
     let mut latencies = Vec::new();
     let mut version = 1;
     let start = Instant::now();

@@ -1,10 +1,10 @@
 //! Modules whose instructions are compared across features.
 
-use std::io::Read;
-
 use hlo_analyzer_tests::corpus;
 use ide::{Analysis, AnalysisHost, FileId, Language};
 use serde_json::Value;
+use test_files::gzip_text;
+use test_files::needs::find_shared;
 
 /// Known and unknown indices; ops of every family; fusions with one result and with several.
 pub const MODULE: &str = "HloModule m
@@ -98,12 +98,9 @@ ENTRY %e {
 pub fn all(step: usize) -> Vec<(String, String)> {
     let mut found = vec![("own".to_owned(), MODULE.to_owned())];
     found.extend(corpus::own().into_iter().map(|module| (module.name, module.text)));
-    let Some(shared) = corpus::shared() else { return found };
     for data in ["data", "data-random"] {
-        let path = shared.join("conformance").join(data).join("xla_gpu_sweep/pairs.jsonl.gz");
-        let Ok(file) = std::fs::File::open(&path) else { continue };
-        let mut text = String::new();
-        flate2::read::GzDecoder::new(file).read_to_string(&mut text).expect("the data is text");
+        let path = find_shared(&format!("conformance/{data}/xla_gpu_sweep/pairs.jsonl.gz"));
+        let Some(text) = path.and_then(|path| gzip_text(&path)) else { continue };
         for line in text.lines().step_by(step) {
             let record: Value = serde_json::from_str(line).expect("a record");
             let field = |key: &str| record[key].as_str().unwrap_or_default().to_owned();

@@ -4,7 +4,6 @@
 
 use std::time::Duration;
 
-use hlo_analyzer_tests::corpus::shared;
 use hlo_analyzer_tests::soak::queries::QueryProcess;
 use hlo_analyzer_tests::soak::texts::Language;
 use hlo_analyzer_tests::soak::{Campaign, Length, PATIENCE, differential, queries};
@@ -100,22 +99,26 @@ fn what_is_not_read_is_no_inverted_range() {
     differential::replay(Language::Hlo, "", &[edit]);
 }
 
-/// Sequences of edits after which a response once differed from that of a fresh server.
-#[test]
-fn cases_of_the_past() {
-    let Some(shared) = shared() else { return };
-    let folder = shared.join("repros/robustness");
-    for (file, language) in [
-        ("diff_completion_min.json", Language::Hlo),
-        ("diff_hlo_21_145_4.min.json", Language::Hlo),
-        ("diff_mlir_12_254_2.json", Language::Mlir),
-        ("diff_mlir_12_102_5.shrunk.json", Language::Mlir),
-    ] {
-        let text = std::fs::read_to_string(folder.join(file)).expect("the case is there");
-        let case: serde_json::Value = serde_json::from_str(&text).expect("the case is JSON");
-        let changes = case["changes"].as_array().or_else(|| case["edit"].as_array());
-        let changes = changes.unwrap_or_else(|| panic!("{file} has no changes"));
-        eprintln!("{file}");
-        differential::replay(language, case["base"].as_str().unwrap_or_default(), changes);
+mod needs_shared {
+    use super::*;
+
+    /// Sequences of edits after which a response once differed from that of a fresh server.
+    #[test]
+    #[ignore = "needs the shared data beside the checkout: cargo xtask test"]
+    fn cases_of_the_past() {
+        let folder = test_files::needs::shared("repros/robustness");
+        for (file, language) in [
+            ("diff_completion_min.json", Language::Hlo),
+            ("diff_hlo_21_145_4.min.json", Language::Hlo),
+            ("diff_mlir_12_254_2.json", Language::Mlir),
+            ("diff_mlir_12_102_5.shrunk.json", Language::Mlir),
+        ] {
+            let text = std::fs::read_to_string(folder.join(file)).expect("the case is there");
+            let case: serde_json::Value = serde_json::from_str(&text).expect("the case is JSON");
+            let changes = case["changes"].as_array().or_else(|| case["edit"].as_array());
+            let changes = changes.unwrap_or_else(|| panic!("{file} has no changes"));
+            eprintln!("{file}");
+            differential::replay(language, case["base"].as_str().unwrap_or_default(), changes);
+        }
     }
 }

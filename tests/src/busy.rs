@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
-use std::path::Path;
 
 /// A text, and the position for requests.
 pub struct Busy {
@@ -25,11 +24,11 @@ impl Busy {
 
 /// The inputs beside the checkout that once froze or crashed the server; empty if they are missing.
 pub fn of_the_past() -> Vec<Busy> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/repros/robustness");
-    let Ok(entries) = std::fs::read_dir(&folder) else {
-        eprintln!("skipped the inputs of {}, which is not beside this checkout", folder.display());
+    let Some(folder) = test_files::needs::find_shared("repros/robustness") else {
+        eprintln!("without inputs of the past: there is no shared/repros beside the checkout");
         return Vec::new();
     };
+    let entries = std::fs::read_dir(folder).into_iter().flatten();
     let mut paths: Vec<_> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
     paths.sort();
     let busy = paths.iter().filter_map(|path| {

@@ -3,6 +3,9 @@
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use test_files::gzip_text;
+use test_files::needs::find_shared;
+
 /// A module and its origin.
 pub struct Module {
     pub name: String,
@@ -11,18 +14,6 @@ pub struct Module {
 
 fn checkout() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
-}
-
-/// The folder of data shared between checkouts, if available. Tests that need it report that they skip.
-pub fn shared() -> Option<PathBuf> {
-    let path = checkout().join("../shared");
-    match path.is_dir() {
-        true => Some(path),
-        false => {
-            eprintln!("skipped: there is no ../shared beside this checkout");
-            None
-        }
-    }
 }
 
 /// The project's own modules: `tests/corpus/*.hlo` and the editors' fixtures.
@@ -43,22 +34,21 @@ pub fn own() -> Vec<Module> {
     modules
 }
 
-/// Every HLO file of the shared corpus, including the 18 MB one.
+/// Every HLO file of the corpus beside the checkout, including the 18 MB one; empty, with a message, if there
+/// is none.
 pub fn real() -> Vec<Module> {
-    let Some(shared) = shared() else { return Vec::new() };
+    let Some(corpus) = find_shared("corpus") else {
+        eprintln!("the project's own modules alone: there is no shared/corpus beside the checkout");
+        return Vec::new();
+    };
     let mut modules = Vec::new();
-    for folder in ["corpus/hlo", "corpus/scale"] {
-        for entry in std::fs::read_dir(shared.join(folder)).into_iter().flatten().flatten() {
-            let mut text = String::new();
-            let file = std::fs::File::open(entry.path()).expect("a file of the corpus opens");
-            flate2::read::GzDecoder::new(file)
-                .read_to_string(&mut text)
-                .expect("a file of the corpus unpacks");
+    for folder in ["hlo", "scale"] {
+        for entry in std::fs::read_dir(corpus.join(folder)).into_iter().flatten().flatten() {
+            let text = gzip_text(&entry.path()).expect("a file of the corpus opens");
             modules.push(Module { name: entry.file_name().to_string_lossy().into_owned(), text });
         }
     }
-    let models =
-        std::fs::File::open(shared.join("corpus/jax-dev.tar.gz")).expect("the corpus holds its models");
+    let models = std::fs::File::open(corpus.join("jax-dev.tar.gz")).expect("the corpus holds its models");
     let mut archive = tar::Archive::new(flate2::read::GzDecoder::new(models));
     for entry in archive.entries().expect("the archive is one") {
         let mut entry = entry.expect("an entry can be read");

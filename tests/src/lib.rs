@@ -5,6 +5,5 @@ pub mod busy;
 pub mod corpus;
 pub mod lsp_client;
 pub mod positions;
-pub mod random;
 pub mod sample;
 pub mod soak;

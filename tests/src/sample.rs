@@ -1,8 +1,6 @@
 //! HLO texts for tests of the server.
 
 use std::fmt::Write as _;
-use std::io::Read as _;
-use std::path::Path;
 
 /// A small valid module with a fusion.
 pub const MODULE: &str = "\
@@ -58,12 +56,9 @@ fn chain(text: &mut String, computation: usize, length: usize) {
 /// The training step of a 160-layer model, 18 MB, from the corpus beside the checkout, or else a generated
 /// module of the same size. The second value says which it is.
 pub fn training_step() -> (String, &'static str) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/corpus/scale/gpt_train_160.hlo.gz");
-    let mut text = String::new();
-    let read = std::fs::File::open(path)
-        .and_then(|file| flate2::read::GzDecoder::new(file).read_to_string(&mut text));
-    match read {
-        Ok(_) => (text, "gpt_train_160"),
-        Err(_) => (large_module(18 << 20), "a generated module, for want of the corpus"),
+    let path = test_files::needs::find_shared("corpus/scale/gpt_train_160.hlo.gz");
+    match path.and_then(|path| test_files::gzip_text(&path)) {
+        Some(text) => (text, "gpt_train_160"),
+        None => (large_module(18 << 20), "a generated module, for want of the corpus"),
     }
 }

@@ -33,14 +33,6 @@ fused {\n  p0 = f64[3,70] parameter(0)\n  ROOT r = f64[3,70] sort(p0), dimension
 ENTRY e {\n  p0 = f64[3,70] parameter(0)\n  ROOT f = f64[3,70] fusion(p0), kind=kInput, calls=fused\n}\n",
 ];
 
-fn ptxas() -> Option<PathBuf> {
-    if let Some(path) = std::env::var_os("HLO_ANALYZER_PTXAS") {
-        return Some(path.into());
-    }
-    let folders = std::env::var_os("PATH")?;
-    std::env::split_paths(&folders).map(|folder| folder.join("ptxas")).find(|path| path.is_file())
-}
-
 /// Assembles a text; fails with the errors of ptxas.
 fn assemble(ptxas: &Path, text: &str, target: &str, number: usize) -> Result<(), String> {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
@@ -68,7 +60,8 @@ fn modules() -> Vec<(String, String)> {
     let module = |text: &str| (format!("HloModule m\n\n{text}"), "f".to_owned());
     let mut modules: Vec<(String, String)> = OWN.iter().copied().map(module).collect();
     let takes_all = std::env::var("CODEGEN_ASSEMBLE").is_ok_and(|which| which == "all");
-    if let Some(loaded) = executor::xla_kernels::load() {
+    if test_files::needs::find_shared("conformance/data").is_some() {
+        let loaded = executor::xla_kernels::load();
         // The corpus has the same fusion compiled for several devices.
         let mut seen = BTreeSet::new();
         for pair in loaded.pairs {
@@ -105,35 +98,37 @@ fn our_texts_parse_to_what_they_print() {
     assert!(texts >= OWN.len() * DEVICES.len(), "{texts} texts");
 }
 
-#[test]
-fn ptxas_takes_our_texts() {
-    let Some(ptxas) = ptxas() else {
-        eprintln!("skipped: there is no ptxas on PATH or in HLO_ANALYZER_PTXAS");
-        return;
-    };
-    let modules = modules();
-    let mut texts = 0;
-    let mut wrong = Vec::new();
-    for (number, (hlo, fusion)) in modules.iter().enumerate() {
-        for (device, target) in DEVICES {
-            // A kernel that is not emitted cannot be wrong.
-            let Ok(kernel) = written(hlo, fusion, device) else { continue };
-            for (n, kernel) in std::iter::once(&kernel).chain(&kernel.then).enumerate() {
-                // The text may use features specific to one device, which others of its generation lack.
-                let text = &kernel.ptx;
-                let target = if text.contains(&format!(".target {target}a")) {
-                    format!("{target}a")
-                } else {
-                    target.to_owned()
-                };
-                texts += 1;
-                if let Err(words) = assemble(&ptxas, text, &target, number * 100 + n) {
-                    wrong.push(format!("{fusion} on {device}: {words}"));
+mod needs_ptxas {
+    use super::*;
+
+    #[test]
+    #[ignore = "needs ptxas: cargo xtask test"]
+    fn ptxas_takes_our_texts() {
+        let ptxas = test_files::needs::ptxas();
+        let modules = modules();
+        let mut texts = 0;
+        let mut wrong = Vec::new();
+        for (number, (hlo, fusion)) in modules.iter().enumerate() {
+            for (device, target) in DEVICES {
+                // A kernel that is not emitted cannot be wrong.
+                let Ok(kernel) = written(hlo, fusion, device) else { continue };
+                for (n, kernel) in std::iter::once(&kernel).chain(&kernel.then).enumerate() {
+                    // The text may use features specific to one device, which others of its generation lack.
+                    let text = &kernel.ptx;
+                    let target = if text.contains(&format!(".target {target}a")) {
+                        format!("{target}a")
+                    } else {
+                        target.to_owned()
+                    };
+                    texts += 1;
+                    if let Err(words) = assemble(&ptxas, text, &target, number * 100 + n) {
+                        wrong.push(format!("{fusion} on {device}: {words}"));
+                    }
                 }
             }
         }
+        println!("{texts} texts of {} fusions assembled, {} not", modules.len(), wrong.len());
+        assert!(texts >= OWN.len() * DEVICES.len(), "{texts} texts");
+        assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     }
-    println!("{texts} texts of {} fusions assembled, {} not", modules.len(), wrong.len());
-    assert!(texts >= OWN.len() * DEVICES.len(), "{texts} texts");
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

@@ -1,7 +1,5 @@
 //! Compares the memory accesses of our kernels with those of XLA's compiler for the same fusions. Checks
 //! their MLIR, too.
-//!
-//! Needs the corpus next to the checkout; without it, the test says so and passes.
 
 #![allow(clippy::print_stdout, reason = "the figures are what it is for")]
 
@@ -9,7 +7,6 @@ mod well_formed;
 mod written;
 
 use std::collections::BTreeMap;
-use std::io::Read;
 use std::path::PathBuf;
 
 use serde_json::Value;
@@ -45,69 +42,68 @@ struct Tally {
     examples: Vec<String>,
 }
 
-#[test]
-fn accesses_are_those_of_xla() {
-    let mut tallies: BTreeMap<String, Tally> = BTreeMap::new();
-    let only = std::env::var("CODEGEN_ONLY").ok();
-    let out = std::env::var("CODEGEN_OUT").ok().map(PathBuf::from);
-    for set in ["xla_gpu", "xla_gpu_emitters", "xla_gpu_sweep"] {
-        let path = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
-            .join(format!("../../../shared/conformance/data/{set}/pairs.jsonl.gz"));
-        let Ok(file) = std::fs::File::open(path) else {
-            eprintln!("skipped: the corpus beside the checkout is not there");
-            return;
-        };
-        let mut text = String::new();
-        flate2::read::GzDecoder::new(file).read_to_string(&mut text).expect("a gzip file");
-        for (number, line) in text.lines().enumerate() {
-            let record: Value = serde_json::from_str(line).expect("a record");
-            let of = |key: &str| record[key].as_str().unwrap_or_default();
-            let emitter = if of("xla_emitter").is_empty() { of("emitter") } else { of("xla_emitter") };
-            let (ptx, fusion) = (of("ptx"), of("fusion"));
-            if ptx.is_empty() || only.as_deref().is_some_and(|only| !fusion.contains(only)) {
-                continue;
-            }
-            let tally = tallies
-                .entry(format!("{set} {emitter} {}", if emitter.is_empty() { of("kind") } else { "" }))
-                .or_default();
-            tally.cases += 1;
-            // Also checks the kernel's MLIR text.
-            let as_mlir = |kernel: codegen::Kernel| {
-                check_mlir(&codegen::mlir(&kernel).text, fusion);
-                kernel
-            };
-            match written_of(of("hlo"), fusion, of("device"), &as_mlir) {
-                Ok(Written { ptx: own, missing, .. }) => {
-                    tally.written += 1;
-                    if missing.is_empty() {
-                        tally.complete += 1;
-                    }
-                    for reason in &missing {
-                        *tally.reasons.entry(reason.clone()).or_default() += 1;
-                    }
-                    let same = |kind| accesses(&own, kind) == accesses(ptx, kind);
-                    let (loads, stores) = (same("ld"), same("st"));
-                    tally.loads += usize::from(loads);
-                    tally.stores += usize::from(stores);
-                    if missing.is_empty() && !(loads && stores) {
-                        tally.examples.push(fusion.to_owned());
-                    }
-                    if let Some(out) = &out {
-                        std::fs::write(out.join(format!("{set}-{number}.ptx")), own).expect("a folder");
-                    }
+mod needs_shared {
+    use super::*;
+
+    #[test]
+    #[ignore = "needs the shared data beside the checkout: cargo xtask test"]
+    fn accesses_are_those_of_xla() {
+        let mut tallies: BTreeMap<String, Tally> = BTreeMap::new();
+        let only = std::env::var("CODEGEN_ONLY").ok();
+        let out = std::env::var("CODEGEN_OUT").ok().map(PathBuf::from);
+        for set in ["xla_gpu", "xla_gpu_emitters", "xla_gpu_sweep"] {
+            let path = test_files::needs::shared(&format!("conformance/data/{set}/pairs.jsonl.gz"));
+            let lines = test_files::gzip_lines(&path).expect("it is there");
+            for (number, line) in lines.iter().enumerate() {
+                let record: Value = serde_json::from_str(line).expect("a record");
+                let of = |key: &str| record[key].as_str().unwrap_or_default();
+                let emitter = if of("xla_emitter").is_empty() { of("emitter") } else { of("xla_emitter") };
+                let (ptx, fusion) = (of("ptx"), of("fusion"));
+                if ptx.is_empty() || only.as_deref().is_some_and(|only| !fusion.contains(only)) {
+                    continue;
                 }
-                Err(reason) => *tally.reasons.entry(reason).or_default() += 1,
+                let tally = tallies
+                    .entry(format!("{set} {emitter} {}", if emitter.is_empty() { of("kind") } else { "" }))
+                    .or_default();
+                tally.cases += 1;
+                // Also checks the kernel's MLIR text.
+                let as_mlir = |kernel: codegen::Kernel| {
+                    check_mlir(&codegen::mlir(&kernel).text, fusion);
+                    kernel
+                };
+                match written_of(of("hlo"), fusion, of("device"), &as_mlir) {
+                    Ok(Written { ptx: own, missing, .. }) => {
+                        tally.written += 1;
+                        if missing.is_empty() {
+                            tally.complete += 1;
+                        }
+                        for reason in &missing {
+                            *tally.reasons.entry(reason.clone()).or_default() += 1;
+                        }
+                        let same = |kind| accesses(&own, kind) == accesses(ptx, kind);
+                        let (loads, stores) = (same("ld"), same("st"));
+                        tally.loads += usize::from(loads);
+                        tally.stores += usize::from(stores);
+                        if missing.is_empty() && !(loads && stores) {
+                            tally.examples.push(fusion.to_owned());
+                        }
+                        if let Some(out) = &out {
+                            std::fs::write(out.join(format!("{set}-{number}.ptx")), own).expect("a folder");
+                        }
+                    }
+                    Err(reason) => *tally.reasons.entry(reason).or_default() += 1,
+                }
             }
         }
-    }
-    for (name, t) in &tallies {
-        println!(
-            "{name}: {} kernels, {} written, {} complete, loads {}, stores {}",
-            t.cases, t.written, t.complete, t.loads, t.stores
-        );
-        for (reason, count) in &t.reasons {
-            println!("    {count:4} {reason}");
+        for (name, t) in &tallies {
+            println!(
+                "{name}: {} kernels, {} written, {} complete, loads {}, stores {}",
+                t.cases, t.written, t.complete, t.loads, t.stores
+            );
+            for (reason, count) in &t.reasons {
+                println!("    {count:4} {reason}");
+            }
+            println!("    {}", t.examples.iter().take(8).cloned().collect::<Vec<_>>().join(" "));
         }
-        println!("    {}", t.examples.iter().take(8).cloned().collect::<Vec<_>>().join(" "));
     }
 }

@@ -1,4 +1,4 @@
-//! The kernels of XLA's GPU compiler with their fusions, if the shared data is present.
+//! The kernels of XLA's GPU compiler with their fusions, from the data beside the checkout.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -35,8 +35,12 @@ fn sizes(value: &Value) -> [u32; 3] {
     [of(0), of(1), of(2)]
 }
 
-/// All pairs; `None`, with a message, if the data is missing.
-pub fn load() -> Option<Loaded> {
+/// All pairs.
+///
+/// # Panics
+///
+/// If the data is missing.
+pub fn load() -> Loaded {
     load_from(
         "data",
         &["xla_gpu/pairs", "xla_gpu_emitters/pairs", "xla_gpu_emitters/large", "xla_gpu_sweep/pairs"],
@@ -44,16 +48,12 @@ pub fn load() -> Option<Loaded> {
 }
 
 /// [`load`] for randomly generated fusions.
-pub fn load_random() -> Option<Loaded> {
+pub fn load_random() -> Loaded {
     load_from("data-random", &["xla_gpu_sweep/pairs"])
 }
 
-fn load_from(data: &str, sets: &[&str]) -> Option<Loaded> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/conformance").join(data);
-    if !folder.is_dir() {
-        eprintln!("skipped: there is no ../shared/conformance/{data} beside this checkout");
-        return None;
-    }
+fn load_from(data: &str, sets: &[&str]) -> Loaded {
+    let folder = test_files::needs::shared(&format!("conformance/{data}"));
     let mut loaded = Loaded { pairs: Vec::new(), custom: 0, reused: 0 };
     let mut steps: HashMap<(String, String), Vec<(i64, Kernel)>> = HashMap::new();
     let text = |record: &Value, key: &str| record[key].as_str().unwrap_or("").to_owned();
@@ -97,5 +97,5 @@ fn load_from(data: &str, sets: &[&str]) -> Option<Loaded> {
             });
         }
     }
-    Some(loaded)
+    loaded
 }

@@ -89,65 +89,77 @@ fn on_all(pairs: &[&Pair], efforts: &[Effort], verbose: bool) -> Tally {
     tally.into_inner().expect("no panic elsewhere")
 }
 
-#[test]
-fn xla_kernels_answer_what_the_interpreter_does() {
-    let Some(loaded) = xla_kernels::load() else { return };
-    let which = std::env::var("HLO_ANALYZER_KERNELS").unwrap_or_default();
-    let number = |name: &str, or: u64| std::env::var(name).ok().and_then(|n| n.parse().ok()).unwrap_or(or);
-    let (threads, elements) = match which.as_str() {
-        "" => (1 << 13, 1 << 9),
-        _ => (number("HLO_ANALYZER_THREADS", 1 << 16), number("HLO_ANALYZER_ELEMENTS", 1 << 12) as usize),
-    };
-    let pairs: Vec<&Pair> = loaded
-        .pairs
-        .iter()
-        .filter(|pair| match which.as_str() {
-            "" => sampled(pair),
-            "all" => true,
-            part => pair.name.contains(part),
-        })
-        .collect();
-    let seed = number("HLO_ANALYZER_SEED", 1);
-    let effort = |flavour| Effort { seed, flavour, threads, elements, traces: false };
-    let efforts = [effort(Flavour::Plain), effort(Flavour::Special)];
-    let tally = on_all(&pairs, &efforts, std::env::var("HLO_ANALYZER_VERBOSE").is_ok());
-    let unsupported: usize = tally.unsupported.values().map(Vec::len).sum();
-    println!(
-        "{} of {} kernels agree, {} wrong, {unsupported} not run; {} elements compared, {} open; {} thread-instructions",
-        tally.agreeing,
-        pairs.len(),
-        pairs.len() - tally.agreeing - unsupported,
-        tally.compared,
-        tally.open,
-        tally.thread_steps
-    );
-    println!(
-        "not in these: {} of other emitters, {} that use another's kernel",
-        loaded.custom, loaded.reused
-    );
-    for (reason, names) in &tally.unsupported {
-        println!("not run: {} {reason}: {}", names.len(), names[..names.len().min(4)].join(" "));
-    }
-    for (code, words) in &tally.findings {
-        println!("finding {code}: {}: {}", words.len(), words[..words.len().min(3)].join("; "));
-    }
-    for wrong in &tally.wrong {
-        println!("wrong: {wrong}");
-    }
-    assert!(tally.wrong.is_empty(), "{} answers are wrong", tally.wrong.len());
-    assert!(unsupported * 33 <= pairs.len(), "{unsupported} of {} kernels are not run", pairs.len());
-    assert!(tally.open * 10 <= tally.compared, "too much is left open: {} of {}", tally.open, tally.compared);
-}
+mod needs_shared {
+    use super::*;
 
-#[test]
-fn xla_kernels_print_what_is_parsed() {
-    let Some(loaded) = xla_kernels::load() else { return };
-    for pair in loaded.pairs.iter().filter(|pair| sampled(pair)) {
-        for launch in &pair.launches {
-            let printed = ptx::parse(&launch.ptx).map(|module| module.to_string());
-            let printed = printed.unwrap_or_else(|error| panic!("{}: {error}", pair.name));
-            let again = ptx::parse(&printed).unwrap_or_else(|error| panic!("{}: {error}", pair.name));
-            assert!(again.to_string() == printed, "{}", pair.name);
+    #[test]
+    #[ignore = "needs the shared data beside the checkout: cargo xtask test"]
+    fn xla_kernels_answer_what_the_interpreter_does() {
+        let loaded = xla_kernels::load();
+        let which = std::env::var("HLO_ANALYZER_KERNELS").unwrap_or_default();
+        let number =
+            |name: &str, or: u64| std::env::var(name).ok().and_then(|n| n.parse().ok()).unwrap_or(or);
+        let (threads, elements) = match which.as_str() {
+            "" => (1 << 13, 1 << 9),
+            _ => (number("HLO_ANALYZER_THREADS", 1 << 16), number("HLO_ANALYZER_ELEMENTS", 1 << 12) as usize),
+        };
+        let pairs: Vec<&Pair> = loaded
+            .pairs
+            .iter()
+            .filter(|pair| match which.as_str() {
+                "" => sampled(pair),
+                "all" => true,
+                part => pair.name.contains(part),
+            })
+            .collect();
+        let seed = number("HLO_ANALYZER_SEED", 1);
+        let effort = |flavour| Effort { seed, flavour, threads, elements, traces: false };
+        let efforts = [effort(Flavour::Plain), effort(Flavour::Special)];
+        let tally = on_all(&pairs, &efforts, std::env::var("HLO_ANALYZER_VERBOSE").is_ok());
+        let unsupported: usize = tally.unsupported.values().map(Vec::len).sum();
+        println!(
+            "{} of {} kernels agree, {} wrong, {unsupported} not run; {} elements compared, {} open; {} thread-instructions",
+            tally.agreeing,
+            pairs.len(),
+            pairs.len() - tally.agreeing - unsupported,
+            tally.compared,
+            tally.open,
+            tally.thread_steps
+        );
+        println!(
+            "not in these: {} of other emitters, {} that use another's kernel",
+            loaded.custom, loaded.reused
+        );
+        for (reason, names) in &tally.unsupported {
+            println!("not run: {} {reason}: {}", names.len(), names[..names.len().min(4)].join(" "));
+        }
+        for (code, words) in &tally.findings {
+            println!("finding {code}: {}: {}", words.len(), words[..words.len().min(3)].join("; "));
+        }
+        for wrong in &tally.wrong {
+            println!("wrong: {wrong}");
+        }
+        assert!(tally.wrong.is_empty(), "{} answers are wrong", tally.wrong.len());
+        assert!(unsupported * 33 <= pairs.len(), "{unsupported} of {} kernels are not run", pairs.len());
+        assert!(
+            tally.open * 10 <= tally.compared,
+            "too much is left open: {} of {}",
+            tally.open,
+            tally.compared
+        );
+    }
+
+    #[test]
+    #[ignore = "needs the shared data beside the checkout: cargo xtask test"]
+    fn xla_kernels_print_what_is_parsed() {
+        let loaded = xla_kernels::load();
+        for pair in loaded.pairs.iter().filter(|pair| sampled(pair)) {
+            for launch in &pair.launches {
+                let printed = ptx::parse(&launch.ptx).map(|module| module.to_string());
+                let printed = printed.unwrap_or_else(|error| panic!("{}: {error}", pair.name));
+                let again = ptx::parse(&printed).unwrap_or_else(|error| panic!("{}: {error}", pair.name));
+                assert!(again.to_string() == printed, "{}", pair.name);
+            }
         }
     }
 }

@@ -1,8 +1,6 @@
 //! Compares simplification with XLA's own results (`test_files::xla_answers`) and with known bugs of XLA.
 //! Compares values on sampled points, not text.
 
-use std::path::PathBuf;
-
 use indexing_map::{IndexingMap, SimplifyMode, Verdict, parse_map, same_function};
 use random::Rng;
 
@@ -80,23 +78,6 @@ fn as_xla_simplifies() {
     );
 }
 
-#[test]
-#[ignore = "needs shared/conformance beside the checkout: cargo test -p indexing-map --test conformance -- --ignored"]
-fn right_where_xla_is_wrong() {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/conformance/data");
-    let text = std::fs::read_to_string(folder.join("oracle_xla_bugs.jsonl")).unwrap();
-    let records = text.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
-    for r in records {
-        let input = parse_map(r["input"].as_str().unwrap()).unwrap();
-        let simple = input.clone().simplified(SimplifyMode::Replace);
-        assert_eq!(difference(&simple, &input), None, "{}: {simple}", r["id"]);
-        if let Some(point) = r["point"].as_array() {
-            let point: Vec<i64> = point.iter().map(|x| x.as_i64().unwrap()).collect();
-            assert_eq!(simple.evaluate(&point), input.evaluate(&point), "{}: {simple}", r["id"]);
-        }
-    }
-}
-
 /// XLA's results are the same functions as its inputs, and nearly all are proven to be.
 #[test]
 fn equality_is_decided() {
@@ -112,4 +93,25 @@ fn equality_is_decided() {
     }
     eprintln!("{} of {} not decided\n{}", open.len(), records.len(), open.join("\n"));
     assert!(open.len() * 50 <= records.len());
+}
+
+mod needs_shared {
+    use super::*;
+
+    #[test]
+    #[ignore = "needs the shared data beside the checkout: cargo xtask test"]
+    fn right_where_xla_is_wrong() {
+        let path = test_files::needs::shared("conformance/data/oracle_xla_bugs.jsonl");
+        let text = std::fs::read_to_string(path).unwrap();
+        let records = text.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+        for r in records {
+            let input = parse_map(r["input"].as_str().unwrap()).unwrap();
+            let simple = input.clone().simplified(SimplifyMode::Replace);
+            assert_eq!(difference(&simple, &input), None, "{}: {simple}", r["id"]);
+            if let Some(point) = r["point"].as_array() {
+                let point: Vec<i64> = point.iter().map(|x| x.as_i64().unwrap()).collect();
+                assert_eq!(simple.evaluate(&point), input.evaluate(&point), "{}: {simple}", r["id"]);
+            }
+        }
+    }
 }

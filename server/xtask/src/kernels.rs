@@ -17,8 +17,17 @@ pub fn kernels(options: &[&str]) -> Result<()> {
         return Ok(());
     }
     for (package, test) in [("executor", "xla_kernels"), ("codegen", "executed")] {
-        let mut test =
-            cargo(&["test", "--release", "--package", package, "--test", test, "--", "--nocapture"]);
+        let mut test = cargo(&[
+            "test",
+            "--release",
+            "--package",
+            package,
+            "--test",
+            test,
+            "--",
+            "--nocapture",
+            "--include-ignored",
+        ]);
         run(test.env("HLO_ANALYZER_KERNELS", which))?;
     }
     Ok(())

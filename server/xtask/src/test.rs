@@ -108,12 +108,14 @@ pub fn test(tools: &Tools) -> Result<()> {
         if std::env::var_os("PROPTEST_RNG_SEED").is_none() {
             tests.env("PROPTEST_RNG_SEED", "1");
         }
-        for (name, program) in nvidia(tools) {
+        let nvidia = nvidia(tools);
+        for (name, program) in &nvidia {
             tests.env(name, program);
         }
-        // Tests look for it where it is installed; without it they report that they skip.
-        if let Err(Absent(reason)) = tools.mlir_opt() {
-            println!("without mlir-opt: {reason}");
+        tests.arg("--").arg("--include-ignored");
+        for (module, reason) in unmet(tools, &nvidia) {
+            println!("without the tests in {module}: {reason}");
+            tests.args(["--skip", module]);
         }
         let tests = std::cell::RefCell::new(tests);
         needs_build(&|| Ok(run(&mut tests.borrow_mut())?))
@@ -156,9 +158,37 @@ fn protocol(tools: &Tools) -> Result<(), Stop> {
     Ok(run(command(python, &["-m", "pytest"]).env("HLO_ANALYZER", server).current_dir(folder))?)
 }
 
+/// The needs of ignored tests that are not met, as the names of the modules which these tests are in, with the
+/// reasons. See `test_files::needs`.
+fn unmet(tools: &Tools, nvidia: &[(&str, PathBuf)]) -> Vec<(&'static str, String)> {
+    let shared = root().join("../shared");
+    let folder =
+        |variable: &str, path: &str| std::env::var_os(variable).is_some() || shared.join(path).is_dir();
+    let ptxas = nvidia.iter().any(|(name, _)| *name == "HLO_ANALYZER_PTXAS")
+        || std::env::var_os("HLO_ANALYZER_PTXAS").is_some()
+        || on_path(&["ptxas"]).is_some();
+    let mlir_opt = tools.mlir_opt().map_err(|Absent(reason)| reason);
+    let needs = [
+        ("needs_shared::", shared.is_dir(), "there is no ../shared beside this checkout".to_owned()),
+        ("needs_ptxas::", ptxas, "no ptxas on PATH, and HLO_ANALYZER_PTXAS names none".to_owned()),
+        ("needs_mlir_opt::", mlir_opt.is_ok(), mlir_opt.err().unwrap_or_default()),
+        (
+            "needs_mlir_corpus::",
+            folder("MLIR_CORPUS", "corpus/mlir"),
+            "MLIR_CORPUS names no folder".to_owned(),
+        ),
+        (
+            "needs_jax_models::",
+            folder("JAX_MODELS", "corpus/jax/modules"),
+            "JAX_MODELS names no folder".to_owned(),
+        ),
+    ];
+    needs.into_iter().filter(|(_, met, _)| !met).map(|(module, _, reason)| (module, reason)).collect()
+}
+
 /// In a CI run, installs NVIDIA's assembler and disassembler from the Python package index in the target
 /// folder, and returns the variables by which tests find them. Elsewhere those tests use the programs on
-/// PATH, or skip.
+/// PATH.
 fn nvidia(tools: &Tools) -> Vec<(&'static str, PathBuf)> {
     let packages = ["nvidia-cuda-nvcc-cu12", "nvidia-cuda-nvdisasm"];
     let folder = target_dir().join("nvidia");

@@ -5,11 +5,11 @@ use serde_json::{Value, json};
 
 use crate::lsp_client::LspClient;
 use crate::positions::position;
-use crate::random::Random;
 use crate::soak::edits::{Edit, random_edit};
 use crate::soak::questions::{Answered, Questions, ask};
 use crate::soak::texts::{Language, base};
 use crate::soak::{Campaign, Failure, Kind, PATIENCE, Report, shrink, with_small_stacks};
+use random::Rng;
 
 /// The two documents. Their names have the same length, so that texts cut to a width do not differ.
 const EDITED: &str = "file:///soak/edited/a";
@@ -28,12 +28,12 @@ pub struct Case {
 }
 
 impl Case {
-    fn of_seed(seed: u64) -> (Case, Random) {
-        let mut random = Random::new(seed);
+    fn of_seed(seed: u64) -> (Case, Rng) {
+        let mut random = Rng::new(seed);
         let language = *random.pick(&Language::BOTH);
         let base = base(&mut random, language);
         let mut text = base.clone();
-        let edits = (0..=random.below(MAX_EDITS)).map(|_| {
+        let edits = (0..=random.index(MAX_EDITS)).map(|_| {
             let edit = random_edit(&mut random, &text, language);
             edit.apply(&mut text);
             edit
@@ -222,7 +222,7 @@ fn smaller(failure: Failure, case: Case) -> Failure {
             let questions = match failure.kind {
                 // Earlier requests may contribute to the failure.
                 Kind::Death | Kind::Panic | Kind::Hang if all.text.len() > 4000 => {
-                    Questions::random(&mut Random::new(1), text, near, 8)
+                    Questions::random(&mut Rng::new(1), text, near, 8)
                 }
                 _ => all,
             };
@@ -301,7 +301,7 @@ pub fn replay(language: Language, base: &str, changes: &[Value]) {
     let case = Case { language, base: base.to_owned(), edits };
     let mut client = client();
     let found = play(&mut client, &case, &mut |text, near, server| {
-        let mut questions = Questions::random(&mut Random::new(7), text, near, 40);
+        let mut questions = Questions::random(&mut Rng::new(7), text, near, 40);
         questions.places.extend((0..=text.len().min(400)).step_by(3));
         questions.places.extend((400..text.len()).step_by((text.len() / 160).max(3)));
         questions.places.retain(|&at| text.is_char_boundary(at));

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use crate::random::Random;
 use crate::soak::texts::{ANY_WORDS, Language, texts, words};
+use random::Rng;
 
 /// One replacement, in bytes of the text before it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,18 +44,18 @@ fn word(text: &str, at: usize) -> Range<usize> {
     start..end
 }
 
-pub fn random_edit(random: &mut Random, text: &str, language: Language) -> Edit {
-    let at = place(text, random.below(text.len() + 1));
-    let near = place(text, at + random.below(30)).max(at);
-    let any_word = |random: &mut Random| match random.below(3) {
+pub fn random_edit(random: &mut Rng, text: &str, language: Language) -> Edit {
+    let at = place(text, random.index(text.len() + 1));
+    let near = place(text, at + random.index(30)).max(at);
+    let any_word = |random: &mut Rng| match random.index(3) {
         0 => (*random.pick(ANY_WORDS)).to_owned(),
         1 => {
-            let at = place(text, random.below(text.len() + 1));
+            let at = place(text, random.index(text.len() + 1));
             text[word(text, at)].to_owned()
         }
         _ => (*random.pick(words(language))).to_owned(),
     };
-    match random.below(16) {
+    match random.index(16) {
         // Typing and deleting.
         0..3 => Edit { range: at..at, insert: any_word(random) },
         3 => Edit { range: at..place(text, at + 1).max(at), insert: String::new() },
@@ -63,7 +63,7 @@ pub fn random_edit(random: &mut Random, text: &str, language: Language) -> Edit 
         5 => Edit { range: at..near, insert: any_word(random) },
         6..8 => Edit { range: word(text, at), insert: any_word(random) },
         8 => {
-            let len = random.below(3);
+            let len = random.index(3);
             Edit { range: at..at, insert: (0..=len).map(|_| *random.pick(ANY_WORDS)).collect() }
         }
         // Removed, duplicated or moved lines.
@@ -73,20 +73,20 @@ pub fn random_edit(random: &mut Random, text: &str, language: Language) -> Edit 
             Edit { range: line.end..line.end, insert: text[line].to_owned() }
         }
         11 => {
-            let from = line(text, place(text, random.below(text.len() + 1)));
+            let from = line(text, place(text, random.index(text.len() + 1)));
             let start = line(text, at).start;
             Edit { range: start..start, insert: text[from].to_owned() }
         }
         // A removed block.
         12 => {
-            let end = line(text, place(text, at + random.below(400)).max(at)).end;
+            let end = line(text, place(text, at + random.index(400)).max(at)).end;
             Edit { range: line(text, at).start..end, insert: String::new() }
         }
         // A block of a different file.
         13 => {
             let other = random.pick(texts(language));
-            let start = line(other, place(other, random.below(other.len() + 1))).start;
-            let end = line(other, place(other, start + random.below(400)).max(start)).end;
+            let start = line(other, place(other, random.index(other.len() + 1))).start;
+            let end = line(other, place(other, start + random.index(400)).max(start)).end;
             let at = line(text, at).start;
             Edit { range: at..at, insert: other[start..end].to_owned() }
         }

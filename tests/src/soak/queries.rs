@@ -8,10 +8,10 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::binary;
-use crate::random::Random;
 use crate::soak::edits::random_edit;
 use crate::soak::texts::{EXPRESSIONS, Language, MAPS, base};
 use crate::soak::{Campaign, Failure, Kind, PATIENCE, Report, STACK_BYTES, shrink, with_small_stacks};
+use random::Rng;
 
 pub const METHODS: &[&str] = &[
     "parse",
@@ -172,19 +172,19 @@ pub fn run(campaign: Campaign) -> Report {
 
 /// The requests of a case.
 pub fn requests(seed: u64) -> Vec<Value> {
-    let mut random = Random::new(seed);
+    let mut random = Rng::new(seed);
     let language = *random.pick(&Language::BOTH);
     let mut text = base(&mut random, language);
-    for _ in 0..random.below(5) {
+    for _ in 0..random.index(5) {
         random_edit(&mut random, &text, language).apply(&mut text);
     }
     let names = names(&text);
-    let count = 4 + random.below(8);
+    let count = 4 + random.index(8);
     (0..count)
         .map(|n| {
             let method = *random.pick(METHODS);
             let mut params = parameters(&mut random, method, language, &text, &names);
-            if random.below(6) == 0 {
+            if random.index(6) == 0 {
                 mutate(&mut random, &mut params);
             }
             json!({"id": n, "method": method, "params": params})
@@ -211,16 +211,16 @@ fn names(text: &str) -> Vec<String> {
 const NUMBERS: &[i64] =
     &[0, 1, 2, 3, 4, 8, 16, 31, 32, 64, 128, 1 << 20, 1 << 33, -1, -4, i64::MAX, i64::MIN];
 
-fn numbers(random: &mut Random) -> Value {
-    (0..random.below(5)).map(|_| json!(random.pick(NUMBERS))).collect()
+fn numbers(random: &mut Rng) -> Value {
+    (0..random.index(5)).map(|_| json!(random.pick(NUMBERS))).collect()
 }
 
-fn parameters(random: &mut Random, method: &str, language: Language, text: &str, names: &[String]) -> Value {
+fn parameters(random: &mut Rng, method: &str, language: Language, text: &str, names: &[String]) -> Value {
     let mut params = json!({"language": language.id(), "text": text});
-    let name = |random: &mut Random| json!(random.pick(names).trim_start_matches(['%', '@']));
+    let name = |random: &mut Rng| json!(random.pick(names).trim_start_matches(['%', '@']));
     params["instruction"] = name(random);
-    let mut sometimes = |random: &mut Random, key: &str, value: Value| {
-        if random.below(3) == 0 {
+    let mut sometimes = |random: &mut Rng, key: &str, value: Value| {
+        if random.index(3) == 0 {
             params[key] = value;
         }
     };
@@ -233,7 +233,7 @@ fn parameters(random: &mut Random, method: &str, language: Language, text: &str,
     let index = json!(random.pick(&NUMBERS[..8]));
     match method {
         "print" | "parse" | "verify" => {
-            let value = json!({random.pick(&["percent", "operand_shapes", "metadata", "large_constants", "full_bodies"]).to_owned(): random.below(2) == 0});
+            let value = json!({random.pick(&["percent", "operand_shapes", "metadata", "large_constants", "full_bodies"]).to_owned(): random.index(2) == 0});
             sometimes(random, "options", value);
             let entry = *random.pick(&[
                 "module",
@@ -283,7 +283,7 @@ fn parameters(random: &mut Random, method: &str, language: Language, text: &str,
         "evaluate" => {
             let literals: &[&str] =
                 &["0", "{1, 2, 3, 4}", "zeros", "iota", "random", "{{1,2},{3,4}}", "nan", "(1, 2)", ""];
-            let value: Value = (0..random.below(4)).map(|_| json!(random.pick(literals))).collect();
+            let value: Value = (0..random.index(4)).map(|_| json!(random.pick(literals))).collect();
             params["inputs"] = value;
         }
         "map" => {
@@ -314,9 +314,9 @@ fn parameters(random: &mut Random, method: &str, language: Language, text: &str,
 }
 
 /// One of these texts, with a few characters changed.
-fn mutated(random: &mut Random, texts: &[&str]) -> String {
+fn mutated(random: &mut Rng, texts: &[&str]) -> String {
     let mut text = (*random.pick(texts)).to_owned();
-    for _ in 0..random.below(4) {
+    for _ in 0..random.index(4) {
         let parts = [
             "d0",
             "s0",
@@ -336,10 +336,10 @@ fn mutated(random: &mut Random, texts: &[&str]) -> String {
             " in ",
             ":",
         ];
-        let at = random.below(text.len() + 1);
+        let at = random.index(text.len() + 1);
         if text.is_char_boundary(at) {
-            match random.below(3) {
-                0 => text.insert_str(at, parts[random.below(parts.len())]),
+            match random.index(3) {
+                0 => text.insert_str(at, parts[random.index(parts.len())]),
                 1 if at < text.len() => drop(text.remove(at)),
                 _ => text.insert_str(at, &random.pick(NUMBERS).to_string()),
             }
@@ -349,7 +349,7 @@ fn mutated(random: &mut Random, texts: &[&str]) -> String {
 }
 
 /// Changes the type or value of one of the parameters.
-fn mutate(random: &mut Random, params: &mut Value) {
+fn mutate(random: &mut Rng, params: &mut Value) {
     let odd = [
         json!(null),
         json!(-1),

@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 
 use crate::lsp_client::{LspClient, NoAnswer};
 use crate::positions::position;
-use crate::random::Random;
 use crate::soak::{Failure, Kind, PATIENCE};
+use random::Rng;
 
 /// Requests about a whole document.
 const OF_DOCUMENTS: &[&str] = &[
@@ -66,11 +66,11 @@ pub type Answered = (String, Value);
 
 impl<'a> Questions<'a> {
     /// Random offsets, and some around the last edit.
-    pub fn random(random: &mut Random, text: &'a str, near: usize, count: usize) -> Questions<'a> {
+    pub fn random(random: &mut Rng, text: &'a str, near: usize, count: usize) -> Questions<'a> {
         let mut places: Vec<usize> = (0..count)
             .map(|n| match n {
                 0 => near,
-                _ => random.below(text.len() + 1),
+                _ => random.index(text.len() + 1),
             })
             .collect();
         for place in &mut places {

@@ -1,10 +1,12 @@
 //! The base texts of random clients, and the words that they insert.
 
-use std::io::Read as _;
 use std::sync::OnceLock;
 
+use random::Rng;
+use test_files::gzip_text;
+use test_files::needs::find_shared;
+
 use crate::corpus;
-use crate::random::Random;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Language {
@@ -65,7 +67,7 @@ fn collect(language: Language) -> Vec<String> {
         Language::Mlir => OWN_MLIR,
     };
     texts.extend(own.iter().map(|text| (*text).to_owned()));
-    if let Some(shared) = corpus::shared() {
+    if let Some(data) = find_shared("conformance/data") {
         let (files, key) = match language {
             Language::Hlo => (
                 &["elemental_hlo_to_mlir.jsonl", "hlo_parser.jsonl", "emitters.jsonl.gz"][..],
@@ -74,13 +76,10 @@ fn collect(language: Language) -> Vec<String> {
             Language::Mlir => (&["mlir_tests.jsonl"][..], ["mlir", "text"]),
         };
         for file in files {
-            let Ok(bytes) = std::fs::read(shared.join("conformance/data").join(file)) else { continue };
-            let mut text = String::new();
-            let read = match file.ends_with(".gz") {
-                true => flate2::read::GzDecoder::new(&bytes[..]).read_to_string(&mut text).is_ok(),
-                false => String::from_utf8(bytes).map(|all| text = all).is_ok(),
-            };
-            assert!(read, "{file} is text");
+            let path = data.join(file);
+            let text =
+                if file.ends_with(".gz") { gzip_text(&path) } else { std::fs::read_to_string(&path).ok() };
+            let Some(text) = text else { continue };
             for line in text.lines() {
                 let Ok(row) = serde_json::from_str::<serde_json::Value>(line) else { continue };
                 texts.extend(key.iter().filter_map(|&key| row[key].as_str()).map(str::to_owned));
@@ -94,9 +93,9 @@ fn collect(language: Language) -> Vec<String> {
 }
 
 /// A base text: one of the corpus, two concatenated, or an empty one.
-pub fn base(random: &mut Random, language: Language) -> String {
+pub fn base(random: &mut Rng, language: Language) -> String {
     let all = texts(language);
-    match random.below(20) {
+    match random.index(20) {
         0 => String::new(),
         1..4 => format!("{}\n{}", random.pick(all), random.pick(all)),
         4 => format!("{}\n// -----\n{}", random.pick(all), random.pick(all)),

@@ -126,32 +126,6 @@ fn compare(text: &str, min_bytes: usize, step: usize) -> Compared {
 /// Long files are slow in pieces of one op; the tests of edits cover them in larger pieces.
 const MAX_BYTES: usize = 30_000;
 
-#[test]
-fn files_of_upstream_are_answered_alike_in_pieces() {
-    let every: usize = std::env::var("MLIR_EVERY").ok().and_then(|n| n.parse().ok()).unwrap_or(20);
-    let (mut count, mut pieces, mut answers) = (0, 0, 0);
-    for (nth, path) in test_files::upstream_mlir().into_iter().enumerate().step_by(every) {
-        let Ok(text) = std::fs::read_to_string(&path) else { continue };
-        if text.len() > MAX_BYTES || mlir::holds_hlo(&text) {
-            continue;
-        }
-        let min_bytes = [1, 8, 40][nth / every % 3];
-        let compared = compare(&text, min_bytes, 1 + text.len() / 2000);
-        count += 1;
-        answers += compared.answers;
-        pieces += compared.pieces;
-        if let Some((feature, at, what)) = compared.differences.first() {
-            let line = text[..(*at).min(text.len())].matches('\n').count() + 1;
-            let all = compared.differences.len();
-            panic!(
-                "{feature} of {}:{line} in pieces of {min_bytes}, and {all} in all\n{what}",
-                path.display()
-            );
-        }
-    }
-    println!("{answers} answers of {count} files in {pieces} pieces");
-}
-
 /// Information that spans pieces: producers, loop bounds, extents, aliases, derived types, kernels, rewrites.
 #[test]
 fn functions_in_pieces_are_answered_as_whole_ones() {
@@ -237,4 +211,35 @@ fn random_functions_are_answered_alike_in_pieces() {
         far += last.map_or(0, |hover| hover.markdown.matches("**→").count());
     }
     assert!(far > 10, "{far}");
+}
+
+mod needs_mlir_corpus {
+    use super::*;
+
+    #[test]
+    #[ignore = "needs MLIR files in the folder MLIR_CORPUS: cargo xtask test"]
+    fn files_of_upstream_are_answered_alike_in_pieces() {
+        let every: usize = std::env::var("MLIR_EVERY").ok().and_then(|n| n.parse().ok()).unwrap_or(20);
+        let (mut count, mut pieces, mut answers) = (0, 0, 0);
+        for (nth, path) in test_files::needs::mlir_corpus().into_iter().enumerate().step_by(every) {
+            let Ok(text) = std::fs::read_to_string(&path) else { continue };
+            if text.len() > MAX_BYTES || mlir::holds_hlo(&text) {
+                continue;
+            }
+            let min_bytes = [1, 8, 40][nth / every % 3];
+            let compared = compare(&text, min_bytes, 1 + text.len() / 2000);
+            count += 1;
+            answers += compared.answers;
+            pieces += compared.pieces;
+            if let Some((feature, at, what)) = compared.differences.first() {
+                let line = text[..(*at).min(text.len())].matches('\n').count() + 1;
+                let all = compared.differences.len();
+                panic!(
+                    "{feature} of {}:{line} in pieces of {min_bytes}, and {all} in all\n{what}",
+                    path.display()
+                );
+            }
+        }
+        println!("{answers} answers of {count} files in {pieces} pieces");
+    }
 }

@@ -43,10 +43,10 @@ fn entry(text: &str) -> Arc<Graph> {
     graphs.into_iter().find(|(name, _)| *name == entry).expect("an entry computation").1
 }
 
-/// `count` cases, times `INDEXING_CASES` if that is set, for long runs.
-fn cases(count: u32) -> proptest::test_runner::Config {
-    let times = std::env::var("INDEXING_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(1);
-    let mut config = proptest::test_runner::Config::with_cases(count.saturating_mul(times));
+/// `count` cases; `HLO_ANALYZER_CASES` multiplies them.
+fn cases(count: u64) -> proptest::test_runner::Config {
+    let count = u32::try_from(generators::cases(count)).unwrap_or(u32::MAX);
+    let mut config = proptest::test_runner::Config::with_cases(count);
     config.failure_persistence = None;
     config
 }

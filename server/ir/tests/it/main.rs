@@ -2,7 +2,6 @@
 //! back as the same op, inferred shapes are the declared ones, valid modules have no findings, and every
 //! broken rule is reported at its place.
 
-mod any_change;
 mod attributes;
 mod modules;
 mod mutations;

@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use std::sync::Mutex;
 
 use generators::hlo;
+use generators::{cases, on_all_cores, seed};
 use ir::{AttributeKey, Block, Opcode, Part, Shape};
 use random::Rng;
 use syntax::Span;
@@ -20,7 +21,6 @@ use crate::{lowered, verified};
 /// A text, and its wrong bytes.
 pub struct Broken {
     pub kind: &'static str,
-    pub opcode: Opcode,
     pub text: String,
     pub wrong: Vec<Span>,
 }
@@ -32,55 +32,29 @@ struct Root<'a> {
     opcode: Opcode,
 }
 
-pub fn cases() -> u64 {
-    std::env::var("VERIFY_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(4_000)
-}
-
 #[test]
 fn what_is_forbidden_is_told_at_its_place() {
     let opcodes = hlo::opcodes();
     // For each opcode: cases, reported, reported at the token.
     let tally: Mutex<BTreeMap<Opcode, [usize; 3]>> = Mutex::default();
     let misses: Mutex<Vec<String>> = Mutex::default();
-    let dump = std::env::var("VERIFY_DUMP").ok();
-    let threads = std::thread::available_parallelism().map_or(1, usize::from) as u64;
-    std::thread::scope(|scope| {
-        for thread in 0..threads {
-            let (opcodes, tally, misses, dump) = (&opcodes, &tally, &misses, &dump);
-            scope.spawn(move || {
-                for i in (thread..cases()).step_by(threads as usize) {
-                    let opcode = opcodes[i as usize % opcodes.len()];
-                    let mut rng = Rng::new(i.wrapping_mul(0xd134_2543_de82_ef95) ^ 0x5851_f42d);
-                    let Some(generated) = hlo::random_op(opcode, &mut rng) else { continue };
-                    let Some(broken) = broken(&generated.text, &mut rng) else { continue };
-                    let (is_told, is_there) = judge(&broken);
-                    if let Some(folder) = dump {
-                        let name = format!(
-                            "{folder}/{i}_{}_{}_{}.hlo",
-                            broken.opcode,
-                            broken.kind.replace(' ', "-"),
-                            u8::from(is_told)
-                        );
-                        std::fs::write(name, &broken.text).expect("the folder can be written");
-                    }
-                    let mut tally = tally.lock().expect("no thread panics");
-                    let row = tally.entry(opcode).or_default();
-                    row[0] += 1;
-                    row[1] += usize::from(is_told);
-                    row[2] += usize::from(is_there);
-                    if !is_there {
-                        let what = if is_told { "told elsewhere" } else { "not told" };
-                        let wrong = broken.wrong[0].of(&broken.text);
-                        let mut misses = misses.lock().expect("no thread panics");
-                        misses.push(format!(
-                            "{what}: {}: {} «{wrong}»\n{}",
-                            broken.kind,
-                            opcode,
-                            root_line(&broken.text)
-                        ));
-                    }
-                }
-            });
+    on_all_cores(cases(4_000), |i| {
+        let opcode = opcodes[i as usize % opcodes.len()];
+        let mut rng = Rng::new(seed(i));
+        let Some(generated) = hlo::random_op(opcode, &mut rng) else { return };
+        let Some(broken) = broken(&generated.text, &mut rng) else { return };
+        let (is_told, is_there) = judge(&broken);
+        let mut tally = tally.lock().expect("no thread panics");
+        let row = tally.entry(opcode).or_default();
+        row[0] += 1;
+        row[1] += usize::from(is_told);
+        row[2] += usize::from(is_there);
+        if !is_there {
+            let what = if is_told { "told elsewhere" } else { "not told" };
+            let wrong = broken.wrong[0].of(&broken.text);
+            let line = root_line(&broken.text);
+            let miss = format!("{what}: {}: {opcode} «{wrong}»\n{line}", broken.kind);
+            misses.lock().expect("no thread panics").push(miss);
         }
     });
     let (tally, misses) = (tally.into_inner().expect("no panic"), misses.into_inner().expect("no panic"));
@@ -174,7 +148,7 @@ impl Root<'_> {
         let mut text = self.block.text.to_string();
         text.replace_range(span.range(), insert);
         let wrong = vec![Span::new(span.start as usize, span.start as usize + insert.len())];
-        Broken { kind, opcode: self.opcode, text, wrong }
+        Broken { kind, text, wrong }
     }
 
     /// Replaces operand `i` by another parameter, of this shape.

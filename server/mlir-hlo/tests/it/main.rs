@@ -2,7 +2,6 @@
 
 #![allow(clippy::print_stdout)]
 
-mod corpus;
 mod graphs;
 mod models;
 mod more_ops;
@@ -34,17 +33,6 @@ pub fn to_stablehlo(text: &str) -> StablehloModule {
     let block = lowered(text);
     let module = ir::Module::build(std::iter::once(&block.signature()));
     mlir_hlo::to_stablehlo(&[&block], &module)
-}
-
-/// A file of the shared data, where that is there.
-pub fn shared(path: &str) -> Option<std::path::PathBuf> {
-    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
-    let path = folder.join(path);
-    if !path.exists() {
-        eprintln!("skipped: {} is not there", path.display());
-        return None;
-    }
-    Some(path)
 }
 
 pub fn lowered(text: &str) -> Block {

@@ -10,7 +10,7 @@ use ir::{Op, Opcode};
 use mlir::PieceState;
 
 use crate::graphs::{check_text, is_bookkeeping, op_maps, shown};
-use crate::{faults, shared, to_hlo};
+use crate::{faults, to_hlo};
 use pairs::Pairs;
 use program::{Node, Program, maps_of};
 use simplified::Absent;
@@ -24,37 +24,6 @@ struct Counts {
     /// Those that XLA leaves out.
     absent: BTreeMap<Absent, usize>,
     unexplained: Vec<String>,
-}
-
-#[test]
-fn ops_read_as_the_instructions_that_they_become() {
-    let Some(folder) =
-        std::env::var_os("JAX_MODELS").map(Into::into).or_else(|| shared("corpus/jax/modules"))
-    else {
-        return;
-    };
-    let (mut counts, mut models) = (Counts::default(), 0);
-    for path in test_files::below(&folder, ".stablehlo.mlir") {
-        let hlo = path.to_string_lossy().replace(".stablehlo.mlir", ".before_opt.hlo");
-        let Ok(hlo) = std::fs::read_to_string(hlo) else { continue };
-        let text = std::fs::read_to_string(&path).expect("it is readable");
-        models += 1;
-        let here = compare(&text, &hlo);
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        println!("{:>5} of {:>5} {name} {:?}", here.same, here.all, here.absent);
-        here.unexplained.iter().for_each(|op| println!("      not found: {op}"));
-        counts.all += here.all;
-        counts.same += here.same;
-        here.absent.iter().for_each(|(&reason, count)| *counts.absent.entry(reason).or_default() += count);
-        counts.unexplained.extend(here.unexplained);
-    }
-    let Counts { all, same, absent, unexplained } = counts;
-    println!(
-        "{same} of {all} ops of {models} models read as their instructions; XLA has none for the others:"
-    );
-    absent.iter().for_each(|(reason, count)| println!("{count:>5} {reason}"));
-    assert_eq!(unexplained, [] as [&str; 0]);
-    assert_eq!(same + absent.values().sum::<usize>(), all);
 }
 
 fn compare(text: &str, hlo: &str) -> Counts {
@@ -107,4 +76,38 @@ fn compare(text: &str, hlo: &str) -> Counts {
 /// Indices that are constants make the maps of a single op exact.
 fn has_runtime(op: &Op) -> bool {
     matches!(op.opcode, Opcode::DynamicSlice | Opcode::DynamicUpdateSlice | Opcode::Gather | Opcode::Scatter)
+}
+
+mod needs_jax_models {
+    use super::*;
+
+    #[test]
+    #[ignore = "needs JAX's models in the folder JAX_MODELS: cargo xtask test"]
+    fn ops_read_as_the_instructions_that_they_become() {
+        let folder = test_files::needs::jax_models();
+        let (mut counts, mut models) = (Counts::default(), 0);
+        for path in test_files::below(&folder, ".stablehlo.mlir") {
+            let hlo = path.to_string_lossy().replace(".stablehlo.mlir", ".before_opt.hlo");
+            let Ok(hlo) = std::fs::read_to_string(hlo) else { continue };
+            let text = std::fs::read_to_string(&path).expect("it is readable");
+            models += 1;
+            let here = compare(&text, &hlo);
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            println!("{:>5} of {:>5} {name} {:?}", here.same, here.all, here.absent);
+            here.unexplained.iter().for_each(|op| println!("      not found: {op}"));
+            counts.all += here.all;
+            counts.same += here.same;
+            here.absent
+                .iter()
+                .for_each(|(&reason, count)| *counts.absent.entry(reason).or_default() += count);
+            counts.unexplained.extend(here.unexplained);
+        }
+        let Counts { all, same, absent, unexplained } = counts;
+        println!(
+            "{same} of {all} ops of {models} models read as their instructions; XLA has none for the others:"
+        );
+        absent.iter().for_each(|(reason, count)| println!("{count:>5} {reason}"));
+        assert_eq!(unexplained, [] as [&str; 0]);
+        assert_eq!(same + absent.values().sum::<usize>(), all);
+    }
 }

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use eval::{Column, Evaluator};
+use generators::cases;
 use generators::hlo::{self, Generated};
 use ir::{Graph, Opcode};
 use mlir::PieceState;
@@ -12,16 +13,11 @@ use random::Rng;
 use crate::graphs::{Graphs, is_bookkeeping};
 use crate::{faults, to_hlo, to_stablehlo};
 
-/// How many random instructions; `ROUND_TRIPS` says another number.
-fn cases() -> u64 {
-    std::env::var("ROUND_TRIPS").ok().and_then(|n| n.parse().ok()).unwrap_or(600)
-}
-
 #[test]
 fn instructions_come_back() {
     let opcodes = hlo::opcodes();
     let mut counts = Counts::default();
-    for i in 0..cases() {
+    for i in 0..cases(600) {
         let opcode = opcodes[i as usize % opcodes.len()];
         let mut rng = Rng::new(i.wrapping_mul(0xd134_2543_de82_ef95) ^ 17);
         let generated = hlo::random_op(opcode, &mut rng).expect("an instruction");
@@ -34,7 +30,7 @@ fn instructions_come_back() {
 #[test]
 fn graphs_come_back() {
     let mut counts = Counts::default();
-    for i in 0..cases() / 4 {
+    for i in 0..cases(150) {
         let generated = hlo::random_graph(&mut Rng::new(i.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 5));
         assert_eq!(faults(&generated.text), [] as [&str; 0], "{}", generated.text);
         counts.add(&generated, i);

@@ -1,7 +1,7 @@
 //! Verifies the output of rewrites with upstream's `mlir-opt`.
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use mlir_rewrites::{extract_from_collapse, extract_from_expand, insert_into_collapse, insert_into_expand};
@@ -15,17 +15,9 @@ use random::Rng;
 /// The number of programs of each kind.
 const PROGRAMS: usize = 400;
 
-/// `mlir-opt` under the name in Debian's package `mlir-19-tools`, or as built from source.
-fn mlir_opt() -> Option<PathBuf> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let folders: Vec<PathBuf> = std::env::split_paths(&path).chain(["/usr/lib/llvm-19/bin".into()]).collect();
-    let named = |name: &str| folders.iter().map(|folder| folder.join(name)).find(|file| file.is_file());
-    named("mlir-opt-19").or_else(|| named("mlir-opt"))
-}
-
 /// Verifies all texts in one process.
 #[track_caller]
-fn verify(tool: &PathBuf, texts: &[String]) {
+fn verify(tool: &Path, texts: &[String]) {
     let mut child = Command::new(tool)
         .args(["-split-input-file", "-allow-unregistered-dialect", "-o", "/dev/null", "-"])
         .stdin(Stdio::piped())
@@ -43,10 +35,6 @@ fn verify(tool: &PathBuf, texts: &[String]) {
 
 #[track_caller]
 fn check(generate: fn(&mut Rng) -> Program, find: Find) {
-    let Some(tool) = mlir_opt() else {
-        eprintln!("skipped: there is no mlir-opt (Debian: apt-get install mlir-19-tools)");
-        return;
-    };
     let mut random = Rng::new(7);
     let mut texts = Vec::new();
     for _ in 0..PROGRAMS {
@@ -54,25 +42,33 @@ fn check(generate: fn(&mut Rng) -> Program, find: Find) {
         texts.extend(rewritten(&program.text, find).into_iter().map(|(_, text)| text));
     }
     assert!(texts.len() * 2 > PROGRAMS, "{} texts", texts.len());
-    verify(&tool, &texts);
+    verify(&test_files::needs::mlir_opt(), &texts);
 }
 
-#[test]
-fn slices_of_collapsed_tensors_verify() {
-    check(slice_of_collapse, extract_from_collapse);
-}
+mod needs_mlir_opt {
+    use super::*;
 
-#[test]
-fn insertions_into_collapsed_tensors_verify() {
-    check(insertion_into_collapse, |s, op| insert_into_collapse(s, op).into_iter().collect());
-}
+    #[test]
+    #[ignore = "needs mlir-opt: cargo xtask test"]
+    fn slices_of_collapsed_tensors_verify() {
+        check(slice_of_collapse, extract_from_collapse);
+    }
 
-#[test]
-fn slices_of_expanded_tensors_verify() {
-    check(slice_of_expand, |s, op| extract_from_expand(s, op).into_iter().collect());
-}
+    #[test]
+    #[ignore = "needs mlir-opt: cargo xtask test"]
+    fn insertions_into_collapsed_tensors_verify() {
+        check(insertion_into_collapse, |s, op| insert_into_collapse(s, op).into_iter().collect());
+    }
 
-#[test]
-fn insertions_into_expanded_tensors_verify() {
-    check(insertion_into_expand, |s, op| insert_into_expand(s, op).into_iter().collect());
+    #[test]
+    #[ignore = "needs mlir-opt: cargo xtask test"]
+    fn slices_of_expanded_tensors_verify() {
+        check(slice_of_expand, |s, op| extract_from_expand(s, op).into_iter().collect());
+    }
+
+    #[test]
+    #[ignore = "needs mlir-opt: cargo xtask test"]
+    fn insertions_into_expanded_tensors_verify() {
+        check(insertion_into_expand, |s, op| insert_into_expand(s, op).into_iter().collect());
+    }
 }

@@ -1,32 +1,49 @@
-//! Instructions with arbitrary changes, written out for XLA to judge.
+//! Writes random instructions as files of HLO, for another program to judge: as they are generated, or with an
+//! arbitrary change. The name of a changed file ends with 1 if our verifier has a finding, else with 0.
+//!
+//! `cargo run -p generators --example for_a_judge -- FOLDER COUNT [--changed]`
+
+use std::path::Path;
+use std::sync::Arc;
 
 use generators::hlo;
+use ir::{Block, Surroundings};
 use random::Rng;
+use syntax::hlo::PieceState;
 
-use crate::mutations::cases;
-use crate::{lowered, verified};
-
-/// Writes instructions with arbitrary changes for XLA to judge, to the folder `VERIFY_ANY`. The file name
-/// ends with the verifier's verdict.
-#[test]
-fn any_change_is_written_for_a_judge() {
-    let Ok(folder) = std::env::var("VERIFY_ANY") else {
-        eprintln!("skipped: VERIFY_ANY is not set");
-        return;
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let (folder, count, changed) = match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        [folder, count] => (folder, count, false),
+        [folder, count, "--changed"] => (folder, count, true),
+        _ => panic!("for_a_judge takes FOLDER COUNT [--changed]"),
     };
     let opcodes = hlo::opcodes();
-    for i in 0..cases() {
+    for i in 0..count.parse().expect("COUNT is a number") {
         let opcode = opcodes[i as usize % opcodes.len()];
-        let mut rng = Rng::new(i.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x1234);
+        let mut rng = Rng::new(generators::seed(i));
         let Some(generated) = hlo::random_op(opcode, &mut rng) else { continue };
-        let Some(text) = any_change(&generated.text, &mut rng) else { continue };
-        let block = lowered(&text);
-        let (_, findings) = verified(&text);
-        let is_read = block.parse.errors.is_empty() && block.parse.unknown.is_empty();
-        let told = !(is_read && block.findings.is_empty() && findings.is_empty());
-        std::fs::write(format!("{folder}/{i}_{opcode}_{}.hlo", u8::from(told)), text)
-            .expect("the folder can be written");
+        let (name, text) = match changed {
+            false => (format!("{i}_{opcode}.hlo"), generated.text),
+            true => {
+                let Some(text) = any_change(&generated.text, &mut rng) else { continue };
+                (format!("{i}_{opcode}_{}.hlo", u8::from(has_finding(&text))), text)
+            }
+        };
+        std::fs::write(Path::new(folder).join(name), text).expect("FOLDER can be written");
     }
+}
+
+fn lowered(text: &str) -> Block {
+    let text: Arc<str> = Arc::from(text);
+    let parse = Arc::new(syntax::hlo::parse(&text, PieceState::HEADER));
+    ir::lower(text, parse)
+}
+
+fn has_finding(text: &str) -> bool {
+    let block = lowered(text);
+    let is_read = block.parse.errors.is_empty() && block.parse.unknown.is_empty();
+    !(is_read && block.findings.is_empty() && ir::verify(&block, &Surroundings::alone(&block)).is_empty())
 }
 
 /// Changes a number, an element type or an attribute of any instruction.

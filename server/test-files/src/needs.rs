@@ -1,0 +1,80 @@
+//! What some tests need beyond the project's files.
+//!
+//! A test that needs one of these is marked `#[ignore = "needs …"]` and is in a module named after the need:
+//! `needs_shared`, `needs_ptxas`, `needs_mlir_opt`, `needs_mlir_corpus`, `needs_jax_models`. `cargo xtask test`
+//! runs it where the need is met, and prints the needs that are not. Such a test fails where what it needs is
+//! missing; it never passes silently.
+
+use std::path::{Path, PathBuf};
+
+/// Returns a file or folder of the data beside the checkout (`../shared`), or `None` if it is missing. For
+/// tests that use more inputs where there are some.
+pub fn find_shared(path: &str) -> Option<PathBuf> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared").join(path);
+    path.exists().then_some(path)
+}
+
+/// Returns a file or folder of the data beside the checkout, for the tests in modules `needs_shared`.
+///
+/// # Panics
+///
+/// If it is missing.
+pub fn shared(path: &str) -> PathBuf {
+    find_shared(path).unwrap_or_else(|| panic!("this test needs shared/{path} beside the checkout"))
+}
+
+fn on_path(names: &[&str], more: &[&str]) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let folders: Vec<PathBuf> = std::env::split_paths(&path).chain(more.iter().map(PathBuf::from)).collect();
+    let named = |name: &&str| folders.iter().map(|folder| folder.join(name)).find(|file| file.is_file());
+    names.iter().find_map(named)
+}
+
+/// Returns NVIDIA's assembler: the one that `HLO_ANALYZER_PTXAS` names, or that on `PATH`. For the tests in
+/// modules `needs_ptxas`.
+///
+/// # Panics
+///
+/// If there is none.
+pub fn ptxas() -> PathBuf {
+    let named = std::env::var_os("HLO_ANALYZER_PTXAS").map(PathBuf::from);
+    let found = named.or_else(|| on_path(&["ptxas"], &[]));
+    found.expect("this test needs ptxas on PATH or in HLO_ANALYZER_PTXAS")
+}
+
+/// Returns upstream's `mlir-opt`, under the name in Debian's package `mlir-19-tools` or as built from source.
+/// For the tests in modules `needs_mlir_opt`.
+///
+/// # Panics
+///
+/// If there is none.
+pub fn mlir_opt() -> PathBuf {
+    let found = on_path(&["mlir-opt-19", "mlir-opt"], &["/usr/lib/llvm-19/bin"]);
+    found.expect("this test needs mlir-opt on PATH (Debian: apt-get install mlir-19-tools)")
+}
+
+/// Returns the MLIR files below the folder that `MLIR_CORPUS` names, or in the data beside the checkout. For
+/// the tests in modules `needs_mlir_corpus`.
+///
+/// # Panics
+///
+/// If there are none.
+pub fn mlir_corpus() -> Vec<PathBuf> {
+    let named = std::env::var_os("MLIR_CORPUS").map(PathBuf::from);
+    let folder = named.or_else(|| find_shared("corpus/mlir"));
+    let files = folder.map(|folder| crate::below(folder, ".mlir")).unwrap_or_default();
+    assert!(!files.is_empty(), "this test needs MLIR files in the folder MLIR_CORPUS");
+    files
+}
+
+/// Returns the folder of JAX's models, as StableHLO and HLO: the one that `JAX_MODELS` names, or that of the
+/// data beside the checkout. For the tests in modules `needs_jax_models`.
+///
+/// # Panics
+///
+/// If there is none.
+pub fn jax_models() -> PathBuf {
+    let named = std::env::var_os("JAX_MODELS").map(PathBuf::from);
+    let found = named.or_else(|| find_shared("corpus/jax/modules"));
+    found.expect("this test needs JAX's models in the folder JAX_MODELS")
+}
