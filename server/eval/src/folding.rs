@@ -177,6 +177,13 @@ pub(crate) fn combined(
                 first.iter().chain(second).cloned().collect::<Vec<_>>()
             };
             let mut one = lanes(evaluator, name, &of(a, b), 0)?;
+            let is_like = |result: &Rc<Column>, operand: &Rc<Column>| {
+                let of = |column: &Column| std::mem::discriminant(&column.values);
+                result.len() == operand.len() && of(result) == of(operand)
+            };
+            if one.len() != a.len() || !one.iter().zip(a).all(|(result, operand)| is_like(result, operand)) {
+                return Err("the reducer's results do not have the types of its operands".into());
+            }
             let other = lanes(evaluator, name, &of(b, a), 0)?;
             for (one, other) in one.iter_mut().zip(&other) {
                 open_where_different(Rc::make_mut(one), other);

@@ -296,3 +296,23 @@ fn triangular_solve_without_left_side_has_the_matrix_on_the_right() {
     check_op("f32[2,2]", &solve(""), &parameters, "[1.0, 1.0, 1.5, 2.0]");
     check_op("f32[2,2]", &solve(", left_side=true"), &parameters, "[1.5, 2.0, 0.875, 1.5]");
 }
+
+/// A module whose reducer returns values of another type is an error of the verifier. Its evaluation says so, too.
+#[test]
+fn reducers_of_another_type_are_refused() {
+    let module = "HloModule m
+
+less {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT r = pred[] compare(a, b), direction=LT
+}
+
+ENTRY e {
+  p = f32[5] parameter(0)
+  z = f32[] constant(0)
+  ROOT r = f32[] reduce(p, z), dimensions={0}, to_apply=less
+}";
+    let why = evaluate(module, &["{1, 2, 3, 4, 5}"]).unwrap_err();
+    assert_eq!(why, "the reducer's results do not have the types of its operands [r]");
+}
