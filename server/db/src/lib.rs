@@ -56,7 +56,8 @@ pub use mlir_kernels::{
     mlir_functions, mlir_instruction, mlir_instruction_called, mlir_kernel_candidates, why_no_kernel,
 };
 pub use mlir_maps::{
-    MlirMaps, mlir_alias, mlir_map_findings, mlir_maps, mlir_producers, with_mlir_operands, with_mlir_source,
+    MlirMaps, NoMlirMaps, mlir_alias, mlir_map_findings, mlir_maps, mlir_producers, with_mlir_operands,
+    with_mlir_source,
 };
 pub use mlir_queries::{
     MlirModule, MlirPiece, MlirSignature, Unclosed, mlir_module, mlir_ops, mlir_piece, mlir_signature,

@@ -1,15 +1,16 @@
 //! The maps of an op of MLIR: by the rules of its dialect, or those of its op of HLO.
 
+use std::fmt;
 use std::sync::Arc;
 
 use indexing::{OpIndexing, OperandIndexing, Rules, RuntimeSource};
 use indexing_map::Interval;
 use mlir::{Definition, Finding, OpId, ValueId};
-use mlir_hlo::{Environment, HloOp, Slice};
+use mlir_hlo::{Environment, HloOp, NotInHlo, Slice};
 use mlir_indexing::{
     Access, MapChecks, OpMaps, Producers, Role, Space, Symbol, SymbolSource, through_producers,
 };
-use mlir_ops::Source;
+use mlir_ops::{NoMap, Source};
 
 use rustc_hash::FxHashSet;
 
@@ -140,6 +141,22 @@ pub enum MlirMaps {
     Hlo(Box<HloOp>),
 }
 
+/// Why an op has no maps, by the rules that were asked first.
+#[derive(Debug)]
+pub enum NoMlirMaps {
+    Own(NoMap),
+    Hlo(NotInHlo),
+}
+
+impl fmt::Display for NoMlirMaps {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            NoMlirMaps::Own(why) => why.fmt(f),
+            NoMlirMaps::Hlo(why) => why.fmt(f),
+        }
+    }
+}
+
 /// The maps of an op for one of its results; `None` for an op that reads nothing by index, or that has no rule. `environment`
 /// is [`alias_environment`] of the source.
 pub fn mlir_maps(
@@ -147,17 +164,17 @@ pub fn mlir_maps(
     environment: &Environment,
     id: OpId,
     result: usize,
-) -> Option<Result<MlirMaps, String>> {
+) -> Option<Result<MlirMaps, NoMlirMaps>> {
     let name = source.parse.name(id, source.text);
     // What tensors and structured ops do, their own rules know better: they have names for loops.
     let is_own = ["tensor.", "linalg."].iter().any(|dialect| name.starts_with(dialect));
     let own = || {
         let found = mlir_indexing::op_maps(source, id, result)?;
-        Some(found.map(MlirMaps::Own).map_err(|why| why.to_string()))
+        Some(found.map(MlirMaps::Own).map_err(NoMlirMaps::Own))
     };
     let of_hlo = || {
         let found = mlir_hlo::hlo_op(Slice::whole(source.parse, source.text), environment, id)?;
-        Some(found.map(|op| MlirMaps::Hlo(Box::new(op))).map_err(|why| why.to_string()))
+        Some(found.map(|op| MlirMaps::Hlo(Box::new(op))).map_err(NoMlirMaps::Hlo))
     };
     let (first, second): (Option<Result<_, _>>, &dyn Fn() -> Option<Result<_, _>>) =
         if is_own { (own(), &of_hlo) } else { (of_hlo(), &own) };

@@ -140,7 +140,7 @@ impl Check<'_, '_> {
         let mut builder = MapBuilder::new(text.source);
         let transfer = match Transfer::read(&mut builder, text, nth, &vector) {
             Ok(transfer) => transfer,
-            Err(reason @ NoMap::MapArity(_)) => {
+            Err(reason @ NoMap::PermutationMap) => {
                 return self.push("map-arity", reason.to_string());
             }
             Err(_) => return,

@@ -1,11 +1,13 @@
 //! Provable errors in maps and subscripts: maps with the wrong number of arguments, empty domains,
 //! out-of-bounds elements, reassociations that do not add up.
 
+use mlir::lists::split;
 use mlir::{Finding, Form, OpId, Parse, TokenKind};
 use mlir_ops::{AffineSet, OpText, Source, WrittenMap, map_use};
 
-use crate::linalg_ops::{ins_and_outs, split_list, written_maps};
+use crate::linalg_ops::{ins_and_outs, written_maps};
 use crate::plain::{self, Ranges};
+use crate::reshapes::{check_count, groups};
 
 /// The number of boxes tried to prove that a domain is empty.
 const EMPTINESS_BUDGET: usize = 2000;
@@ -192,14 +194,12 @@ impl Check<'_, '_> {
         let Some((_, from)) = self.array(0) else { return };
         let Ok(to) = text.result_array(0) else { return };
         let (wide, narrow) = if is_collapse { (&from, &to) } else { (&to, &from) };
-        let groups = match crate::reshapes::groups(text, wide.rank()) {
+        let groups = match groups(text, wide.rank()) {
             Ok(groups) => groups,
             Err(reason) => return self.push("reassociation", reason.to_string()),
         };
-        if groups.len() != narrow.rank() {
-            let (has, rank) = (groups.len(), narrow.rank());
-            return self
-                .push("reassociation", format!("its reassociation has {has} groups for {rank} dimensions"));
+        if let Err(reason) = check_count(&groups, narrow) {
+            return self.push("reassociation", reason.to_string());
         }
         if groups.is_empty() && wide.extents.iter().any(|&e| e.is_some_and(|n| n != 1)) {
             return self.push("reassociation", "more than one element becomes one".to_owned());
@@ -244,7 +244,7 @@ impl Check<'_, '_> {
         let start = text.source.parse.op(text.id).span.start;
         let kinds = text.attribute("iterator_types").and_then(|list| {
             let list = text.source.resolved(list, start).into_owned();
-            Some(split_list(list.trim().strip_prefix('[')?.strip_suffix(']')?).len())
+            Some(split(list.trim().strip_prefix('[')?.strip_suffix(']')?).len())
         });
         let loops = kinds.or_else(|| maps.first().map(|m| m.dims.len())).unwrap_or(0);
         for (nth, (map, operand)) in maps.iter().zip(&operands).enumerate() {

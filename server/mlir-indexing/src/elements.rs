@@ -25,7 +25,7 @@ pub(crate) fn elementwise(text: &OpText<'_>, result: usize, read: usize) -> Resu
         ty.rank() == array.rank() && ty.extents.iter().zip(&array.extents).all(agree)
     };
     if types.iter().flatten().any(|ty| ty.rank() > 0 && !is_like(ty)) {
-        return Err("its operands and its result are not of one shape".into());
+        return Err(NoMap::OtherShapes);
     }
     // All have the same extents: an extent known for an operand is known for the result.
     let mut known: Vec<Option<Expr>> = vec![None; array.rank()];
@@ -87,7 +87,7 @@ pub(crate) fn subscripts(
     fixed: usize,
 ) -> Result<Vec<Expr>, NoMap> {
     if !text.is_generic() {
-        return builder.subscripts(text, 0).ok_or(NoMap::not_read("its subscripts are not read"));
+        return builder.subscripts(text, 0).ok_or(NoMap::ListNotRead("subscripts"));
     }
     let operands: Vec<_> = text.operands().into_iter().skip(fixed).collect();
     let values: Vec<Expr> = operands.iter().map(|o| builder.index_value(o)).collect();
@@ -95,7 +95,7 @@ pub(crate) fn subscripts(
     let at = text.source.parse.op(text.id).span.start;
     let map = mlir_ops::AffineMap::parse(&text.source.resolved(map, at))?;
     let dims = map.dims.len().min(values.len());
-    map.apply(&values[..dims], &values[dims..]).ok_or_else(|| NoMap::from("its map takes other arguments"))
+    map.apply(&values[..dims], &values[dims..]).ok_or(NoMap::OtherArguments)
 }
 
 /// `%v into %t[%i]`: the tensor with one element replaced.
@@ -125,16 +125,12 @@ pub(crate) fn insert(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
 pub(crate) fn from_elements(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
     let operands = text.operands();
     if operands.len() > MAX_ELEMENTS {
-        return Err(NoMap::Unsupported(format!("it has more than {MAX_ELEMENTS} elements").into()));
+        return Err(NoMap::TooManyElements(MAX_ELEMENTS));
     }
     let mut builder = MapBuilder::new(text.source);
     let array = text.result_array(0)?;
-    let extents: Vec<Expr> = array
-        .static_extents()
-        .ok_or(NoMap::of_type("its shape is not known"))?
-        .into_iter()
-        .map(Expr::Const)
-        .collect();
+    let extents: Vec<Expr> =
+        array.static_extents().ok_or(NoMap::UnknownShape)?.into_iter().map(Expr::Const).collect();
     let dims = builder.dimensions(&extents);
     let mut accesses = Vec::new();
     for (nth, operand) in operands.iter().enumerate() {
@@ -153,7 +149,7 @@ pub(crate) fn transpose(text: &OpText<'_>, order: &[i64]) -> Result<OpMaps, NoMa
     let order: Vec<usize> = order.iter().filter_map(|&k| usize::try_from(k).ok()).collect();
     let is_permutation = order.len() == ty.rank() && (0..ty.rank()).all(|k| order.contains(&k));
     if !is_permutation {
-        return Err("its permutation does not name each dimension once".into());
+        return Err(NoMap::NoPermutation("permutation"));
     }
     let extents: Vec<Expr> = order.iter().map(|&k| builder.extent(&source, &ty, k)).collect();
     let dims = builder.dimensions(&extents);

@@ -58,8 +58,7 @@ pub(crate) fn value(text: &OpText<'_>, result: usize) -> Result<OpMaps, NoMap> {
     let mut builder = MapBuilder::new(text.source);
     builder.around = true;
     let of = result_operand(text, result);
-    let value =
-        builder.result_of(text.id, result).ok_or(NoMap::not_read("its map or its arguments are not read"))?;
+    let value = builder.result_of(text.id, result).ok_or(NoMap::ListNotRead("map or its arguments"))?;
     let access = builder.access(&of, Role::Value, vec![value], Vec::new());
     Ok(OpMaps { space: Space::Around, accesses: vec![access] })
 }

@@ -285,13 +285,12 @@ impl MapBuilder<'_> {
             let entries = text.mixed(range.clone())?;
             Some(entries.iter().map(|e| self.mixed(e)).collect())
         };
-        let dims = values(&found.dims).ok_or(NoMap::not_read("an argument of the map is not read"))?;
-        let symbols = values(&found.symbols).ok_or(NoMap::not_read("an argument of the map is not read"))?;
-        let (d, s) = found.map.arity();
-        found.map.apply(&dims, &symbols).ok_or_else(|| {
-            let (dims, symbols) = (dims.len(), symbols.len());
-            NoMap::MapArity(format!("the map takes {d} and {s} arguments, not {dims} and {symbols}").into())
-        })
+        let dims = values(&found.dims).ok_or(NoMap::NotRead("an argument of the map"))?;
+        let symbols = values(&found.symbols).ok_or(NoMap::NotRead("an argument of the map"))?;
+        found
+            .map
+            .apply(&dims, &symbols)
+            .ok_or(NoMap::Arguments { takes: found.map.arity(), given: (dims.len(), symbols.len()) })
     }
 }
 

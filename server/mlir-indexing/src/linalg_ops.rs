@@ -5,7 +5,8 @@
 
 use indexing_map::Expr;
 use mlir::TokenKind;
-use mlir_ops::{AffineMap, NoMap, OpText, Operand};
+use mlir::lists::{dictionary as dictionary_entries, split};
+use mlir_ops::{AffineMap, NoAffineText, NoMap, OpText, Operand};
 
 use crate::access::OpMaps;
 use crate::map_builder::MapBuilder;
@@ -77,7 +78,7 @@ pub(crate) fn structured_in(
         return None;
     }
     let read = || {
-        let (ins, outs) = ins_and_outs(text).ok_or(NoMap::not_read("its operands are not read"))?;
+        let (ins, outs) = ins_and_outs(text).ok_or(NoMap::ListNotRead("operands"))?;
         let maps = match written_maps(text) {
             Some(maps) => maps?,
             None => match named {
@@ -90,7 +91,7 @@ pub(crate) fn structured_in(
             },
         };
         if maps.len() != ins.len() + outs.len() {
-            return Err(format!("it has {} maps for {} operands", maps.len(), ins.len() + outs.len()).into());
+            return Err(NoMap::MapCount { has: maps.len(), operands: ins.len() + outs.len() });
         }
         let loops = maps.first().map_or_else(Vec::new, |m| m.dims.clone());
         let is_default =
@@ -101,7 +102,7 @@ pub(crate) fn structured_in(
         let (mut inputs, mut outputs) = (Vec::new(), Vec::new());
         let inputs_count = ins.len();
         for (nth, operand) in ins.into_iter().chain(outs).enumerate() {
-            let map = maps.next().ok_or("a map is missing")?;
+            let map = maps.next().ok_or(NoMap::Without("map for an operand"))?;
             let is_read = used.get(nth).copied().unwrap_or(true);
             let list = if nth < inputs_count { &mut inputs } else { &mut outputs };
             list.push(Structured::operand(builder, text, operand, map, is_read)?);
@@ -142,7 +143,7 @@ fn is_elementwise(op: &str) -> bool {
 }
 
 /// `indexing_maps = [#map, affine_map<…>]`, of the op or of the trait that it names.
-pub(crate) fn written_maps(text: &OpText<'_>) -> Option<Result<Vec<AffineMap>, NoMap>> {
+pub(crate) fn written_maps(text: &OpText<'_>) -> Option<Result<Vec<AffineMap>, NoAffineText>> {
     let at = text.source.parse.op(text.id).span.start;
     let named = |name: &str| -> Option<String> {
         match text.attribute(name) {
@@ -151,50 +152,14 @@ pub(crate) fn written_maps(text: &OpText<'_>) -> Option<Result<Vec<AffineMap>, N
                 // `linalg.generic #trait ins(…)`
                 let token = text.top().find(|&t| text.kind(t) == Some(TokenKind::AttributeName))?;
                 let dictionary = text.source.resolved(text.word(token), at).into_owned();
-                field(&dictionary, name).map(str::to_owned)
+                let entry = dictionary_entries(&dictionary).into_iter().find(|(key, _)| *key == name)?;
+                Some(entry.1.to_owned())
             }
         }
     };
     let list = named("indexing_maps")?;
-    let parts = split_list(list.trim().strip_prefix('[')?.strip_suffix(']')?);
+    let parts = split(list.trim().strip_prefix('[')?.strip_suffix(']')?);
     Some(parts.into_iter().map(|part| AffineMap::parse(&text.source.resolved(part, at))).collect())
-}
-
-/// The value of a key of `{key = value, …}`.
-fn field<'t>(dictionary: &'t str, name: &str) -> Option<&'t str> {
-    let body = dictionary.trim().strip_prefix('{')?.strip_suffix('}')?;
-    split_list(body).into_iter().find_map(|entry| {
-        let (key, value) = entry.split_once('=')?;
-        (key.trim().trim_matches('"') == name).then(|| value.trim())
-    })
-}
-
-/// The parts between top-level commas. The `>` of an arrow is not a bracket.
-pub(crate) fn split_list(list: &str) -> Vec<&str> {
-    let (tokens, _) = mlir::tokens(list, 0, list.len(), false);
-    let (mut parts, mut depth, mut start) = (Vec::new(), 0usize, 0);
-    for token in &tokens {
-        match token.kind {
-            TokenKind::OpenParen | TokenKind::OpenSquare | TokenKind::OpenAngle | TokenKind::OpenBrace => {
-                depth += 1;
-            }
-            TokenKind::CloseParen
-            | TokenKind::CloseSquare
-            | TokenKind::CloseAngle
-            | TokenKind::CloseBrace => {
-                depth = depth.saturating_sub(1);
-            }
-            TokenKind::Comma if depth == 0 => {
-                parts.push(list[start..token.span.start as usize].trim());
-                start = token.span.end as usize;
-            }
-            _ => {}
-        }
-    }
-    if !list[start..].trim().is_empty() {
-        parts.push(list[start..].trim());
-    }
-    parts
 }
 
 /// The maps of ops whose maps follow from their operands' ranks and a list of dimensions.
@@ -205,14 +170,14 @@ fn usual_maps(
     outs: &[Operand],
 ) -> Result<Vec<AffineMap>, NoMap> {
     let rank_of = |o: &Operand| if text.is_scalar(o) { Ok(0) } else { text.array_of(o).map(|ty| ty.rank()) };
-    let out = rank_of(outs.first().ok_or("it has no output")?)?;
+    let out = rank_of(outs.first().ok_or(NoMap::Without("output"))?)?;
     let wide = AffineMap::identity(out);
-    let dimensions = |names: &[&str]| -> Result<Vec<usize>, NoMap> {
-        let list = text.list(names).ok_or_else(|| NoMap::list_not_read(names[0]))?;
+    let dimensions = |names: &[&'static str]| -> Result<Vec<usize>, NoMap> {
+        let list = text.list(names).ok_or(NoMap::ListNotRead(names[0]))?;
         list.into_iter()
             .map(|d| usize::try_from(d).ok())
             .collect::<Option<_>>()
-            .ok_or_else(|| NoMap::Malformed(format!("its {} are no dimensions", names[0]).into()))
+            .ok_or(NoMap::NoDimensions(names[0]))
     };
     let pick = |of: &AffineMap, dims: &mut dyn Iterator<Item = usize>| AffineMap {
         results: dims.map(Expr::var).collect(),
@@ -223,7 +188,7 @@ fn usual_maps(
         "transpose" => {
             let order = dimensions(&["permutation"])?;
             if order.len() != out || (0..out).any(|k| !order.contains(&k)) {
-                return Err("its permutation does not name each dimension once".into());
+                return Err(NoMap::NoPermutation("permutation"));
             }
             // Dimension `k` of the result is dimension `order[k]` of the operand.
             let place = |k: usize| order.iter().position(|&o| o == k).unwrap_or(k);
@@ -235,7 +200,7 @@ fn usual_maps(
         }
         "reduce" => {
             let reduced = dimensions(&["dimensions"])?;
-            let all = AffineMap::identity(rank_of(ins.first().ok_or("it has no input")?)?);
+            let all = AffineMap::identity(rank_of(ins.first().ok_or(NoMap::Without("input"))?)?);
             let kept = pick(&all, &mut (0..all.dims.len()).filter(|d| !reduced.contains(d)));
             repeated(all.clone(), ins.len()).chain(repeated(kept, outs.len())).collect()
         }
@@ -246,7 +211,7 @@ fn usual_maps(
                 .and_then(|list| text.text_of(list).trim().parse::<usize>().ok())
                 .or_else(|| text.attribute("dimension").and_then(mlir::integer).map(|d| d as usize))
                 .filter(|&d| d < out)
-                .ok_or(NoMap::not_read("its dimension is not read"))?;
+                .ok_or(NoMap::NotRead("its dimension"))?;
             let mut all = AffineMap::identity(out + 1);
             all.dims[out] = "along".to_owned();
             let read = pick(&all, &mut (0..out).map(|d| if d == along { out } else { d }));
@@ -258,7 +223,7 @@ fn usual_maps(
             for operand in ins {
                 let rank = rank_of(operand)?;
                 if rank != out && rank != 0 {
-                    return Err("its operands are not of one rank".into());
+                    return Err(NoMap::OtherRanks("operands"));
                 }
                 maps.push(pick(&wide, &mut (0..rank)));
             }

@@ -40,14 +40,14 @@ fn transpose(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
             AffineMap::parse(&text.source.resolved(written, at))
         }
         None => {
-            let missing = || NoMap::not_read("its permutation is not read");
+            let missing = || NoMap::NotRead("its permutation");
             let open = text.top().find(|&at| text.word(at) == "(").ok_or_else(missing)?;
             let arrow = text.behind(open);
             let end = text.behind(arrow + 1);
             AffineMap::parse(text.text_of(open..end.min(text.tokens.len())))
         }
     }?;
-    let order = map.projected_permutation().ok_or("its map is no permutation")?;
+    let order = map.projected_permutation().ok_or(NoMap::NoPermutation("map"))?;
     let order: Vec<i64> = order.into_iter().map(|k| k as i64).collect();
     elements::transpose(text, &order)
 }
@@ -67,7 +67,7 @@ fn reinterpret(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
             ["offset", "sizes", "strides"].iter().map(|w| behind(w)).collect::<Option<Vec<Vec<Mixed>>>>()
         }
     };
-    let missing = || NoMap::not_read("its offset, sizes and strides are not read");
+    let missing = || NoMap::ListNotRead("offset, sizes and strides");
     let lists = lists.ok_or_else(missing)?;
     let [offset, sizes, strides] = lists.as_slice() else { return Err(missing()) };
     if offset.len() != 1 || sizes.len() != result.rank() || strides.len() != result.rank() {
@@ -92,12 +92,10 @@ fn view(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
     let result = text.result_array(0)?;
     let bytes = mlir::element_bits(&result.element).and_then(|bits| i64::try_from(bits).ok());
     let bytes = bytes.filter(|bits| bits % 8 == 0).map(|bits| bits / 8);
-    let bytes = bytes.ok_or_else(|| {
-        NoMap::Unsupported(format!("how many bytes one {} has depends on the target", result.element).into())
-    })?;
+    let bytes = bytes.ok_or_else(|| NoMap::UnknownBytes(result.element.clone()))?;
     let sizes: Vec<_> = text.operands().into_iter().skip(2).collect();
     if sizes.len() != result.extents.iter().filter(|e| e.is_none()).count() {
-        return Err("it has not one size for each extent that is not known".into());
+        return Err(NoMap::DynamicSizes);
     }
     let mut sizes = sizes.iter();
     let known: Vec<Option<Expr>> = result
@@ -122,7 +120,7 @@ fn copy(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
     let (from, to) = (text.operand(0)?, text.operand(1)?);
     let (from_type, to_type) = (text.array_of(&from)?, text.array_of(&to)?);
     if from_type.rank() != to_type.rank() {
-        return Err("its buffers are not of one rank".into());
+        return Err(NoMap::OtherRanks("buffers"));
     }
     let extents = builder.extents(&to, &to_type);
     let dims = builder.dimensions(&extents);

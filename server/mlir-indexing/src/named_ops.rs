@@ -164,7 +164,7 @@ impl NamedOp {
         let dims: Vec<String> = self.loops.split(' ').map(str::to_owned).collect();
         let (inputs, output) = (self.maps.len() - 1, self.maps.len() - 1);
         if ins != inputs + self.zero_points || outs != 1 {
-            return Err(format!("it takes {} inputs and one output", inputs + self.zero_points).into());
+            return Err(NoMap::Inputs(inputs + self.zero_points));
         }
         let read = |text: &str| -> Result<AffineMap, NoMap> {
             let mut reader = AffineReader::new(text);

@@ -19,25 +19,23 @@ struct Tiling {
 
 impl Tiling {
     fn read(builder: &mut MapBuilder<'_>, text: &OpText<'_>, rank: usize) -> Result<Tiling, NoMap> {
-        let list = |name: &str| -> Result<Option<Vec<usize>>, NoMap> {
+        let list = |name: &'static str| -> Result<Option<Vec<usize>>, NoMap> {
             let Some(list) = text.list(&[name]) else { return Ok(None) };
             list.into_iter()
                 .map(|d| usize::try_from(d).ok().filter(|&d| d < rank))
                 .collect::<Option<Vec<_>>>()
                 .map(Some)
-                .ok_or_else(|| NoMap::Malformed(format!("its {name} are no dimensions").into()))
+                .ok_or(NoMap::NoDimensions(name))
         };
         let outer = list("outer_dims_perm")?.filter(|l| !l.is_empty()).unwrap_or_else(|| (0..rank).collect());
-        let positions = list("inner_dims_pos")?.ok_or(NoMap::not_read("its inner_dims_pos are not read"))?;
+        let positions = list("inner_dims_pos")?.ok_or(NoMap::ListNotRead("inner_dims_pos"))?;
         let tiles = match text.behind_word("inner_tiles") {
             Some(list) => text.mixed(list),
             None => text.list(&["static_inner_tiles"]).map(|l| l.into_iter().map(Mixed::Static).collect()),
         };
-        let tiles = tiles
-            .filter(|t| t.len() == positions.len())
-            .ok_or(NoMap::not_read("its inner_tiles are not read"))?;
+        let tiles = tiles.filter(|t| t.len() == positions.len()).ok_or(NoMap::ListNotRead("inner_tiles"))?;
         if outer.len() != rank || (0..rank).any(|k| !outer.contains(&k)) {
-            return Err("its outer_dims_perm does not name each dimension once".into());
+            return Err(NoMap::NoPermutation("outer_dims_perm"));
         }
         let inner = positions.into_iter().zip(tiles.iter().map(|t| builder.mixed(t))).collect();
         Ok(Tiling { outer, inner })
@@ -60,7 +58,7 @@ pub(crate) fn pack(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
     });
     let result = text.result_array(0).or_else(|e| packed.as_ref().map_or(Err(e), |o| text.array_of(o)))?;
     if result.rank() != array.rank() + tiling.inner.len() {
-        return Err("its result has not the dimensions of the tiles and of their inside".into());
+        return Err(NoMap::OtherDimensions { of: "its result", from: "the tiles and of their inside" });
     }
     let extents = builder.extents(&source, &array);
     let mut known: Vec<Option<Expr>> = tiling
@@ -102,9 +100,11 @@ pub(crate) fn unpack(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
     let mut builder = MapBuilder::new(text.source);
     let source = text.operand(0)?;
     let packed = text.array_of(&source)?;
-    let count =
-        text.list(&["inner_dims_pos"]).ok_or(NoMap::not_read("its inner_dims_pos are not read"))?.len();
-    let rank = packed.rank().checked_sub(count).ok_or("it has more tiles than dimensions")?;
+    let count = text.list(&["inner_dims_pos"]).ok_or(NoMap::ListNotRead("inner_dims_pos"))?.len();
+    let rank = packed
+        .rank()
+        .checked_sub(count)
+        .ok_or(NoMap::MoreDimensions { of: "its tile", than: "the array" })?;
     let tiling = Tiling::read(&mut builder, text, rank)?;
     let plain = text
         .operands()
@@ -112,7 +112,7 @@ pub(crate) fn unpack(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
         .find(|o| *o != source && text.array_of(o).is_ok_and(|ty| ty.rank() == rank));
     let result = text.result_array(0).or_else(|e| plain.as_ref().map_or(Err(e), |o| text.array_of(o)))?;
     if result.rank() != rank {
-        return Err("its result has not the dimensions of the tiles".into());
+        return Err(NoMap::OtherDimensions { of: "its result", from: "the tiles" });
     }
     let known: Vec<Option<Expr>> = match &plain {
         Some(operand) => {

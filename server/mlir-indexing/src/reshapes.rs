@@ -12,17 +12,17 @@ use crate::row_major::{delinearized, linearized};
 
 /// The groups of a reassociation. Each is a run of dimensions; together they are all dimensions, in order.
 pub(crate) fn groups(text: &OpText<'_>, rank: usize) -> Result<Vec<Vec<usize>>, NoMap> {
-    let written = text.nested("reassociation").ok_or(NoMap::not_read("its reassociation is not read"))?;
+    let written = text.nested("reassociation").ok_or(NoMap::NotRead("its reassociation"))?;
     let mut next = 0;
     for &dimension in written.iter().flatten() {
         if usize::try_from(dimension) != Ok(next) {
-            return Err("its reassociation does not name the dimensions in order".into());
+            return Err(NoMap::GroupOrder);
         }
         next += 1;
     }
     // If the other side has rank 0 the list is empty, and all extents are 1.
     if next != rank && !written.is_empty() {
-        return Err(format!("its reassociation names {next} of {rank} dimensions").into());
+        return Err(NoMap::GroupedDimensions { has: next, rank });
     }
     Ok(written.iter().map(|group| group.iter().map(|&d| d as usize).collect()).collect())
 }
@@ -49,13 +49,10 @@ pub(crate) fn collapse(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
     Ok(OpMaps::of_result(0, vec![builder.access(&source, Role::Read, index, Vec::new())]))
 }
 
-fn check_count(groups: &[Vec<usize>], array: &ArrayType) -> Result<(), NoMap> {
+pub(crate) fn check_count(groups: &[Vec<usize>], array: &ArrayType) -> Result<(), NoMap> {
     match groups.len() == array.rank() {
         true => Ok(()),
-        false => {
-            Err(format!("its reassociation has {} groups for {} dimensions", groups.len(), array.rank())
-                .into())
-        }
+        false => Err(NoMap::GroupCount { has: groups.len(), rank: array.rank() }),
     }
 }
 
@@ -108,7 +105,7 @@ pub(crate) fn reshape(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
     if let (Some(from), Some(to)) = (count(&array), count(&result))
         && from != to
     {
-        return Err(format!("its operand has {from} elements, its result {to}").into());
+        return Err(NoMap::ElementCount { from, to });
     }
     // A single dynamic extent follows from the others.
     let from = builder.extents(&source, &array);

@@ -31,11 +31,11 @@ impl Window {
             true => text.generic_mixed(fixed, &["static_offsets", "static_sizes", "static_strides"]),
             false => text.squares().into_iter().take(3).map(|list| text.mixed(list)).collect(),
         };
-        let missing = || NoMap::not_read("its offsets, sizes and strides are not read");
+        let missing = || NoMap::ListNotRead("offsets, sizes and strides");
         let lists = lists.ok_or_else(missing)?;
         let [offsets, sizes, strides] = lists.as_slice() else { return Err(missing()) };
         if lists.iter().any(|list| list.len() != rank) {
-            return Err(format!("its lists have not {rank} entries, as the array has dimensions").into());
+            return Err(NoMap::ListLengths { rank });
         }
         let written = sizes
             .iter()
@@ -56,14 +56,14 @@ impl Window {
         for &size in &self.written {
             let is_here = at < slice.rank() && slice.extents[at] == size;
             if !is_here && size != Some(1) {
-                return Err("the shape of the slice is not that of its sizes".into());
+                return Err(NoMap::SliceShape);
             }
             at += usize::from(is_here);
             kept.push(is_here);
         }
         match at == slice.rank() {
             true => Ok(kept),
-            false => Err("the slice has more dimensions than its sizes tell".into()),
+            false => Err(NoMap::MoreDimensions { of: "the slice", than: "its sizes" }),
         }
     }
 

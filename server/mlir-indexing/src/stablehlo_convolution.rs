@@ -69,7 +69,7 @@ pub(crate) fn convolution(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
     let (input, kernel) = (text.operand(0)?, text.operand(1)?);
     let (input_type, kernel_type, result) =
         (text.array_of(&input)?, text.array_of(&kernel)?, text.result_array(0)?);
-    let missing = || NoMap::not_read("its dimension numbers are not read");
+    let missing = || NoMap::from("its dimension numbers are not read");
     let written =
         text.attribute("dim_numbers").or_else(|| text.attribute("dimension_numbers")).ok_or_else(missing)?;
     let written = text.source.resolved(written, text.source.parse.op(text.id).span.start).into_owned();

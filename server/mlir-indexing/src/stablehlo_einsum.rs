@@ -13,7 +13,7 @@ use crate::map_builder::MapBuilder;
 pub(crate) fn einsum(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
     let mut builder = MapBuilder::new(text.source);
     let config = text.attribute("einsum_config").or_else(|| text.attribute("config"));
-    let config = config.ok_or(NoMap::not_read("its einsum_config is not read"))?.trim().trim_matches('"');
+    let config = config.ok_or(NoMap::from("its einsum_config is not read"))?.trim().trim_matches('"');
     let (inputs, output) = config.split_once("->").ok_or("its einsum_config has no result")?;
     let inputs: Vec<&str> = inputs.split(',').collect();
     let (operands, to) = (text.operands(), text.result_array(0)?);

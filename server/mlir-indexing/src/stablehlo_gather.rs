@@ -15,12 +15,12 @@ pub(crate) fn gather(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
     let (source, indices) = (text.operand(0)?, text.operand(1)?);
     let (ty, index_type, result) = (text.array_of(&source)?, text.array_of(&indices)?, text.result_array(0)?);
     let written =
-        text.attribute("dimension_numbers").ok_or(NoMap::not_read("its dimension_numbers are not read"))?;
+        text.attribute("dimension_numbers").ok_or(NoMap::from("its dimension_numbers are not read"))?;
     let numbers = text.source.resolved(written, text.source.parse.op(text.id).span.start).into_owned();
     let list = |name: &str| -> Result<Vec<usize>, NoMap> {
         let Some(written) = field(&numbers, name) else { return Ok(Vec::new()) };
         let found = integers(written).unwrap_or_default().into_iter().map(|d| usize::try_from(d).ok());
-        found.collect::<Option<_>>().ok_or_else(|| NoMap::list_not_read(name))
+        found.collect::<Option<_>>().ok_or_else(|| NoMap::from(format!("its {} are not read", name)))
     };
     let offsets = list("offset_dims")?;
     let collapsed = list("collapsed_slice_dims")?;
@@ -28,7 +28,7 @@ pub(crate) fn gather(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
     let index_batching = list("start_indices_batching_dims")?;
     let start_map = list("start_index_map")?;
     let vector = field(&numbers, "index_vector_dim").and_then(integer).unwrap_or(0);
-    let vector = usize::try_from(vector).map_err(|_| NoMap::not_read("its index_vector_dim is not read"))?;
+    let vector = usize::try_from(vector).map_err(|_| NoMap::from("its index_vector_dim is not read"))?;
     let sizes = text.list(&["slice_sizes"]);
 
     let batch: Vec<usize> = (0..result.rank()).filter(|d| !offsets.contains(d)).collect();

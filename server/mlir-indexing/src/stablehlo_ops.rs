@@ -60,7 +60,7 @@ pub(crate) fn maps(
             .or_else(|| text.attribute("dim"))
             .and_then(mlir::integer)
             .and_then(|d| usize::try_from(d).ok())
-            .ok_or(NoMap::not_read("its dimension is not read"))
+            .ok_or(NoMap::from("its dimension is not read"))
             .and_then(|d| concatenate(text, &text.operands(), d)),
         "reduce" => reduce(text, result),
         "dot_general" | "dot" => dot(text, op),
@@ -139,7 +139,7 @@ pub(crate) fn is_elementwise(op: &str) -> bool {
 
 /// A list of dimensions, by the attribute's names in the generic and the custom form.
 pub(crate) fn dimensions(text: &OpText<'_>, names: &[&str]) -> Result<Vec<i64>, NoMap> {
-    text.list(names).ok_or_else(|| NoMap::list_not_read(names[0]))
+    text.list(names).ok_or_else(|| NoMap::from(format!("its {} are not read", names[0])))
 }
 
 /// The elements of a constant operand.

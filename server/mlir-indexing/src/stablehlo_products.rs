@@ -120,7 +120,7 @@ fn shared_extent(
 pub(crate) fn pairs(text: &OpText<'_>, kind: &str) -> Result<[Vec<usize>; 2], NoMap> {
     let as_dims =
         |list: Vec<i64>| list.into_iter().map(|d| usize::try_from(d).ok()).collect::<Option<Vec<_>>>();
-    let missing = || NoMap::NotRead(format!("its {kind} dimensions are not read").into());
+    let missing = || NoMap::from(format!("its {kind} dimensions are not read"));
     if let Some(written) = text.attribute(&format!("{kind}_dims")) {
         let (left, right) = written.split_once('x').ok_or_else(missing)?;
         let read = |list: &str| integers(list.trim()).and_then(as_dims);

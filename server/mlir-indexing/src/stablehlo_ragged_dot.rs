@@ -25,14 +25,14 @@ pub(crate) fn ragged_dot(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
     let sizes = text.array_of(&operands[2])?;
     let written =
         text.attribute("ragged_dot_dimension_numbers").or_else(|| text.attribute("dimension_numbers"));
-    let written = written.ok_or(NoMap::not_read("its ragged_dot_dimension_numbers are not read"))?;
+    let written = written.ok_or(NoMap::from("its ragged_dot_dimension_numbers are not read"))?;
     let numbers = text.source.resolved(written, text.source.parse.op(text.id).span.start).into_owned();
     // MHLO has the lists of a dot in an attribute of their own.
     let of_dot = field(&numbers, "dot_dimension_numbers").unwrap_or(&numbers);
     let list = |name: &str| -> Result<Vec<usize>, NoMap> {
         let Some(list) = field(&numbers, name).or_else(|| field(of_dot, name)) else { return Ok(Vec::new()) };
         let found = integers(list).unwrap_or_default().into_iter().map(|d| usize::try_from(d).ok());
-        found.collect::<Option<_>>().ok_or_else(|| NoMap::list_not_read(name))
+        found.collect::<Option<_>>().ok_or_else(|| NoMap::from(format!("its {} are not read", name)))
     };
     let pair = |kind: &str| -> Result<Pair, NoMap> {
         Ok([list(&format!("lhs_{kind}_dimensions"))?, list(&format!("rhs_{kind}_dimensions"))?])

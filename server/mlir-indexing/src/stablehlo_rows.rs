@@ -36,7 +36,7 @@ pub(crate) fn fft(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
     let source = text.operand(0)?;
     let (ty, to) = (text.array_of(&source)?, text.result_array(0)?);
     let lengths = text.attribute("fft_length").or_else(|| text.attribute("length")).and_then(integers);
-    let lengths = lengths.ok_or(NoMap::not_read("its fft_length is not read"))?;
+    let lengths = lengths.ok_or(NoMap::from("its fft_length is not read"))?;
     let kept =
         ty.rank().checked_sub(lengths.len()).ok_or("its fft_length has more entries than dimensions")?;
     if to.rank() != ty.rank() {

@@ -45,8 +45,8 @@ fn is_pointwise(text: &OpText<'_>) -> bool {
 pub(crate) fn scan(text: &OpText<'_>, result: usize) -> Result<OpMaps, NoMap> {
     let mut builder = MapBuilder::new(text.source);
     let operands = text.operands();
-    let inputs = inputs(text, operands.len()).ok_or(NoMap::not_read("what it carries is not read"))?;
-    let along = dimension(text).ok_or(NoMap::not_read("its dimension is not read"))?;
+    let inputs = inputs(text, operands.len()).ok_or(NoMap::from("what it carries is not read"))?;
+    let along = dimension(text).ok_or(NoMap::from("its dimension is not read"))?;
     let first = operands.first().filter(|_| inputs > 0).ok_or("it has no input")?;
     let (ty, to) = (text.array_of(first)?, text.result_array(result)?);
     let is_final = to.rank() + 1 == ty.rank();

@@ -23,12 +23,12 @@ struct Numbers {
 fn numbers(text: &OpText<'_>) -> Result<Numbers, NoMap> {
     let written = text
         .attribute("scatter_dimension_numbers")
-        .ok_or(NoMap::not_read("its scatter_dimension_numbers are not read"))?;
+        .ok_or(NoMap::from("its scatter_dimension_numbers are not read"))?;
     let written = text.source.resolved(written, text.source.parse.op(text.id).span.start).into_owned();
     let list = |name: &str| -> Result<Vec<usize>, NoMap> {
         let Some(written) = field(&written, name) else { return Ok(Vec::new()) };
         let found = integers(written).unwrap_or_default().into_iter().map(|d| usize::try_from(d).ok());
-        found.collect::<Option<_>>().ok_or_else(|| NoMap::list_not_read(name))
+        found.collect::<Option<_>>().ok_or_else(|| NoMap::from(format!("its {} are not read", name)))
     };
     let vector = field(&written, "index_vector_dim").and_then(integer).unwrap_or(0);
     Ok(Numbers {
@@ -37,7 +37,7 @@ fn numbers(text: &OpText<'_>) -> Result<Numbers, NoMap> {
         batching: list("input_batching_dims")?,
         index_batching: list("scatter_indices_batching_dims")?,
         indexed: list("scatter_dims_to_operand_dims")?,
-        vector: usize::try_from(vector).map_err(|_| NoMap::not_read("its index_vector_dim is not read"))?,
+        vector: usize::try_from(vector).map_err(|_| NoMap::from("its index_vector_dim is not read"))?,
     })
 }
 

@@ -41,7 +41,7 @@ pub(crate) fn bitcast_convert(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
     let source = text.operand(0)?;
     let (from, to) = (text.array_of(&source)?, text.result_array(0)?);
     let bits = |element: &str| {
-        element_bits(element).ok_or_else(|| NoMap::Type(format!("how wide {element} is is not known").into()))
+        element_bits(element).ok_or_else(|| NoMap::from(format!("how wide {element} is is not known")))
     };
     let (old, new) = (bits(&from.element), bits(&to.element));
     // Equal element types have equal widths, even unknown ones.

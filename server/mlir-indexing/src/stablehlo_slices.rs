@@ -20,11 +20,11 @@ pub(crate) fn slice(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
             (starts, strides)
         }
         None => {
-            let list = text.squares().into_iter().next().ok_or(NoMap::not_read("its bounds are not read"))?;
+            let list = text.squares().into_iter().next().ok_or(NoMap::from("its bounds are not read"))?;
             let (mut starts, mut strides) = (Vec::new(), Vec::new());
             for item in text.items(list) {
                 let mut numbers = text.text_of(item).split(':').map(|n| n.trim().parse::<i64>());
-                let missing = || NoMap::not_read("its bounds are not read");
+                let missing = || NoMap::from("its bounds are not read");
                 starts.push(numbers.next().ok_or_else(missing)?.map_err(|_| missing())?);
                 strides.push(numbers.nth(1).map_or(Ok(1), |n| n.map_err(|_| missing()))?);
             }
@@ -134,7 +134,7 @@ pub(crate) fn pad(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
             (None, Some(operand)) => Ok((0..ty.rank())
                 .map(|k| entry(&mut builder, text, operand, k, Interval::new(least, i64::MAX)))
                 .collect()),
-            _ => Err(NoMap::not_read("its padding is not read")),
+            _ => Err(NoMap::from("its padding is not read")),
         }
     };
     let low = list(["edge_padding_low", "low"], 2, i64::MIN)?;

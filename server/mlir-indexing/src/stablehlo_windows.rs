@@ -81,8 +81,7 @@ pub(crate) fn reduce_window(text: &OpText<'_>, result: usize) -> Result<OpMaps, 
     if to.rank() != rank {
         return Err("its result has not the dimensions of the operand".into());
     }
-    let sizes =
-        text.list(&["window_dimensions"]).ok_or(NoMap::not_read("its window_dimensions are not read"))?;
+    let sizes = text.list(&["window_dimensions"]).ok_or(NoMap::from("its window_dimensions are not read"))?;
     let list = |name: &str, otherwise: i64| entries(text.list(&[name]), rank, otherwise, name);
     let window = Window {
         sizes: entries(Some(sizes), rank, 1, "window_dimensions")?.into_iter().map(Expr::Const).collect(),

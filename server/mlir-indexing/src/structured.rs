@@ -48,13 +48,11 @@ impl Structured<'_> {
             }
         };
         if map.results.len() != extents.len() {
-            return Err(format!(
-                "the map of {} has {} results for {} dimensions",
-                operand.name,
-                map.results.len(),
-                extents.len()
-            )
-            .into());
+            return Err(NoMap::MapResults {
+                operand: operand.name.into(),
+                has: map.results.len(),
+                rank: extents.len(),
+            });
         }
         Ok(StructuredOperand { operand, extents, map, is_read })
     }
@@ -67,7 +65,7 @@ impl Structured<'_> {
         output: usize,
         has_results: bool,
     ) -> Result<OpMaps, NoMap> {
-        let written = self.outputs.get(output).ok_or("it has no such result")?;
+        let written = self.outputs.get(output).ok_or(NoMap::Without("such result"))?;
         let extents = self.loop_extents()?;
         let name = |l: usize| Some(self.loops[l].as_str()).filter(|name| !name.is_empty());
         let mut loops = vec![Expr::ZERO; self.loops.len()];
@@ -100,7 +98,7 @@ impl Structured<'_> {
         };
         let is_of_loops = space == Space::Loops;
         let access = |o: &StructuredOperand, role: Role| {
-            let index = o.map.apply(&loops, &[]).ok_or("a map has other dimensions than there are loops")?;
+            let index = o.map.apply(&loops, &[]).ok_or(NoMap::OtherLoops)?;
             Ok::<_, NoMap>(builder.access(&o.operand, role, index, Vec::new()))
         };
         let inputs = self.inputs.iter().filter(|o| o.is_read).map(|o| access(o, Role::Read));
@@ -123,7 +121,7 @@ impl Structured<'_> {
         let mut found: Vec<Option<Expr>> = vec![None; self.loops.len()];
         for o in self.inputs.iter().chain(&self.outputs) {
             if o.map.dims.len() != self.loops.len() {
-                return Err("its maps have not the same dimensions".into());
+                return Err(NoMap::OtherLoops);
             }
             for (result, extent) in o.map.results.iter().zip(&o.extents) {
                 let (Some(l), Some(extent)) = (result.as_var(), extent) else { continue };
@@ -133,7 +131,6 @@ impl Structured<'_> {
                 }
             }
         }
-        let unknown = |l: usize| NoMap::Unsupported(format!("how far loop {l} runs no operand tells").into());
-        found.into_iter().enumerate().map(|(l, e)| e.ok_or_else(|| unknown(l))).collect()
+        found.into_iter().enumerate().map(|(l, e)| e.ok_or(NoMap::UnknownLoop(l))).collect()
     }
 }

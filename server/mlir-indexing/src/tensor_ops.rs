@@ -47,7 +47,7 @@ fn pad(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
             .collect::<Option<Vec<Vec<Mixed>>>>(),
     };
     let lists = lists.filter(|l| l.iter().all(|l| l.len() == array.rank()));
-    let lists = lists.ok_or("its padding is not read, or not as long as the array has dimensions")?;
+    let lists = lists.ok_or(NoMap::NotRead("its padding"))?;
     let mut read = |list: &[Mixed]| list.iter().map(|e| builder.mixed(e)).collect::<Vec<_>>();
     let (low, high) = (read(&lists[0]), read(&lists[1]));
     let inner = builder.extents(&source, &array);
@@ -87,9 +87,7 @@ fn concat(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
         Some(value) => mlir::integer(value),
         None => text.behind_word("dim").and_then(|list| text.text_of(list).trim().parse().ok()),
     };
-    let dimension = dimension
-        .and_then(|d| usize::try_from(d).ok())
-        .ok_or(NoMap::not_read("its dimension is not read"))?;
+    let dimension = dimension.and_then(|d| usize::try_from(d).ok()).ok_or(NoMap::NotRead("its dimension"))?;
     concatenate(text, &text.operands(), dimension)
 }
 
@@ -104,12 +102,11 @@ pub(crate) fn concatenate(
     for operand in operands {
         let ty = text.array_of(operand)?;
         if ty.rank() != result.rank() || dimension >= ty.rank() {
-            return Err("its operands have not the dimensions of the result".into());
+            return Err(NoMap::OtherDimensions { of: "its operands", from: "the result" });
         }
         types.push(ty);
     }
-    let (first, first_type) =
-        operands.first().zip(types.first()).ok_or_else(|| NoMap::from("it has no operand"))?;
+    let (first, first_type) = operands.first().zip(types.first()).ok_or(NoMap::Without("operand"))?;
     let mut starts = Vec::new();
     let mut end = Expr::ZERO;
     for (operand, ty) in operands.iter().zip(&types) {
@@ -132,7 +129,7 @@ pub(crate) fn concatenate(
     Ok(OpMaps::of_result(0, accesses))
 }
 
-fn gathered(text: &OpText<'_>, rank: usize, word: &str) -> Result<Vec<usize>, NoMap> {
+fn gathered(text: &OpText<'_>, rank: usize, word: &'static str) -> Result<Vec<usize>, NoMap> {
     let list = match text.list(&[word]) {
         Some(list) => Some(list),
         None => text.behind_word(word).and_then(|list| {
@@ -140,11 +137,11 @@ fn gathered(text: &OpText<'_>, rank: usize, word: &str) -> Result<Vec<usize>, No
             mlir::integers(list)
         }),
     };
-    let list = list.ok_or_else(|| NoMap::list_not_read(word))?;
+    let list = list.ok_or(NoMap::ListNotRead(word))?;
     list.into_iter()
         .map(|d| usize::try_from(d).ok().filter(|&d| d < rank))
         .collect::<Option<Vec<_>>>()
-        .ok_or_else(|| NoMap::Malformed(format!("its {word} are no dimensions").into()))
+        .ok_or(NoMap::NoDimensions(word))
 }
 
 /// `%x[%idx] gather_dims([1])`: reads the positions given by the last dimension of `%idx`.
@@ -154,10 +151,10 @@ fn gather(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
     let (array, index_type, result) =
         (text.array_of(&source)?, text.array_of(&indices)?, text.result_array(0)?);
     let gathered = gathered(text, array.rank(), "gather_dims")?;
-    let batch = index_type.rank().checked_sub(1).ok_or("its indices have no dimension")?;
+    let batch = index_type.rank().checked_sub(1).ok_or(NoMap::Without("dimension of indices"))?;
     let is_reduced = result.rank() == batch + array.rank() - gathered.len();
     if !is_reduced && result.rank() != batch + array.rank() {
-        return Err("its result has not the dimensions of the indices and of the source".into());
+        return Err(NoMap::OtherDimensions { of: "its result", from: "the indices and of the source" });
     }
     let mut known: Vec<Option<Expr>> =
         (0..batch).map(|k| Some(builder.extent(&indices, &index_type, k))).collect();

@@ -51,21 +51,20 @@ impl Transfer {
                 let at = text.source.parse.op(text.id).span.start;
                 let map = AffineMap::parse(&text.source.resolved(written, at))?;
                 if map.dims.len() != rank || map.results.len() != vector.rank() {
-                    return Err(NoMap::MapArity(
-                        "its permutation_map has not the dimensions of the array and of the vector".into(),
-                    ));
+                    return Err(NoMap::PermutationMap);
                 }
                 let of = |e: &Expr| match e.as_var() {
                     Some(v) => Ok(Some(v as usize)),
                     None if *e == Expr::ZERO => Ok(None),
-                    None => Err(NoMap::from("its permutation_map is no permutation")),
+                    None => Err(NoMap::NoPermutation("permutation_map")),
                 };
                 map.results.iter().map(of).collect::<Result<Vec<_>, _>>()?
             }
             // The trailing dimensions, in order.
             None => {
-                let first =
-                    rank.checked_sub(vector.rank()).ok_or("its vector has more dimensions than the array")?;
+                let first = rank
+                    .checked_sub(vector.rank())
+                    .ok_or(NoMap::MoreDimensions { of: "its vector", than: "the array" })?;
                 (first..rank).map(Some).collect()
             }
         };
@@ -146,7 +145,7 @@ pub(crate) fn transfer_write(text: &OpText<'_>, outer: Option<&Mask>) -> Result<
     let transfer = Transfer::read(&mut builder, text, 1, &vector_type)?;
     builder.guard(text.id);
     if transfer.along.iter().any(Option::is_none) {
-        return Err("its permutation_map writes one place several times".into());
+        return Err(NoMap::WritesTwice);
     }
     let extents = builder.extents(&vector, &vector_type);
     let own = text.operand(2 + transfer.array_type.rank()).ok().map(Mask::of);
@@ -207,8 +206,10 @@ pub(crate) fn plain(text: &OpText<'_>, role: Role) -> Result<OpMaps, NoMap> {
     let array_type = text.array_of(&array)?;
     let bases = subscripts(&mut builder, text, nth + 1)?;
     builder.guard(text.id);
-    let first =
-        array_type.rank().checked_sub(ty.rank()).ok_or("its vector has more dimensions than the array")?;
+    let first = array_type
+        .rank()
+        .checked_sub(ty.rank())
+        .ok_or(NoMap::MoreDimensions { of: "its vector", than: "the array" })?;
     if bases.len() != array_type.rank() {
         return Err(NoMap::Subscripts { has: bases.len(), rank: array_type.rank() });
     }

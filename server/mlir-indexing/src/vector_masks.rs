@@ -65,14 +65,14 @@ impl Mask {
 pub(crate) fn masked(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
     let parse = text.source.parse;
     let mut operands = text.operands().into_iter();
-    let mask = Mask { lanes: operands.next().ok_or("it has no mask")?, otherwise: operands.next() };
+    let mask = Mask { lanes: operands.next().ok_or(NoMap::Without("mask"))?, otherwise: operands.next() };
     let body = text.id + 1..parse.op(text.id).behind;
     let inner = body.filter(|&op| parse.parent(op) == Some(text.id));
     let name = |op: OpId| parse.name(op, text.source.text);
     let inner: Vec<OpId> = inner.filter(|&op| name(op) != "vector.yield").collect();
-    let [op] = inner.as_slice() else { return Err("it has not one op to mask".into()) };
-    let inner = OpText::new(text.source, *op).ok_or(NoMap::not_read("the op that it masks is not read"))?;
+    let [op] = inner.as_slice() else { return Err(NoMap::OneMaskedOp) };
+    let inner = OpText::new(text.source, *op).ok_or(NoMap::NotRead("the op that it masks"))?;
     let short = name(*op).strip_prefix("vector.").unwrap_or_default();
     vector_ops::masked_maps(&inner, short, Some(&mask))
-        .unwrap_or_else(|| Err(NoMap::Unsupported(format!("{} takes no mask", name(*op)).into())))
+        .unwrap_or_else(|| Err(NoMap::Unmasked(name(*op).into())))
 }

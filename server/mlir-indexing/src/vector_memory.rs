@@ -26,7 +26,7 @@ impl Base {
         let ty = text.array_of(&array)?;
         let mut operands = text.operands();
         if operands.len() < 1 + ty.rank() {
-            return Err(format!("it has not an index for each of {} dimensions", ty.rank()).into());
+            return Err(NoMap::Indices { rank: ty.rank() });
         }
         let rest = operands.split_off(1 + ty.rank());
         let start = match text.is_generic() {
@@ -42,7 +42,7 @@ impl Base {
     /// The index at this distance from the start along the trailing dimensions.
     fn behind(&self, distance: &[Expr]) -> Result<Vec<Expr>, NoMap> {
         let first = self.start.len().checked_sub(distance.len());
-        let first = first.ok_or("its vector has more dimensions than the array")?;
+        let first = first.ok_or(NoMap::MoreDimensions { of: "its vector", than: "the array" })?;
         let mut place = self.start.clone();
         place[first..].iter_mut().zip(distance).for_each(|(place, d)| *place = place.clone() + d.clone());
         Ok(place)
@@ -76,8 +76,7 @@ impl<'a> Move<'a> {
         let mut base = Base::read(&mut builder, text)?;
         builder.guard(text.id);
         let rest = std::mem::take(&mut base.rest);
-        let [lanes, vector]: [Operand; 2] =
-            rest.try_into().map_err(|_| NoMap::not_read("its operands are not read"))?;
+        let [lanes, vector]: [Operand; 2] = rest.try_into().map_err(|_| NoMap::ListNotRead("operands"))?;
         let (space, ty) = space(text, (role == Role::Write).then_some(&vector))?;
         let extents = builder.extents(&vector, &ty);
         Ok(Move { builder, base, lanes, vector, space, extents })
@@ -104,7 +103,7 @@ pub(crate) fn masked(text: &OpText<'_>, role: Role) -> Result<OpMaps, NoMap> {
 /// contiguous in memory, so the offset of a lane is the number of active lanes before it.
 pub(crate) fn packed(text: &OpText<'_>, role: Role) -> Result<OpMaps, NoMap> {
     let Move { mut builder, base, lanes, vector, space, extents } = Move::read(text, role)?;
-    let [extent] = extents.as_slice() else { return Err("its vector has not one dimension".into()) };
+    let [extent] = extents.as_slice() else { return Err(NoMap::OneDimension("its vector")) };
     let d = builder.dimension(extent);
     let before = builder.range(None, extent);
     let when = vec![(d.clone() - before.clone(), Interval::new(0, i64::MAX))];
@@ -126,7 +125,7 @@ pub(crate) fn scatter(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
     let base = Base::read(&mut builder, text)?;
     builder.guard(text.id);
     let [indices, lanes, vector] = base.rest.as_slice() else {
-        return Err(NoMap::not_read("its operands are not read"));
+        return Err(NoMap::ListNotRead("operands"));
     };
     let (space, ty) = space(text, Some(vector))?;
     let extents = builder.extents(vector, &ty);
@@ -146,7 +145,7 @@ pub(crate) fn gather(text: &OpText<'_>, outer: Option<&Mask>) -> Result<OpMaps, 
     let ty = text.array_of(&source)?;
     let operands = text.operands();
     let [indices, mask, otherwise] = operands.get(1 + ty.rank()..).unwrap_or_default() else {
-        return Err(NoMap::not_read("its operands are not read"));
+        return Err(NoMap::ListNotRead("operands"));
     };
     let result = text.result_array(0)?;
     let mut index: Vec<Expr> = operands[1..=ty.rank()].iter().map(|o| builder.index_value(o)).collect();

@@ -35,9 +35,7 @@ pub(crate) fn maps(text: &OpText<'_>, op: &str, result: usize) -> Option<Result<
             let order = text.list(&["permutation", "transp"]).or_else(|| {
                 mlir::integers(&format!("[{}]", text.text_of(text.squares().into_iter().next()?)))
             });
-            order
-                .ok_or(NoMap::not_read("its permutation is not read"))
-                .and_then(|o| elements::transpose(text, &o))
+            order.ok_or(NoMap::NotRead("its permutation")).and_then(|o| elements::transpose(text, &o))
         }
         "shape_cast" => reshapes::reshape(text),
         "bitcast" => bitcast(text),
@@ -75,7 +73,7 @@ fn reduction(text: &OpText<'_>, all: bool, mask: Option<&Mask>) -> Result<OpMaps
         false => text
             .list(&["reduction_dims"])
             .or_else(|| mlir::integers(&format!("[{}]", text.text_of(text.squares().into_iter().next()?))))
-            .ok_or(NoMap::not_read("its dimensions are not read"))?,
+            .ok_or(NoMap::ListNotRead("dimensions"))?,
     };
     let is_reduced = |k: usize| reduced.contains(&(k as i64));
     let extents = builder.extents(&source, &ty);
@@ -103,10 +101,10 @@ fn reduction(text: &OpText<'_>, all: bool, mask: Option<&Mask>) -> Result<OpMaps
 
 fn contract(text: &OpText<'_>, mask: Option<&Mask>) -> Result<OpMaps, NoMap> {
     let mut builder = MapBuilder::new(text.source);
-    let maps = written_maps(text).ok_or(NoMap::not_read("its indexing_maps are not read"))??;
+    let maps = written_maps(text).ok_or(NoMap::ListNotRead("indexing_maps"))??;
     let operands = text.operands();
     if maps.len() != 3 || operands.len() < 3 {
-        return Err("it takes three operands, each with a map".into());
+        return Err(NoMap::ThreeMaps);
     }
     let loops = vec![String::new(); maps[0].dims.len()];
     let mut read = Vec::new();

@@ -20,7 +20,7 @@ fn position(builder: &mut MapBuilder<'_>, text: &OpText<'_>, fixed: usize) -> Re
             None => Some(Vec::new()),
         },
     };
-    let entries = entries.ok_or(NoMap::not_read("its position is not read"))?;
+    let entries = entries.ok_or(NoMap::NotRead("its position"))?;
     Ok(entries.iter().map(|e| builder.mixed(e)).collect())
 }
 
@@ -31,7 +31,7 @@ pub(crate) fn extract(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
     let ty = text.array_of(&source)?;
     let position = position(&mut builder, text, 1)?;
     if position.len() > ty.rank() {
-        return Err("its position has more entries than the vector has dimensions".into());
+        return Err(NoMap::MoreDimensions { of: "its position", than: "the vector" });
     }
     for (k, at) in position.iter().enumerate() {
         builder.narrow(at, ty.extents[k].map_or(Interval::ALL, Interval::from_size));
@@ -49,7 +49,7 @@ pub(crate) fn insert(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
     let ty = text.array_of(&whole)?;
     let position = position(&mut builder, text, 2)?;
     if position.len() > ty.rank() {
-        return Err("its position has more entries than the vector has dimensions".into());
+        return Err(NoMap::MoreDimensions { of: "its position", than: "the vector" });
     }
     let extents = builder.extents(&whole, &ty);
     let dims = builder.dimensions(&extents);
@@ -73,7 +73,10 @@ pub(crate) fn broadcast(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
         true => Vec::new(),
         false => {
             let ty = text.array_of(&source)?;
-            let first = result.rank().checked_sub(ty.rank()).ok_or("its operand has more dimensions")?;
+            let first = result
+                .rank()
+                .checked_sub(ty.rank())
+                .ok_or(NoMap::MoreDimensions { of: "its operand", than: "its result" })?;
             let of = |k: usize| match ty.extents[k] == Some(1) && result.extents[first + k] != Some(1) {
                 true => Expr::ZERO,
                 false => dims[first + k].clone(),
@@ -90,11 +93,11 @@ pub(crate) fn bitcast(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
     let source = text.operand(0)?;
     let (from, to) = (text.array_of(&source)?, text.result_array(0)?);
     if from.rank() != to.rank() || from.rank() == 0 {
-        return Err("its vectors are not of one rank".into());
+        return Err(NoMap::OtherRanks("vectors"));
     }
     let last = from.rank() - 1;
     let (Some(old), Some(new)) = (from.extents[last], to.extents[last]) else {
-        return Err(NoMap::of_type("an extent is not known"));
+        return Err(NoMap::UnknownExtent);
     };
     let extents = builder.result_extents(text, 0, &to, &[]);
     let mut index = builder.dimensions(&extents);
@@ -104,13 +107,13 @@ pub(crate) fn bitcast(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
             let parts = old / new;
             index[last].clone() * parts + builder.range(None, &Expr::Const(parts))
         }
-        () => return Err("the widths of its elements are no multiples of each other".into()),
+        () => return Err(NoMap::ElementWidths),
     };
     Ok(OpMaps::of_result(0, vec![builder.access(&source, Role::Read, index, Vec::new())]))
 }
 
-fn needed(text: &OpText<'_>, name: &str) -> Result<Vec<i64>, NoMap> {
-    text.list(&[name]).ok_or_else(|| NoMap::list_not_read(name))
+fn needed(text: &OpText<'_>, name: &'static str) -> Result<Vec<i64>, NoMap> {
+    text.list(&[name]).ok_or(NoMap::ListNotRead(name))
 }
 
 /// `{offsets = [0, 2], sizes = [2, 4], strides = [1, 1]}`; dimensions beyond the lists are whole.
@@ -120,7 +123,7 @@ pub(crate) fn extract_strided(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
     let (ty, result) = (text.array_of(&source)?, text.result_array(0)?);
     let (offsets, strides) = (needed(text, "offsets")?, needed(text, "strides")?);
     if result.rank() != ty.rank() || offsets.len() > ty.rank() || strides.len() != offsets.len() {
-        return Err("its lists have not the dimensions of the vector".into());
+        return Err(NoMap::OtherDimensions { of: "its lists", from: "the vector" });
     }
     let extents = builder.result_extents(text, 0, &result, &[]);
     let mut index = builder.dimensions(&extents);
@@ -137,9 +140,12 @@ pub(crate) fn insert_strided(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
     let (part, whole) = (text.operand(0)?, text.operand(1)?);
     let (part_type, ty) = (text.array_of(&part)?, text.array_of(&whole)?);
     let (offsets, strides) = (needed(text, "offsets")?, needed(text, "strides")?);
-    let first = ty.rank().checked_sub(part_type.rank()).ok_or("the part has more dimensions")?;
+    let first = ty
+        .rank()
+        .checked_sub(part_type.rank())
+        .ok_or(NoMap::MoreDimensions { of: "the part", than: "the vector" })?;
     if offsets.len() != ty.rank() || strides.len() != part_type.rank() {
-        return Err("its lists have not the dimensions of the vectors".into());
+        return Err(NoMap::OtherDimensions { of: "its lists", from: "the vectors" });
     }
     let extents = builder.extents(&whole, &ty);
     let dims = builder.dimensions(&extents);
@@ -169,7 +175,7 @@ pub(crate) fn interleave(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
     let result = text.result_array(0)?;
     let extents = builder.result_extents(text, 0, &result, &[]);
     let dims = builder.dimensions(&extents);
-    let last = dims.last().ok_or("its vector has no dimension")?.clone();
+    let last = dims.last().ok_or(NoMap::Without("dimension"))?.clone();
     let mut index = dims.clone();
     index[dims.len() - 1] = last.clone().floor_div(2);
     let accesses = [0, 1]
@@ -189,7 +195,7 @@ pub(crate) fn deinterleave(text: &OpText<'_>, result: usize) -> Result<OpMaps, N
     let ty = text.result_array(result)?;
     let extents = builder.result_extents(text, result, &ty, &[]);
     let mut index = builder.dimensions(&extents);
-    let last = index.last_mut().ok_or("its vector has no dimension")?;
+    let last = index.last_mut().ok_or(NoMap::Without("dimension"))?;
     *last = last.clone() * 2 + result as i64;
     Ok(OpMaps::of_result(result, vec![builder.access(&source, Role::Read, index, Vec::new())]))
 }

@@ -39,21 +39,19 @@ pub(crate) fn shuffle(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
         let list = text.squares().into_iter().next()?;
         mlir::integers(&format!("[{}]", text.text_of(list)))
     });
-    let list = list.ok_or(NoMap::not_read("its list of elements is not read"))?;
+    let list = list.ok_or(NoMap::NotRead("its list of elements"))?;
     // A vector of rank 0 has one element.
     let leading = |nth: usize| match types[nth].extents.first() {
-        Some(&extent) => extent.ok_or(NoMap::of_type("an extent is not known")),
+        Some(&extent) => extent.ok_or(NoMap::UnknownExtent),
         None => Ok(1),
     };
     let (first, second) = (leading(0)?, leading(1)?);
     if list.iter().any(|&k| k < -1 || k >= first.saturating_add(second)) {
-        return Err("its list names elements that there are not".into());
+        return Err(NoMap::UnknownElement);
     }
     let rule = shortest_rule(&list, first);
     if rule.runs.len() > MAX_RUNS {
-        return Err(NoMap::Unsupported(
-            format!("its list follows no rule: {} pieces", rule.runs.len()).into(),
-        ));
+        return Err(NoMap::Irregular { pieces: rule.runs.len() });
     }
     let d = builder.dimension(&Expr::Const(list.len() as i64));
     let rest: Vec<Expr> = (1..types[0].rank()).map(|k| builder.extent(&operands[0], &types[0], k)).collect();

@@ -43,16 +43,16 @@ fn tile(text: &OpText<'_>) -> Option<Tile> {
 }
 
 pub(crate) fn maps(text: &OpText<'_>, op: &str) -> Result<OpMaps, NoMap> {
-    let Tile { m, r } = tile(text).ok_or(NoMap::not_read("its m and r are not read"))?;
-    let (ins, outs) = ins_and_outs(text).ok_or(NoMap::not_read("its operands are not read"))?;
+    let Tile { m, r } = tile(text).ok_or(NoMap::ListNotRead("m and r"))?;
+    let (ins, outs) = ins_and_outs(text).ok_or(NoMap::ListNotRead("operands"))?;
     let ([source], [into]) = (ins.as_slice(), outs.as_slice()) else {
-        return Err("it takes one operand and one output".into());
+        return Err(NoMap::Inputs(1));
     };
     let (from, to) = (text.array_of(source)?, text.array_of(into)?);
     let mut builder = MapBuilder::new(text.source);
     let expect = |from_rank: usize, to_rank: usize| match (from.rank(), to.rank()) == (from_rank, to_rank) {
         true => Ok(()),
-        false => Err(NoMap::from(format!("its operands have not {from_rank} and {to_rank} dimensions"))),
+        false => Err(NoMap::TwoRanks { input: from_rank, output: to_rank }),
     };
     // The side of a tile before and after, and whether it is transformed.
     let is_transformed = |ty: &ArrayType, k: usize| ty.extents[k] != Some(1);

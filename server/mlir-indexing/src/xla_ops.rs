@@ -48,14 +48,8 @@ pub(crate) fn maps(
 
 /// The buffer in `from %p as memref<512x128xbf16, #xtile.layout<[1, 0]>>` or `into %p as memref<…>`.
 fn pointed_to(text: &OpText<'_>) -> Result<(Operand, ArrayType), NoMap> {
-    let at = text
-        .top()
-        .find(|&at| text.word(at) == "as")
-        .ok_or(NoMap::not_read("the type of its buffer is not read"))?;
-    let buffer = at
-        .checked_sub(1)
-        .and_then(|at| text.operand_at(at))
-        .ok_or(NoMap::not_read("its pointer is not read"))?;
+    let at = text.top().find(|&at| text.word(at) == "as").ok_or(NoMap::NotRead("the type of its buffer"))?;
+    let buffer = at.checked_sub(1).and_then(|at| text.operand_at(at)).ok_or(NoMap::NotRead("its pointer"))?;
     let end = text.behind(at + 2).min(text.tokens.len());
     let ty = text.source.array(text.text_of(at + 1..end), text.source.parse.op(text.id).span.start)?;
     Ok((buffer, ty))
@@ -63,10 +57,10 @@ fn pointed_to(text: &OpText<'_>) -> Result<(Operand, ArrayType), NoMap> {
 
 /// `(%d)[%i, %j] -> (%r) in #map`: the points that the loop visits, and its results at each.
 fn loop_domain(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
-    let at = text.top().find(|&t| text.word(t) == "in").ok_or(NoMap::not_read("its map is not read"))? + 1;
-    let found = map_use(text, at).ok_or(NoMap::not_read("its map is not read"))??;
+    let at = text.top().find(|&t| text.word(t) == "in").ok_or(NoMap::NotRead("its map"))? + 1;
+    let found = map_use(text, at).ok_or(NoMap::NotRead("its map"))??;
     let WrittenMap::Indexing(map) = found.map.as_ref() else {
-        return Err("its map has no domain".into());
+        return Err(NoMap::NoDomain);
     };
     let mut map = map.clone();
     let arrow = text.top().find(|&t| text.kind(t) == Some(TokenKind::Arrow)).unwrap_or(at);
@@ -93,21 +87,20 @@ fn loop_domain(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
 
 /// `%v(%i, %j) into %t at #map`: the positions of a thread's elements.
 fn indexed_insert(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
-    let at = text.top().find(|&t| text.word(t) == "at").ok_or(NoMap::not_read("its map is not read"))? + 1;
-    let found = map_use(text, at).ok_or(NoMap::not_read("its map is not read"))??;
+    let at = text.top().find(|&t| text.word(t) == "at").ok_or(NoMap::NotRead("its map"))? + 1;
+    let found = map_use(text, at).ok_or(NoMap::NotRead("its map"))??;
     let WrittenMap::Indexing(map) = found.map.as_ref() else {
-        return Err("its map has no domain".into());
+        return Err(NoMap::NoDomain);
     };
-    let into =
-        text.top().find(|&t| text.word(t) == "into").ok_or(NoMap::not_read("its array is not read"))? + 1;
-    let array = text.operand_at(into).ok_or(NoMap::not_read("its array is not read"))?;
+    let into = text.top().find(|&t| text.word(t) == "into").ok_or(NoMap::NotRead("its array"))? + 1;
+    let array = text.operand_at(into).ok_or(NoMap::NotRead("its array"))?;
     let vector = text.operand(0)?;
     let mut builder = MapBuilder::new(text.source);
     builder.around = true;
     let open = text.top().find(|&t| text.kind(t) == Some(TokenKind::OpenParen));
     let dims = open.map_or_else(Vec::new, |open| text.operands_in(text.inside(open)));
     if dims.len() != map.num_dims() {
-        return Err(format!("its map has {} dimensions, not {}", map.num_dims(), dims.len()).into());
+        return Err(NoMap::MapDimensions { has: map.num_dims(), given: dims.len() });
     }
     let mut variables: Vec<Expr> = dims.iter().map(|d| builder.index_value(d)).collect();
     for (value, dim) in variables.iter().zip(map.dims()) {
@@ -132,8 +125,8 @@ fn reduce(text: &OpText<'_>, result: usize) -> Result<OpMaps, NoMap> {
     let mut builder = MapBuilder::new(text.source);
     let operands = text.operands();
     let inputs = operands.len() / 2;
-    let reduced = text.list(&["dimensions"]).ok_or(NoMap::not_read("its dimensions are not read"))?;
-    let first = text.array_of(operands.first().ok_or("it has no operand")?)?;
+    let reduced = text.list(&["dimensions"]).ok_or(NoMap::ListNotRead("dimensions"))?;
+    let first = text.array_of(operands.first().ok_or(NoMap::Without("operand"))?)?;
     let extents = builder.extents(&operands[0], &first);
     let mut index = Vec::new();
     for (k, extent) in extents.iter().enumerate() {
@@ -162,7 +155,7 @@ fn mask(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
         .list(&["bounds"])
         .or_else(|| mlir::integers(&format!("[{}]", text.text_of(text.behind_word("bounds")?))))
         .filter(|b| b.len() == ty.rank())
-        .ok_or(NoMap::not_read("its bounds are not read"))?;
+        .ok_or(NoMap::ListNotRead("bounds"))?;
     let extents = builder.extents(&source, &ty);
     let dims = builder.dimensions(&extents);
     let when = dims.iter().zip(&bounds).map(|(d, &n)| (d.clone(), Interval::from_size(n))).collect();
@@ -178,7 +171,7 @@ fn squeeze(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
     let source = text.operand(0)?;
     let ty = text.array_of(&source)?;
     let axis = text.attribute("axis").and_then(mlir::integer).and_then(|a| usize::try_from(a).ok());
-    let axis = axis.filter(|&a| a < ty.rank()).ok_or(NoMap::not_read("its axis is not read"))?;
+    let axis = axis.filter(|&a| a < ty.rank()).ok_or(NoMap::NotRead("its axis"))?;
     let mut extents = builder.extents(&source, &ty);
     extents.remove(axis);
     let mut index = builder.dimensions(&extents);

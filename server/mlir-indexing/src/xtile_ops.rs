@@ -23,12 +23,10 @@ pub(crate) fn scan(text: &OpText<'_>, result: usize) -> Result<OpMaps, NoMap> {
             .find(|&at| text.kind(at) == Some(TokenKind::OpenParen))
             .map(|at| text.operands_in(text.inside(at)).len()),
     };
-    let inputs = inputs
-        .filter(|&n| (1..=operands.len()).contains(&n))
-        .ok_or(NoMap::not_read("its inputs are not read"))?;
+    let inputs = inputs.filter(|&n| (1..=operands.len()).contains(&n)).ok_or(NoMap::ListNotRead("inputs"))?;
     let ty = text.array_of(&operands[0])?;
     let along = text.attribute("dimension").and_then(mlir::integer).and_then(|d| usize::try_from(d).ok());
-    let along = along.filter(|&d| d < ty.rank()).ok_or(NoMap::not_read("its dimension is not read"))?;
+    let along = along.filter(|&d| d < ty.rank()).ok_or(NoMap::NotRead("its dimension"))?;
     let is_reverse = text.attribute("is_reverse").is_some_and(|value| value.trim() == "true");
     let is_carry = text.result_array(result)?.rank() < ty.rank();
     let extents = builder.extents(&operands[0], &ty);
@@ -104,11 +102,10 @@ fn side(text: &OpText<'_>, name: &str, nth: usize) -> Result<Side, NoMap> {
     };
     let (operand, scale) = match text.is_generic() {
         true => {
-            let sizes =
-                text.list(&["operandSegmentSizes"]).ok_or(NoMap::not_read("its operands are not read"))?;
+            let sizes = text.list(&["operandSegmentSizes"]).ok_or(NoMap::ListNotRead("operands"))?;
             let size = |&size: &i64| usize::try_from(size).ok();
             let before = sizes.iter().take(2 + nth).try_fold(0usize, |n, s| n.checked_add(size(s)?));
-            let before = before.ok_or(NoMap::not_read("its operands are not read"))?;
+            let before = before.ok_or(NoMap::ListNotRead("operands"))?;
             let is_scaled = sizes.get(2 + nth) == Some(&1);
             (text.operand(nth)?, is_scaled.then(|| text.operand(before)).transpose()?)
         }
@@ -121,9 +118,9 @@ fn side(text: &OpText<'_>, name: &str, nth: usize) -> Result<Side, NoMap> {
                         .unwrap_or(text.tokens.len()),
                 )
                 .into_iter();
-            let item = items.nth(nth).ok_or(NoMap::not_read("its operands are not read"))?;
+            let item = items.nth(nth).ok_or(NoMap::ListNotRead("operands"))?;
             let mut operands = text.operands_in(item).into_iter();
-            (operands.next().ok_or(NoMap::not_read("its operands are not read"))?, operands.next())
+            (operands.next().ok_or(NoMap::ListNotRead("operands"))?, operands.next())
         }
     };
     let ty = text.array_of(&operand)?;
@@ -136,9 +133,9 @@ fn side(text: &OpText<'_>, name: &str, nth: usize) -> Result<Side, NoMap> {
         Some(lists) => lists[nth].clone(),
         None => rank.checked_sub(if nth == 0 { 1 } else { 2 }).into_iter().collect(),
     };
-    let [contracted] = contracted[..] else { return Err("it has not one contracted dimension".into()) };
+    let [contracted] = contracted[..] else { return Err(NoMap::OneDimension("its contraction")) };
     if contracted >= rank || batch.iter().any(|&k| k >= rank || k == contracted) {
-        return Err("its dimension numbers are no dimensions of its operands".into());
+        return Err(NoMap::NoDimensions("dimension numbers"));
     }
     let free: Vec<usize> = (0..rank).filter(|k| *k != contracted && !batch.contains(k)).collect();
     let element = text.attribute(&format!("{name}_elem_type")).unwrap_or_default();
@@ -146,7 +143,7 @@ fn side(text: &OpText<'_>, name: &str, nth: usize) -> Result<Side, NoMap> {
     let packed = match element.starts_with("f4") && &*ty.element == "i8" {
         false => None,
         true if along_k => Some(contracted),
-        true => Some(*free.last().ok_or("it has no dimension that is packed")?),
+        true => Some(*free.last().ok_or(NoMap::Without("dimension that is packed"))?),
     };
     Ok(Side { operand, ty, scale, batch, contracted, free, packed })
 }
@@ -157,7 +154,7 @@ pub(crate) fn dot_scaled(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
     let mut builder = MapBuilder::new(text.source);
     let sides = [side(text, "lhs", 0)?, side(text, "rhs", 1)?];
     if sides[0].batch.len() != sides[1].batch.len() {
-        return Err("its batches do not come in pairs".into());
+        return Err(NoMap::BatchPairs);
     }
     let batch: Vec<Expr> = sides[0]
         .batch
@@ -180,10 +177,14 @@ pub(crate) fn dot_scaled(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
         if let Some(scale) = &side.scale {
             let ty = text.array_of(scale)?;
             let fits = ty.rank() == side.ty.rank();
-            let last = ty.rank().checked_sub(1).filter(|_| fits).ok_or("a scale has other dimensions")?;
+            let last = ty
+                .rank()
+                .checked_sub(1)
+                .filter(|_| fits)
+                .ok_or(NoMap::OtherDimensions { of: "a scale", from: "its operand" })?;
             let blocks = builder.extent(scale, &ty, last);
             if blocks.as_const().is_some_and(|n| n < 1 || length.as_const().is_some_and(|l| l % n != 0)) {
-                return Err(format!("the blocks of {} are no part of what is contracted", scale.name).into());
+                return Err(NoMap::Blocks(scale.name.as_str().into()));
             }
             block = length.clone().floor_div(blocks);
         }

@@ -1,8 +1,48 @@
 //! Affine expressions as MLIR writes them: `d0 * 4 + s0 floordiv 2`, `%i + symbol(%n)`.
 
+use std::fmt;
+
 use indexing_map::Expr;
 
-use crate::no_map::NoMap;
+/// What is wrong in the text of a map, set or expression.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NoAffineText {
+    ExpectedSign(&'static str),
+    Expected(&'static str),
+    /// A value that the op does not have.
+    UnknownValue(Box<str>),
+    /// A name that the map does not declare.
+    NoVariable(Box<str>),
+    /// Text after the end of the map.
+    Trailing,
+    TooLarge,
+    TooDeep,
+    /// More results, constraints or variables than are read.
+    TooMany(&'static str),
+    /// An attribute that is not a map.
+    NoMap(Box<str>),
+    /// The message of the parser of indexing maps.
+    IndexingMap(Box<str>),
+}
+
+impl fmt::Display for NoAffineText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            NoAffineText::ExpectedSign(sign) => write!(f, "`{sign}` is expected"),
+            NoAffineText::Expected(what) => write!(f, "{what} is expected"),
+            NoAffineText::UnknownValue(name) => write!(f, "{name} is not known"),
+            NoAffineText::NoVariable(name) => write!(f, "{name} is none of its variables"),
+            NoAffineText::Trailing => f.write_str("unexpected text after its end"),
+            NoAffineText::TooLarge => f.write_str("the expression is too large"),
+            NoAffineText::TooDeep => f.write_str("the expression is nested too deeply"),
+            NoAffineText::TooMany(what) => write!(f, "it has too many {what}"),
+            NoAffineText::NoMap(text) => write!(f, "{text} is no map"),
+            NoAffineText::IndexingMap(message) => f.write_str(message),
+        }
+    }
+}
+
+impl std::error::Error for NoAffineText {}
 
 /// The deepest nesting of parentheses and minus signs.
 const MAX_NESTING: usize = 100;
@@ -34,14 +74,14 @@ impl<'t> AffineReader<'t> {
         found
     }
 
-    pub fn expect(&mut self, sign: &str) -> Result<(), NoMap> {
-        if self.eat(sign) { Ok(()) } else { Err(NoMap::MapText(format!("`{sign}` is expected").into())) }
+    pub fn expect(&mut self, sign: &'static str) -> Result<(), NoAffineText> {
+        if self.eat(sign) { Ok(()) } else { Err(NoAffineText::ExpectedSign(sign)) }
     }
 
-    pub fn end(&mut self) -> Result<(), NoMap> {
+    pub fn end(&mut self) -> Result<(), NoAffineText> {
         match self.rest() {
             "" => Ok(()),
-            _ => Err(NoMap::map_text("something stands behind its end")),
+            _ => Err(NoAffineText::Trailing),
         }
     }
 
@@ -81,7 +121,7 @@ impl<'t> AffineReader<'t> {
     }
 
     /// `e + e - e`. Products bind tighter; all operators are left-associative.
-    pub fn sum(&mut self, lookup: &mut Lookup<'_>) -> Result<Expr, NoMap> {
+    pub fn sum(&mut self, lookup: &mut Lookup<'_>) -> Result<Expr, NoAffineText> {
         let mut left = self.product(lookup)?;
         loop {
             // `->` is not a minus.
@@ -95,10 +135,10 @@ impl<'t> AffineReader<'t> {
                 break;
             }
         }
-        if left.is_too_large() { Err(NoMap::map_text("the expression is too large")) } else { Ok(left) }
+        if left.is_too_large() { Err(NoAffineText::TooLarge) } else { Ok(left) }
     }
 
-    fn product(&mut self, lookup: &mut Lookup<'_>) -> Result<Expr, NoMap> {
+    fn product(&mut self, lookup: &mut Lookup<'_>) -> Result<Expr, NoAffineText> {
         let mut left = self.operand(lookup)?;
         loop {
             left = match () {
@@ -111,9 +151,9 @@ impl<'t> AffineReader<'t> {
         }
     }
 
-    fn operand(&mut self, lookup: &mut Lookup<'_>) -> Result<Expr, NoMap> {
+    fn operand(&mut self, lookup: &mut Lookup<'_>) -> Result<Expr, NoAffineText> {
         if self.nesting == MAX_NESTING {
-            return Err(NoMap::map_text("the expression is nested too deeply"));
+            return Err(NoAffineText::TooDeep);
         }
         if self.eat("(") {
             self.nesting += 1;
@@ -134,12 +174,12 @@ impl<'t> AffineReader<'t> {
         }
         if self.word("symbol") {
             self.expect("(")?;
-            let name = self.name().ok_or(NoMap::map_text("the name of a value is expected"))?;
+            let name = self.name().ok_or(NoAffineText::Expected("the name of a value"))?;
             self.expect(")")?;
-            return lookup(name).ok_or_else(|| NoMap::MapText(format!("{name} is not known").into()));
+            return lookup(name).ok_or_else(|| NoAffineText::UnknownValue(name.into()));
         }
-        let name = self.name().ok_or(NoMap::map_text("a number, a name or ( is expected"))?;
-        lookup(name).ok_or_else(|| NoMap::MapText(format!("{name} is none of its variables").into()))
+        let name = self.name().ok_or(NoAffineText::Expected("a number, a name or ("))?;
+        lookup(name).ok_or_else(|| NoAffineText::NoVariable(name.into()))
     }
 }
 

@@ -4,8 +4,7 @@
 
 use indexing_map::{Expr, IndexingMap, Interval, Variable};
 
-use crate::affine_expr::{AffineReader, Names};
-use crate::no_map::NoMap;
+use crate::affine_expr::{AffineReader, Names, NoAffineText};
 
 /// An affine map as written. Its results use flat variable ids: dimensions, then symbols.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,7 +28,7 @@ const MAX_LIST: usize = 1024;
 
 impl AffineMap {
     /// Parses `affine_map<…>`, or the text between its brackets. The error says what is wrong.
-    pub fn parse(text: &str) -> Result<AffineMap, NoMap> {
+    pub fn parse(text: &str) -> Result<AffineMap, NoAffineText> {
         let mut reader = AffineReader::new(body(text, "affine_map"));
         let (dims, symbols) = variables(&mut reader)?;
         reader.expect("->")?;
@@ -41,7 +40,7 @@ impl AffineMap {
                 reader.expect(",")?;
             }
             if results.len() == MAX_LIST {
-                return Err(NoMap::map_text("the map has too many results"));
+                return Err(NoAffineText::TooMany("results"));
             }
             results.push(reader.sum(&mut |name| names.find(name))?);
         }
@@ -91,7 +90,7 @@ impl AffineMap {
 
 impl AffineSet {
     /// Parses `affine_set<…>`, or the text between its brackets.
-    pub fn parse(text: &str) -> Result<AffineSet, NoMap> {
+    pub fn parse(text: &str) -> Result<AffineSet, NoAffineText> {
         let mut reader = AffineReader::new(body(text, "affine_set"));
         let (dims, symbols) = variables(&mut reader)?;
         reader.expect(":")?;
@@ -103,14 +102,14 @@ impl AffineSet {
                 reader.expect(",")?;
             }
             if constraints.len() == MAX_LIST {
-                return Err(NoMap::map_text("the set has too many constraints"));
+                return Err(NoAffineText::TooMany("constraints"));
             }
             let left = reader.sum(&mut |name| names.find(name))?;
             let allowed = match () {
                 () if reader.eat(">=") => Interval::new(0, i64::MAX),
                 () if reader.eat("<=") => Interval::new(i64::MIN, 0),
                 () if reader.eat("==") => Interval::point(0),
-                () => return Err(NoMap::map_text("one of >=, <= and == is expected")),
+                () => return Err(NoAffineText::Expected("one of >=, <= and ==")),
             };
             let right = reader.sum(&mut |name| names.find(name))?;
             constraints.push((left - right, allowed));
@@ -141,22 +140,22 @@ fn body<'t>(text: &'t str, head: &str) -> &'t str {
 }
 
 /// `(d0, d1)[s0]`
-fn variables(reader: &mut AffineReader<'_>) -> Result<(Vec<String>, Vec<String>), NoMap> {
+fn variables(reader: &mut AffineReader<'_>) -> Result<(Vec<String>, Vec<String>), NoAffineText> {
     reader.expect("(")?;
     let dims = names(reader, ")")?;
     let symbols = if reader.eat("[") { names(reader, "]")? } else { Vec::new() };
     Ok((dims, symbols))
 }
 
-fn names(reader: &mut AffineReader<'_>, close: &str) -> Result<Vec<String>, NoMap> {
+fn names(reader: &mut AffineReader<'_>, close: &str) -> Result<Vec<String>, NoAffineText> {
     let mut found: Vec<String> = Vec::new();
     while !reader.eat(close) {
         if !found.is_empty() {
             reader.expect(",")?;
         }
-        let name = reader.name().ok_or(NoMap::map_text("the name of a variable is expected"))?;
+        let name = reader.name().ok_or(NoAffineText::Expected("the name of a variable"))?;
         if found.len() == MAX_LIST {
-            return Err(NoMap::map_text("the map has too many variables"));
+            return Err(NoAffineText::TooMany("variables"));
         }
         // The map of a vector may fix a dimension to 0: `d0 = 0`.
         if reader.eat("=") {

@@ -18,7 +18,7 @@ mod no_map;
 mod op_text;
 mod source;
 
-pub use affine_expr::{AffineReader, Lookup};
+pub use affine_expr::{AffineReader, Lookup, NoAffineText};
 pub use affine_map::{AffineMap, AffineSet};
 pub use layout::Layout;
 pub use map_use::{MapUse, WrittenMap, map_use};

@@ -5,8 +5,8 @@ use std::rc::Rc;
 use indexing_map::{Expr, IndexingMap, MapAttribute, is_map_attribute, parse_map};
 use mlir::TokenKind;
 
+use crate::affine_expr::NoAffineText;
 use crate::affine_map::AffineMap;
-use crate::no_map::NoMap;
 use crate::op_text::OpText;
 
 /// A map as written in an attribute.
@@ -19,10 +19,10 @@ pub enum WrittenMap {
 
 impl WrittenMap {
     /// Parses `affine_map<…>` or one of XLA's maps. The error says what is wrong.
-    pub fn parse(text: &str) -> Result<WrittenMap, NoMap> {
+    pub fn parse(text: &str) -> Result<WrittenMap, NoAffineText> {
         let text = text.trim();
         let read = |map: &str| {
-            parse_map(map).map(WrittenMap::Indexing).map_err(|e| NoMap::MapText(e.message.into()))
+            parse_map(map).map(WrittenMap::Indexing).map_err(|e| NoAffineText::IndexingMap(e.message.into()))
         };
         if MapAttribute::read(text).is_some() {
             return read(text);
@@ -30,7 +30,7 @@ impl WrittenMap {
         match text.strip_prefix("#xla.symbolic_map<") {
             Some(body) => read(&with_domain(&joined_strings(body))),
             None if text.starts_with("affine_map") => AffineMap::parse(text).map(WrittenMap::Affine),
-            None => Err(NoMap::MapText(format!("{text} is no map").into())),
+            None => Err(NoAffineText::NoMap(text.into())),
         }
     }
 
@@ -108,7 +108,7 @@ pub struct MapUse {
 }
 
 /// The map at a token, with its arguments; `None` if there is no map.
-pub fn map_use(text: &OpText<'_>, at: usize) -> Option<Result<MapUse, NoMap>> {
+pub fn map_use(text: &OpText<'_>, at: usize) -> Option<Result<MapUse, NoAffineText>> {
     let word = text.word(at);
     let is_map = match text.kind(at)? {
         TokenKind::Word => word == "affine_map",

@@ -246,7 +246,7 @@ fn closing(tokens: &[Token]) -> Vec<usize> {
 impl OpText<'_> {
     /// The array type of an operand, with known rank.
     pub fn array_of(&self, operand: &Operand) -> Result<ArrayType, NoMap> {
-        let unknown = || NoMap::Type(format!("the type of {} is not known", operand.name).into());
+        let unknown = || NoMap::UnknownType(operand.name.as_str().into());
         let (value, index) = operand.key().ok_or_else(unknown)?;
         let ty = self.source.type_of(value, index).ok_or_else(unknown)?;
         Ok(self.source.array(&ty, self.source.parse.op(self.id).span.start)?)
@@ -260,7 +260,7 @@ impl OpText<'_> {
 
     pub fn result_array(&self, nth: usize) -> Result<ArrayType, NoMap> {
         let ty = self.source.result_type(self.id, nth);
-        let ty = ty.ok_or(NoMap::of_type("the type of the result is not known"))?;
+        let ty = ty.ok_or(NoMap::UnknownType("the result".into()))?;
         Ok(self.source.array(&ty, self.source.parse.op(self.id).span.start)?)
     }
 

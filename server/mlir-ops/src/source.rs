@@ -7,8 +7,8 @@ use std::rc::Rc;
 use mlir::{ArrayType, NoArrayType, OpId, Parse, Use, ValueId};
 use rustc_hash::FxHashMap;
 
+use crate::affine_expr::NoAffineText;
 use crate::map_use::WrittenMap;
-use crate::no_map::NoMap;
 
 /// A piece of text with its parse, and a lookup for aliases that it does not define.
 ///
@@ -25,7 +25,7 @@ pub struct Source<'a> {
 }
 
 /// A map, or the reason why it is invalid.
-type ReadMap = Result<Rc<WrittenMap>, NoMap>;
+type ReadMap = Result<Rc<WrittenMap>, NoAffineText>;
 
 /// The longest chain of aliases that is followed.
 const MAX_ALIAS_STEPS: usize = 8;

@@ -41,7 +41,7 @@ pub(crate) fn op_maps_hover(context: &FileContext<'_>, at: OpRef, config: &Hover
                 }
                 // An op without operands needs no explanation.
                 Some(Err(reason)) if read.parse.operands_of(at.id).next().is_some() => {
-                    blocks.push(format!("No map: {}.\n", prose(&reason)));
+                    blocks.push(format!("No map: {}.\n", prose(&reason.to_string())));
                     break;
                 }
                 _ => {}
