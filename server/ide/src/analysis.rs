@@ -10,6 +10,7 @@ mod typing;
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use db::{Database, Documents, FileView};
@@ -28,7 +29,19 @@ pub struct AnalysisHost {
     views: Arc<FxHashMap<FileId, FileView>>,
     /// The parent of the cancellation tokens of all snapshots since the last write.
     revision: cancel::Token,
+    number: Revision,
     snapshots: Snapshots,
+}
+
+/// Identifies the texts and settings of a snapshot: equal for snapshots with no write between them. Unique in the process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Revision(u64);
+
+impl Default for Revision {
+    fn default() -> Revision {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        Revision(NEXT.fetch_add(1, Ordering::Relaxed))
+    }
 }
 
 /// A snapshot of the database at one revision, for one reader on one thread. The next write waits until all
@@ -37,6 +50,7 @@ pub struct Analysis {
     db: Database,
     views: Arc<FxHashMap<FileId, FileView>>,
     token: cancel::Token,
+    revision: Revision,
     /// The last field, so that the database is dropped before the host is notified.
     _registered: Registered,
 }
@@ -145,12 +159,14 @@ impl AnalysisHost {
             db: self.db.clone(),
             views: self.views.clone(),
             token: self.revision.child(),
+            revision: self.number,
             _registered: self.snapshots.register(),
         }
     }
 
     /// Cancels all snapshots. The next write does so itself, and then waits until they are dropped.
     fn interrupt(&mut self) {
+        self.number = Revision::default();
         let next = self.revision.renewed();
         std::mem::replace(&mut self.revision, next).cancel();
     }
@@ -173,6 +189,10 @@ impl Analysis {
     /// queries.
     pub fn check_cancelled(&self) -> Cancellable<()> {
         self.catch(check_cancelled)
+    }
+
+    pub fn revision(&self) -> Revision {
+        self.revision
     }
 
     /// The text of this snapshot.

@@ -56,7 +56,7 @@ mod xla_dump;
 use std::ops::Range;
 
 pub use ::mlir::holds_hlo;
-pub use analysis::{Analysis, AnalysisHost, CancellationHandle};
+pub use analysis::{Analysis, AnalysisHost, CancellationHandle, Revision};
 pub use call_hierarchy::{Call, CallDirection, CallItem};
 pub use code_actions::{ACCESS_PATTERN_ACTION, EVALUATE_ACTION, SHOW_KERNEL_ACTION, SHOW_KERNEL_AS_TEXT};
 pub use code_actions::{Change, CodeAction, CodeActionKind, Wanted};

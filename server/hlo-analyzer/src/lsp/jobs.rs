@@ -4,6 +4,7 @@
 //! an edit, and post what they find to the main loop.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 
 use ide::{Cancellable, Cancelled};
 use serde::{Deserialize, Serialize};
@@ -44,7 +45,7 @@ pub(super) enum Outcome {
     Diagnostics(PublishDiagnosticsParams),
     /// The diagnostics available before slow kernel analyses finish; the rest follow.
     Early(PublishDiagnosticsParams),
-    Kernels(Vec<(Url, Rendered)>),
+    Kernels(Vec<(Url, Arc<Rendered>)>),
     Cancelled,
     /// A panic, already logged. What is published stays until the text changes.
     Failed,
@@ -52,7 +53,7 @@ pub(super) enum Outcome {
 
 enum Found {
     Diagnostics(ide::Diagnostics),
-    Kernels(Vec<(Url, Rendered)>),
+    Kernels(Vec<(Url, Arc<Rendered>)>),
 }
 
 impl Job {

@@ -1,22 +1,24 @@
-//! The kernels that the client shows, and cached assembler results.
+//! The kernels that the client shows, their rendered tabs, and cached assembler results.
 //!
-//! Owned by the session and shared with the pool's threads; holds a few entries per open tab and the results
-//! for [`MAX_ASSEMBLED`] texts. A kernel's text is queried from the analysis each time. The only value that
-//! can be stale is the last text with code, which is shown while the HLO has errors.
+//! Owned by the session and shared with the pool's threads; holds a few entries per open tab, [`MAX_RENDERED`] tabs
+//! and the results for [`MAX_ASSEMBLED`] texts. A tab is rendered once per revision. The only value that can be stale
+//! is the last text with code, which is shown while the HLO has errors.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::PathBuf;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-use ide::KernelDocument;
+use ide::{Cancellable, KernelDocument, Revision};
 use tower_lsp::lsp_types::{Diagnostic, Url};
 
-use super::kernel_tab::KernelTab;
+use super::kernel_tab::{KernelTab, Rendered};
 use super::kernel_uri::KernelUri;
 use super::mailbox::{Event, Mailbox};
 use crate::assembler::{Assembled, Assembler};
 
+/// The number of tabs that are kept rendered: those of a few kernels.
+const MAX_RENDERED: usize = 16;
 /// The number of texts whose assembler results are cached.
 const MAX_ASSEMBLED: usize = 64;
 /// The number of queued texts; older ones are outdated while the user types.
@@ -33,12 +35,23 @@ pub(super) struct KernelShelf {
 #[derive(Default)]
 struct Inner {
     shown: HashMap<Url, Shown>,
+    /// Newest last, with what each one depends on.
+    rendered: Vec<(Url, Basis, Arc<Rendered>)>,
+    /// Counts the changes of the assembler and its results.
+    results: u64,
     /// Newest last.
     assembled: Vec<(u64, Arc<Assembled>)>,
     waiting: Vec<(u64, Arc<str>)>,
     running: Option<u64>,
     assembler: Option<Assembler>,
     has_worker: bool,
+}
+
+/// What a rendered tab depends on, beside its URI.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Basis {
+    revision: Revision,
+    results: u64,
 }
 
 /// A shown tab.
@@ -73,7 +86,36 @@ impl KernelShelf {
         }
         let known = inner.shown.remove(&uri);
         let (diagnostics, last) = known.map(|known| (known.diagnostics, known.last)).unwrap_or_default();
+        // Reads of this revision find the tab rendered.
+        let last = last.or_else(|| {
+            let (_, _, rendered) = inner.rendered.iter().find(|(known, ..)| *known == uri)?;
+            rendered.document.code().is_some().then(|| rendered.document.clone())
+        });
         inner.shown.insert(uri, Shown { kernel, text: hash_of(text), diagnostics, last, path });
+    }
+
+    /// The tab at this revision. `render` computes it unless an earlier read of the same revision did.
+    pub(super) fn rendered(
+        &self,
+        uri: &Url,
+        revision: Revision,
+        render: impl FnOnce() -> Cancellable<Rendered>,
+    ) -> Cancellable<Arc<Rendered>> {
+        let inner = self.lock();
+        let basis = Basis { revision, results: inner.results };
+        let known = inner.rendered.iter().find(|(known, of, _)| known == uri && *of == basis);
+        if let Some((_, _, rendered)) = known {
+            return Ok(rendered.clone());
+        }
+        drop(inner);
+        let rendered = Arc::new(render()?);
+        let mut inner = self.lock();
+        inner.rendered.retain(|(known, ..)| known != uri);
+        if inner.rendered.len() == MAX_RENDERED {
+            inner.rendered.remove(0);
+        }
+        inner.rendered.push((uri.clone(), basis, rendered.clone()));
+        Ok(rendered)
     }
 
     /// Removes a tab that the client has closed. Returns whether it had diagnostics.
@@ -111,11 +153,15 @@ impl KernelShelf {
     }
 
     /// Stores a document with code; returns the last one with code if this one has none.
-    pub(super) fn last_with_code(&self, uri: &Url, document: &KernelDocument) -> Option<Arc<KernelDocument>> {
+    pub(super) fn last_with_code(
+        &self,
+        uri: &Url,
+        document: &Arc<KernelDocument>,
+    ) -> Option<Arc<KernelDocument>> {
         let mut inner = self.lock();
         let shown = inner.shown.get_mut(uri)?;
         if document.code().is_some() {
-            shown.last = Some(Arc::new(document.clone()));
+            shown.last = Some(document.clone());
             return None;
         }
         shown.last.clone().filter(|_| document.body.is_empty())
@@ -125,6 +171,7 @@ impl KernelShelf {
         let mut inner = self.lock();
         if inner.assembler != assembler {
             inner.assembler = assembler;
+            inner.results += 1;
             inner.assembled.clear();
             inner.waiting.clear();
         }
@@ -182,6 +229,7 @@ impl KernelShelf {
                 inner.assembled.remove(0);
             }
             inner.assembled.push((hash, assembled));
+            inner.results += 1;
             mailbox.post(Event::Assembled);
         }
     }
@@ -194,27 +242,70 @@ mod tests {
     use super::*;
     use crate::lsp::kernel_uri::Tab;
 
+    fn kernel() -> KernelUri {
+        let (computation, instruction) = ("main".to_owned(), "f".to_owned());
+        KernelUri { file: Url::parse("file:///a.hlo").unwrap(), computation, instruction, tab: Tab::Ptx }
+    }
+
+    fn without_code() -> KernelDocument {
+        KernelDocument::without_code(Vec::new(), FusionError::NotFound(String::new()))
+    }
+
+    fn with_code() -> KernelDocument {
+        let launch = ide::Launch::linear(1, 1);
+        let facts = KernelCode { name: "f".to_owned(), launch, params: Vec::new(), missing: Vec::new() };
+        let origin = KernelOrigin::Emitters(facts);
+        KernelDocument { origin, body: "ret;".to_owned(), ..without_code() }
+    }
+
     #[test]
     fn a_tab_changes_when_its_text_does() {
         let shelf = KernelShelf::default();
-        let file = Url::parse("file:///a.hlo").unwrap();
-        let (computation, instruction) = ("main".to_owned(), "f".to_owned());
-        let kernel = KernelUri { file: file.clone(), computation, instruction, tab: Tab::Ptx };
-        let uri = kernel.uri();
+        let (kernel, uri) = (kernel(), kernel().uri());
+        let file = kernel.file.clone();
         assert_eq!(shelf.update(&uri, "a", &[]), None);
         shelf.show(uri.clone(), kernel, "a", None);
         assert_eq!(shelf.update(&uri, "a", &[]), Some((false, None, false)));
         assert_eq!(shelf.update(&uri, "b", &[]), Some((true, None, false)));
         assert_eq!(shelf.update(&uri, "b", &[Diagnostic::default()]), Some((false, None, true)));
         assert_eq!(shelf.of_file(&file).len(), 1);
-        let none = KernelDocument::without_code(Vec::new(), FusionError::NotFound(String::new()));
-        let launch = ide::Launch::linear(1, 1);
-        let facts = KernelCode { name: "f".to_owned(), launch, params: Vec::new(), missing: Vec::new() };
-        let origin = KernelOrigin::Emitters(facts);
-        let code = KernelDocument { origin, body: "ret;".to_owned(), ..none.clone() };
+        let (none, code) = (Arc::new(without_code()), Arc::new(with_code()));
         assert!(shelf.last_with_code(&uri, &code).is_none());
         assert_eq!(shelf.last_with_code(&uri, &none).unwrap().body, "ret;");
         assert!(shelf.hide(&uri));
         assert!(shelf.files().is_empty());
+    }
+
+    #[test]
+    fn a_tab_is_rendered_once_per_revision_and_result() {
+        let (shelf, uri) = (KernelShelf::default(), kernel().uri());
+        let count = std::cell::Cell::new(0);
+        let read = |revision: Revision| {
+            let render = || {
+                count.set(count.get() + 1);
+                let (text, document) = ("ret;".to_owned(), Arc::new(with_code()));
+                Ok(Rendered { text, first: 0, document, diagnostics: Vec::new() })
+            };
+            shelf.rendered(&uri, revision, render).expect("nobody cancels")
+        };
+        let first = Revision::default();
+        let rendered = read(first);
+        for _ in 0..9 {
+            assert!(Arc::ptr_eq(&read(first), &rendered));
+        }
+        assert_eq!(count.get(), 1, "the reads of one revision share it");
+        let second = Revision::default();
+        read(second);
+        read(second);
+        assert_eq!(count.get(), 2, "after an edit it is rendered again");
+        shelf.lock().results += 1;
+        read(second);
+        assert_eq!(count.get(), 3, "the note on the assembler's result is in its head");
+        assert!(shelf.rendered(&uri, first, || Err(ide::Cancelled::Local)).is_err());
+        read(second);
+        assert_eq!(count.get(), 3, "what is cancelled replaces nothing");
+        // A tab that is shown after it was rendered keeps its code through errors.
+        shelf.show(uri.clone(), kernel(), "ret;", None);
+        assert_eq!(shelf.last_with_code(&uri, &Arc::new(without_code())).unwrap().body, "ret;");
     }
 }

@@ -4,6 +4,7 @@
 //! text changes; see `jobs.rs`.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use ide::{Cancellable, FusionError, KernelDocument, ShownKernel};
 use serde::Deserialize;
@@ -48,13 +49,13 @@ impl KernelTab {
     }
 }
 
-/// The current content of a tab.
+/// The content of a tab at one revision. Holds no part of the database.
 pub(super) struct Rendered {
     pub(super) text: String,
     /// The number of lines above the body.
     pub(super) first: usize,
     /// The document whose body the tab shows.
-    pub(super) document: KernelDocument,
+    pub(super) document: Arc<KernelDocument>,
     pub(super) diagnostics: Vec<Diagnostic>,
 }
 
@@ -68,16 +69,21 @@ impl Rendered {
 }
 
 impl Snapshot {
-    /// Renders a tab of a kernel of this snapshot's document.
-    pub(super) fn render(&self, KernelTab { uri, kernel }: &KernelTab) -> Cancellable<Rendered> {
+    /// A tab of a kernel of this snapshot's document. All reads of a revision share it.
+    pub(super) fn render(&self, tab: &KernelTab) -> Cancellable<Arc<Rendered>> {
         let shelf = &self.view.session.kernels;
-        let mut document = self.kernel_document(kernel, kernel.tab)?;
+        shelf.rendered(&tab.uri, self.analysis.revision(), || self.render_anew(tab))
+    }
+
+    fn render_anew(&self, KernelTab { uri, kernel }: &KernelTab) -> Cancellable<Rendered> {
+        let shelf = &self.view.session.kernels;
+        let mut document = Arc::new(self.kernel_document(kernel, kernel.tab)?);
         if let Some(last) = shelf.last_with_code(uri, &document) {
-            let reason = document.head.pop().unwrap_or_default();
-            document = last.without_source();
+            let reason = document.head.last().map_or("", String::as_str);
+            let mut document = last.without_source();
             document.head.push(format!("not up to date: {reason}"));
             let (text, first) = document.text(&[]);
-            return Ok(Rendered { text, first, document, diagnostics: Vec::new() });
+            return Ok(Rendered { text, first, document: Arc::new(document), diagnostics: Vec::new() });
         }
         let assembler = shelf.assembler().filter(|_| document.code().is_some());
         let assembled = |ptx: &KernelDocument| shelf.assembled(&ptx.body, &self.view.session.mailbox);
@@ -87,7 +93,7 @@ impl Snapshot {
             (Some(_), Tab::Mlir | Tab::Passes) => assembled(&self.kernel_document(kernel, Tab::Ptx)?),
         };
         if kernel.tab == Tab::Sass && document.code().is_some() {
-            document = disassembled(document, assembler.as_ref(), assembled.as_deref());
+            document = Arc::new(disassembled(&document, assembler.as_ref(), assembled.as_deref()));
         }
         // The note itself is a line of the head.
         let first = document.head.len() + 2;
@@ -128,18 +134,18 @@ fn errors(assembled: &Assembled, document: &KernelDocument, first: usize) -> Vec
 
 /// The document with SASS as its body, or the reason why there is none.
 fn disassembled(
-    document: KernelDocument,
+    document: &KernelDocument,
     assembler: Option<&Assembler>,
     assembled: Option<&Assembled>,
 ) -> KernelDocument {
     let why = match (assembler, assembled) {
-        (Some(_), Some(Assembled { sass: Some(sass), .. })) => return with_sass(document, sass),
+        (Some(_), Some(Assembled { sass: Some(sass), .. })) => return with_sass(document.clone(), sass),
         (None, _) => "no SASS: ptxas was not found",
         (Some(assembler), _) if !assembler.disassembles() => "no SASS: nvdisasm was not found",
         (Some(_), None) => "ptxas is running",
         (Some(_), Some(_)) => "no SASS: see the PTX",
     };
-    let mut document = document.without_body();
+    let mut document = document.clone().without_body();
     document.head.push(why.to_owned());
     document
 }

@@ -57,7 +57,7 @@ impl MainLoop {
                 document.has_all_diagnostics = true;
                 self.publish_diagnostics(params);
             }
-            Outcome::Kernels(tabs) => tabs.into_iter().for_each(|(uri, tab)| self.publish_tab(uri, tab)),
+            Outcome::Kernels(tabs) => tabs.into_iter().for_each(|(uri, tab)| self.publish_tab(uri, &tab)),
             Outcome::Cancelled | Outcome::Failed => {}
         }
     }
@@ -67,7 +67,7 @@ impl MainLoop {
     }
 
     /// Sends the client the text or the diagnostics of a tab, if they have changed.
-    fn publish_tab(&self, uri: Url, tab: Rendered) {
+    fn publish_tab(&self, uri: Url, tab: &Rendered) {
         let news = self.session.kernels.update(&uri, &tab.text, &tab.diagnostics);
         let Some((is_other, path, says_other)) = news else { return };
         match path {
@@ -79,7 +79,7 @@ impl MainLoop {
             _ => {}
         }
         if says_other {
-            let diagnostics = tab.diagnostics;
+            let diagnostics = tab.diagnostics.clone();
             self.publish_diagnostics(PublishDiagnosticsParams { uri, diagnostics, version: None });
         }
     }

@@ -1,5 +1,7 @@
 //! `hlo-analyzer/kernelContent`: the text of a kernel's tab, and the instruction of each line.
 
+use std::sync::Arc;
+
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -17,7 +19,7 @@ impl Request for KernelContent {
     const METHOD: &'static str = "hlo-analyzer/kernelContent";
     const WHEN_EDITED: WhenEdited = WhenEdited::Retry(32);
     type Params = ContentParams;
-    type Found = Rendered;
+    type Found = Arc<Rendered>;
     type Response = Value;
 
     fn subject(params: &ContentParams) -> Subject {
@@ -36,7 +38,7 @@ impl Request for KernelContent {
         Ok(json!({
             "source_map": lines.collect::<Value>(),
             "incomplete": rendered.document.is_incomplete(),
-            "text": rendered.text,
+            "text": &rendered.text,
         }))
     }
 }

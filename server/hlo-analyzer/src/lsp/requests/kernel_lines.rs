@@ -1,6 +1,7 @@
 //! `hlo-analyzer/kernelLines`: the lines of a kernel's tab that originate from a position in the HLO.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -22,7 +23,7 @@ impl Request for KernelLines {
     const METHOD: &'static str = "hlo-analyzer/kernelLines";
     const WHEN_EDITED: WhenEdited = WhenEdited::Retry(8);
     type Params = LinesParams;
-    type Found = (Rendered, Vec<Range<usize>>);
+    type Found = (Arc<Rendered>, Vec<Range<usize>>);
     type Response = Value;
 
     fn subject(params: &LinesParams) -> Subject {

@@ -1,5 +1,7 @@
 //! `hlo-analyzer/kernelSource`: the instruction from which a line of a kernel's tab originates.
 
+use std::sync::Arc;
+
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -19,7 +21,7 @@ impl Request for KernelSource {
     const METHOD: &'static str = "hlo-analyzer/kernelSource";
     const WHEN_EDITED: WhenEdited = WhenEdited::Retry(8);
     type Params = SourceParams;
-    type Found = Rendered;
+    type Found = Arc<Rendered>;
     type Response = Value;
 
     fn subject(params: &SourceParams) -> Subject {

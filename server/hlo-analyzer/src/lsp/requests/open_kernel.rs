@@ -1,6 +1,8 @@
 //! The command `hlo-analyzer.openKernel`, for clients that cannot show virtual documents: writes the tabs of a
 //! kernel to files and asks the client to show them.
 
+use std::sync::Arc;
+
 use serde::Deserialize as _;
 use serde_json::{Value, json};
 use tower_lsp::lsp_types::{ExecuteCommandParams, Position, Url};
@@ -19,7 +21,7 @@ impl Request for OpenKernel {
     const METHOD: &'static str = "workspace/executeCommand";
     const WHEN_EDITED: WhenEdited = WhenEdited::Retry(8);
     type Params = ExecuteCommandParams;
-    type Found = Option<(String, Vec<(KernelTab, Rendered)>)>;
+    type Found = Option<(String, Vec<(KernelTab, Arc<Rendered>)>)>;
     type Response = Option<Value>;
 
     fn subject(params: &ExecuteCommandParams) -> Subject {
@@ -47,7 +49,7 @@ impl Request for OpenKernel {
             let path = view.session.client.show_document.then(|| keep(view, &kernel, &rendered)).flatten();
             files.extend(path.as_deref().and_then(|path| Url::from_file_path(path).ok()));
             let (tab, title) = (kernel.tab, kernel.tab.title());
-            shown.push(json!({"tab": tab, "title": title, "uri": uri, "path": path, "text": rendered.text}));
+            shown.push(json!({"tab": tab, "title": title, "uri": uri, "path": path, "text": &rendered.text}));
         }
         view.session.mailbox.post(Event::ShowDocuments(files));
         Ok(Some(json!({"instruction": instruction, "tabs": shown})))
