@@ -26,6 +26,7 @@ use indexing::Callees;
 use ir::{ArrayShape, Graph, OpId, Shape};
 use rustc_hash::FxHashMap;
 
+use self::entry_transpose::Tiles;
 use crate::Reason;
 use crate::kernel::{Function, Kernel, Param, Role};
 
@@ -80,8 +81,12 @@ fn emitted(source: &Source<'_>) -> Result<Kernel, Reason> {
     }
     match &analysis.emitter {
         Emitter::Loop(_) => entry_loop::emit(&context, &mut kernel)?,
-        Emitter::Transpose(transpose) => entry_transpose::emit(&context, transpose, &mut kernel)?,
-        Emitter::PackedTranspose(transpose) => entry_transpose::emit(&context, transpose, &mut kernel)?,
+        Emitter::Transpose(transpose) => {
+            entry_transpose::emit(&context, Tiles::Plain(transpose), &mut kernel)?;
+        }
+        Emitter::PackedTranspose(transpose) => {
+            entry_transpose::emit(&context, Tiles::Packed(transpose), &mut kernel)?;
+        }
         Emitter::Concatenate(_) => entry_concatenate::emit(&context, &mut kernel)?,
         Emitter::DynamicUpdateSlice(update) => entry_update::emit(&context, update, &mut kernel)?,
         Emitter::Scatter(scatter) => entry_scatter::emit(&context, scatter, &mut kernel)?,

@@ -11,46 +11,41 @@ use crate::emit::elemental::{element, first_array};
 use crate::emit::entry::{Entry, on_threads, results_of, through};
 use crate::kernel::{Kernel, OpKind, SharedArray, Type, ValueId};
 
-/// The maps of elements through shared memory. `is_input`: on the way in.
-pub(super) trait Tiles {
+/// A transpose emitter; `is_input` in its methods: on the way into shared memory.
+#[derive(Clone, Copy)]
+pub(super) enum Tiles<'a> {
+    Plain(&'a TransposeEmitter),
+    Packed(&'a PackedTransposeEmitter),
+}
+
+impl Tiles<'_> {
     /// Maps threads to the elements of `shape` that they move.
-    fn moved(&self, is_input: bool, shape: &Shape) -> IndexingMap;
-    fn shared_dims(&self) -> Vec<i64>;
+    fn moved(self, is_input: bool, shape: &Shape) -> IndexingMap {
+        match self {
+            Tiles::Plain(emitter) => emitter.moved(is_input, shape),
+            Tiles::Packed(emitter) => emitter.moved(is_input, shape),
+        }
+    }
+
+    fn shared_dims(self) -> Vec<i64> {
+        match self {
+            Tiles::Plain(emitter) => emitter.shared_dims(),
+            Tiles::Packed(emitter) => emitter.shared_dims(),
+        }
+    }
+
     /// Maps the variables of that map to an index into the shared array.
-    fn shared_index(&self, is_input: bool) -> Vec<Expr>;
-}
-
-impl Tiles for TransposeEmitter {
-    fn moved(&self, is_input: bool, shape: &Shape) -> IndexingMap {
-        self.moved(is_input, shape)
-    }
-
-    fn shared_dims(&self) -> Vec<i64> {
-        self.shared_dims()
-    }
-
-    fn shared_index(&self, is_input: bool) -> Vec<Expr> {
-        self.shared_index(is_input)
-    }
-}
-
-impl Tiles for PackedTransposeEmitter {
-    fn moved(&self, is_input: bool, shape: &Shape) -> IndexingMap {
-        self.moved(is_input, shape)
-    }
-
-    fn shared_dims(&self) -> Vec<i64> {
-        self.shared_dims()
-    }
-
-    fn shared_index(&self, is_input: bool) -> Vec<Expr> {
-        self.shared_index(is_input)
+    fn shared_index(self, is_input: bool) -> Vec<Expr> {
+        match self {
+            Tiles::Plain(emitter) => emitter.shared_index(is_input),
+            Tiles::Packed(emitter) => emitter.shared_index(is_input),
+        }
     }
 }
 
 pub(super) fn emit(
     emission: &Emission<'_>,
-    transpose: &dyn Tiles,
+    transpose: Tiles<'_>,
     kernel: &mut Kernel,
 ) -> Result<(), Reason> {
     let analysis = emission.source.analysis;

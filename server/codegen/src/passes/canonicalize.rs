@@ -3,17 +3,14 @@
 use indexing_map::{Constraint, Expr, RangeContext};
 use rustc_hash::FxHashSet;
 
-use super::ops::{Names, indices, is_removable, operands, regions, regions_mut};
+use super::ops::{Names, each_body, indices, is_removable, operands, regions, regions_mut};
 use crate::kernel::{Condition, Function, Kernel, Op, OpKind, Region, ValueId};
 
 pub(super) fn run(kernel: &mut Kernel) {
-    for function in &mut kernel.functions {
-        let mut body = std::mem::take(&mut function.body);
-        Folding { function, names: Names::default(), facts: Vec::new() }.region(&mut body);
-        let mut used = Used::default();
-        used.region(&mut body);
-        function.body = body;
-    }
+    each_body(kernel, |_, function, body| {
+        Folding { function, names: Names::default(), facts: Vec::new() }.region(body);
+        Used::default().region(body);
+    });
 }
 
 struct Folding<'f> {

@@ -2,29 +2,18 @@
 
 use rustc_hash::FxHashMap;
 
-use super::ops::{Names, constant_args, regions_mut, writes};
+use super::ops::{Names, constant_args, each_body, regions_mut, writes};
 use crate::kernel::{Function, Kernel, Op, OpKind, Region, Type, ValueId};
 
 pub(super) fn run(kernel: &mut Kernel) {
     let constant = constant_args(kernel);
-    for (n, function) in kernel.functions.iter_mut().enumerate() {
-        let mut body = std::mem::take(&mut function.body);
-        let constant: Vec<ValueId> = match n {
-            0 => function.args.iter().zip(&constant).filter(|(_, is)| **is).map(|(&arg, _)| arg).collect(),
-            // Functions do not write memory.
-            _ => Vec::new(),
-        };
-        let mut known = Known {
-            function,
-            names: Names::default(),
-            seen: Vec::new(),
-            constant,
-            memory: 1,
-            is_entry: n == 0,
-        };
-        known.region(&mut body);
-        function.body = body;
-    }
+    each_body(kernel, |number, function, body| {
+        let is_entry = number == 0;
+        // Functions do not write memory.
+        let constant = if is_entry { constant.clone() } else { Vec::new() };
+        let (names, seen) = (Names::default(), Vec::new());
+        Known { function, names, seen, constant, memory: 1, is_entry }.region(body);
+    });
 }
 
 struct Known<'f> {

@@ -6,16 +6,14 @@ use std::sync::Arc;
 use indexing_map::{Expr, RangeContext, Simplifier, SimplifyMode, Variable};
 use ir::{ArrayShape, Layout};
 
-use super::ops::regions_mut;
+use super::ops::{each_body, regions_mut};
 use crate::kernel::{Function, Kernel, OpKind, Region, SharedArray, Table, Type, ValueId};
 
 pub(super) fn run(kernel: &mut Kernel) {
-    for function in &mut kernel.functions {
-        let mut body = std::mem::take(&mut function.body);
-        region(function, &mut body);
-        function.body = body;
+    each_body(kernel, |_, function, body| {
+        region(function, body);
         function.values.iter_mut().for_each(flatten);
-    }
+    });
     kernel.tables.iter_mut().for_each(flatten_table);
 }
 

@@ -2,20 +2,15 @@
 
 use rustc_hash::FxHashSet;
 
-use super::ops::{constant_args, indices, operands, regions_mut, writes};
+use super::ops::{constant_args, each_body, indices, operands, regions_mut, writes};
 use crate::kernel::{Function, Kernel, Op, OpKind, Region, Type, ValueId};
 
 pub(super) fn run(kernel: &mut Kernel) {
     let constant = constant_args(kernel);
-    for (n, function) in kernel.functions.iter_mut().enumerate() {
-        let mut body = std::mem::take(&mut function.body);
-        let constant: Vec<ValueId> = match n {
-            0 => function.args.iter().zip(&constant).filter(|(_, is)| **is).map(|(&arg, _)| arg).collect(),
-            _ => function.args.clone(),
-        };
-        Motion { function, constant }.region(&mut body);
-        function.body = body;
-    }
+    each_body(kernel, |number, function, body| {
+        let constant = if number == 0 { constant.clone() } else { function.args.clone() };
+        Motion { function, constant }.region(body);
+    });
 }
 
 struct Motion<'f> {

@@ -4,15 +4,11 @@
 use indexing_map::{Constraint, Expr, RangeContext, Simplifier, SimplifyMode, Variable};
 
 use super::copy::like;
-use super::ops::{Names, regions_mut};
+use super::ops::{Names, each_body, regions_mut};
 use crate::kernel::{Condition, Function, Kernel, Op, OpKind, Region, ValueId};
 
 pub(super) fn run(kernel: &mut Kernel) {
-    for function in &mut kernel.functions {
-        let mut body = std::mem::take(&mut function.body);
-        Lowering { function, names: Names::default() }.region(&mut body);
-        function.body = body;
-    }
+    each_body(kernel, |_, function, body| Lowering { function, names: Names::default() }.region(body));
 }
 
 struct Lowering<'f> {

@@ -3,7 +3,7 @@
 use indexing_map::Expr;
 use rustc_hash::FxHashMap;
 
-use crate::kernel::{Condition, Kernel, Op, OpKind, Region, Role, ValueId};
+use crate::kernel::{Condition, Function, Kernel, Op, OpKind, Region, Role, ValueId};
 
 macro_rules! visitors {
     ($operands:ident, $indices:ident, $regions:ident, $iter:ident $(, $mutable:tt)?) => {
@@ -155,11 +155,22 @@ pub(super) fn each_op<'r>(region: &'r Region, f: &mut dyn FnMut(&'r Op)) {
     }
 }
 
-/// Per argument of the entry, whether it is an array that is not written while the kernel runs.
-pub(super) fn constant_args(kernel: &Kernel) -> Vec<bool> {
+/// The arguments of the entry that are not written while the kernel runs.
+pub(super) fn constant_args(kernel: &Kernel) -> Vec<ValueId> {
     let is_aliased = |n: usize| kernel.params.iter().any(|other| other.aliases == Some(n));
     let is_constant = |(n, param): (usize, &crate::kernel::Param)| {
         matches!(param.role, Role::Operand(_)) && param.aliases.is_none() && !is_aliased(n)
     };
-    kernel.params.iter().enumerate().map(is_constant).collect()
+    let constant = kernel.params.iter().enumerate().map(is_constant);
+    let args = kernel.functions.first().into_iter().flat_map(|entry| &entry.args);
+    args.zip(constant).filter(|(_, is)| *is).map(|(&arg, _)| arg).collect()
+}
+
+/// Runs `pass` on each function, by its number, and its body, which is not in the function meanwhile.
+pub(super) fn each_body(kernel: &mut Kernel, mut pass: impl FnMut(usize, &mut Function, &mut Region)) {
+    for (number, function) in kernel.functions.iter_mut().enumerate() {
+        let mut body = std::mem::take(&mut function.body);
+        pass(number, function, &mut body);
+        function.body = body;
+    }
 }

@@ -4,18 +4,14 @@
 use indexing_map::{IndexingMap, SimplifyMode};
 
 use super::copy::{Copier, like};
-use super::ops::regions_mut;
+use super::ops::{each_body, regions_mut};
 use crate::kernel::{Function, Kernel, Op, OpKind, Region};
 
 /// The maximum number of iterations of nested loops together; loops further out are not peeled.
 const MAX_ROUNDS: u64 = 64;
 
 pub(super) fn run(kernel: &mut Kernel) {
-    for function in &mut kernel.functions {
-        let mut body = std::mem::take(&mut function.body);
-        region(function, &mut body);
-        function.body = body;
-    }
+    each_body(kernel, |_, function, body| region(function, body));
 }
 
 fn region(function: &mut Function, of: &mut Region) {

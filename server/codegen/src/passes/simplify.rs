@@ -3,15 +3,11 @@
 
 use indexing_map::{Constraint, RangeContext, Simplifier, SimplifyMode};
 
-use super::ops::{indices_mut, regions_mut};
+use super::ops::{each_body, indices_mut, regions_mut};
 use crate::kernel::{Condition, Function, Kernel, OpKind, Region};
 
 pub(super) fn run(kernel: &mut Kernel) {
-    for function in &mut kernel.functions {
-        let mut body = std::mem::take(&mut function.body);
-        region(function, &mut body, &mut Vec::new());
-        function.body = body;
-    }
+    each_body(kernel, |_, function, body| region(function, body, &mut Vec::new()));
 }
 
 fn region(function: &Function, of: &mut Region, facts: &mut Vec<Constraint>) {

@@ -5,7 +5,7 @@ use indexing_map::{Expr, Variable};
 use rustc_hash::FxHashMap;
 
 use super::copy::Copier;
-use super::ops::{Names, count, indices, regions, regions_mut};
+use super::ops::{Names, count, each_body, indices, regions, regions_mut};
 use crate::kernel::{Function, Kernel, Op, OpKind, Region, ValueId};
 use crate::ptx::{is_expensive, partial_unroll};
 
@@ -17,12 +17,10 @@ const EXPENSIVE: i64 = 20;
 const MAX_OPS: usize = 50_000;
 
 pub(super) fn run(kernel: &mut Kernel) {
-    for function in &mut kernel.functions {
-        let mut body = std::mem::take(&mut function.body);
-        let size = count(&body);
-        Unrolling { function, names: Names::default(), size }.region(&mut body);
-        function.body = body;
-    }
+    each_body(kernel, |_, function, body| {
+        let size = count(body);
+        Unrolling { function, names: Names::default(), size }.region(body);
+    });
 }
 
 struct Unrolling<'f> {

@@ -5,15 +5,11 @@ use indexing_map::Constraint;
 use rustc_hash::FxHashSet;
 
 use super::copy::like;
-use super::ops::{defined_mut, regions_mut};
+use super::ops::{defined_mut, each_body, regions_mut};
 use crate::kernel::{Condition, Function, Kernel, Op, OpKind, Region};
 
 pub(super) fn run(kernel: &mut Kernel) {
-    for function in &mut kernel.functions {
-        let mut body = std::mem::take(&mut function.body);
-        region(function, &mut body);
-        function.body = body;
-    }
+    each_body(kernel, |_, function, body| region(function, body));
 }
 
 fn region(function: &mut Function, of: &mut Region) {

@@ -112,18 +112,13 @@ impl<'k> Lowering<'k> {
             }
             if opcode == Opcode::Maximum && element == ElementType::F32 {
                 let (address, _) = self.address(place, element, at);
-                return self.deferring(|lowering| {
-                    lowering.enter();
-                    lowering.larger(address, value);
-                    lowering.leave();
-                });
+                return self.deferring(|lowering| lowering.scoped(|scope| scope.larger(address, value)));
             }
         }
         let word = self.word(param, place, element, at);
+        let is_set = matches!(change, Change::Set(_));
         self.deferring(|lowering| {
-            lowering.enter();
-            lowering.exchanged(frame, &word, element, body, matches!(change, Change::Set(_)));
-            lowering.leave();
+            lowering.scoped(|scope| scope.exchanged(frame, &word, element, body, is_set));
         });
     }
 

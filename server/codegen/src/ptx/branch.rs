@@ -46,20 +46,20 @@ impl<'k> Lowering<'k> {
         } else {
             self.code.branch(other, Some((guard, false)));
         }
-        self.enter();
-        let before = self.indices.assume(facts);
-        let values = self.region(frame, then);
-        self.assign(&results, &values);
-        results.place(&values);
-        self.indices.forget(before);
-        self.leave();
+        self.scoped(|scope| {
+            scope.assuming(facts, |scope| {
+                let values = scope.region(frame, then);
+                scope.assign(&results, &values);
+                results.place(&values);
+            });
+        });
         if has_other {
             self.code.branch(end, None);
             self.code.place(other);
-            self.enter();
-            let values = self.region(frame, otherwise);
-            self.assign(&results, &values);
-            self.leave();
+            self.scoped(|scope| {
+                let values = scope.region(frame, otherwise);
+                scope.assign(&results, &values);
+            });
         }
         self.code.place(end);
         results.values
@@ -73,11 +73,7 @@ impl<'k> Lowering<'k> {
         let Some(guard) = self.guard(&constraints) else { return write(self) };
         let end = self.code.label();
         self.code.branch(end, Some((guard, false)));
-        self.enter();
-        let before = self.indices.assume(constraints);
-        write(self);
-        self.indices.forget(before);
-        self.leave();
+        self.scoped(|scope| scope.assuming(constraints, write));
         self.code.place(end);
     }
 
@@ -102,11 +98,11 @@ impl<'k> Lowering<'k> {
                 lowering.code.branch(end, None);
             });
         }
-        self.enter();
-        let values = self.region(frame, first);
-        self.assign(&results, &values);
-        results.place(&values);
-        self.leave();
+        self.scoped(|scope| {
+            let values = scope.region(frame, first);
+            scope.assign(&results, &values);
+            results.place(&values);
+        });
         self.code.place(end);
         results.values
     }

@@ -82,7 +82,7 @@ impl<'k> Lowering<'k> {
             self.code.pure(Name::Not.of(Type::B32), [mask.into()])
         });
         // A number that does not depend on the element is shifted only once.
-        let mut ready = is_set.then(|| {
+        let ready = is_set.then(|| {
             let value = frame.value(body.yields[0]);
             self.in_place(element, value, bits, shift)
         });
@@ -90,29 +90,29 @@ impl<'k> Lowering<'k> {
         self.code.push(Kind::Load { address, bits: width, is_invariant: false }, vec![old]);
         let top = self.code.label();
         self.code.place(top);
-        self.enter();
-        let new = ready.take().unwrap_or_else(|| {
-            let value = self.out_of_word(element, old, bits, shift);
-            frame.give(&body.args, &[value]);
-            let new = self.region(frame, body);
-            let new = new.first().copied().unwrap_or(value);
-            self.in_place(element, new, bits, shift)
+        self.scoped(|scope| {
+            let new = ready.unwrap_or_else(|| {
+                let value = scope.out_of_word(element, old, bits, shift);
+                frame.give(&body.args, &[value]);
+                let new = scope.region(frame, body);
+                let new = new.first().copied().unwrap_or(value);
+                scope.in_place(element, new, bits, shift)
+            });
+            let new = match kept {
+                None => new,
+                Some(kept) => {
+                    let others = scope.code.pure(Name::And.of(Type::B32), [old.into(), kept.into()]);
+                    scope.code.pure(Name::Or.of(Type::B32), [others.into(), new]).into()
+                }
+            };
+            let (found, differs) = (scope.code.reg(class), scope.code.reg(Class::Pred));
+            let exchange = Kind::Exchange { address, bits: width, expected: old.into(), new };
+            scope.code.push(exchange, vec![found]);
+            let opcode = setp(Comparison::Ne, Type::b(width));
+            scope.code.push(Kind::Pure { opcode, from: vec![found.into(), old.into()] }, vec![differs]);
+            scope.code.set(old, found.into());
+            scope.code.branch(top, Some((differs, true)));
         });
-        let new = match kept {
-            None => new,
-            Some(kept) => {
-                let others = self.code.pure(Name::And.of(Type::B32), [old.into(), kept.into()]);
-                self.code.pure(Name::Or.of(Type::B32), [others.into(), new]).into()
-            }
-        };
-        let (found, differs) = (self.code.reg(class), self.code.reg(Class::Pred));
-        let exchange = Kind::Exchange { address, bits: width, expected: old.into(), new };
-        self.code.push(exchange, vec![found]);
-        let opcode = setp(Comparison::Ne, Type::b(width));
-        self.code.push(Kind::Pure { opcode, from: vec![found.into(), old.into()] }, vec![differs]);
-        self.code.set(old, found.into());
-        self.code.branch(top, Some((differs, true)));
-        self.leave();
     }
 
     /// Extracts the element from a word.

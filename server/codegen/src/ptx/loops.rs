@@ -98,7 +98,7 @@ impl<'k> Lowering<'k> {
         frame: &mut Frame<'k>,
         map_loop: MapLoop<'k>,
         plan: LoopPlan,
-        mut values: Vec<Val>,
+        values: Vec<Val>,
     ) -> Vec<Val> {
         let MapLoop { map, body, .. } = map_loop;
         let dims: Vec<Expr> = frame.indices(map_loop.dims);
@@ -120,28 +120,22 @@ impl<'k> Lowering<'k> {
         if matches!(plan.length, LoopLength::Tile(tile) if tile.is_way_in) {
             self.is_tile_guarded = guard.is_some();
         }
-        let mut held = None;
-        if let Some(guard) = guard {
-            let carried = self.carry(frame, &body.args, &values);
-            let skip = self.code.label();
-            self.code.branch(skip, Some((guard, false)));
-            self.enter();
-            values = carried.values.clone();
-            held = Some((skip, carried));
-        }
-        let before = self.indices.assume(outer);
         self.joins.in_pairs &= plan.is_paired;
         let LoopPlan { length, axes, .. } = plan;
-        let nest = Nest { map_loop, dims: &dims, inner: &inner, length, is_guarded: held.is_some() };
-        values = self.peeled(frame, &nest, axes, values);
-        self.indices.forget(before);
-        if let Some((skip, carried)) = held {
-            self.assign(&carried, &values);
-            self.leave();
-            self.code.place(skip);
-            values = carried.values;
-        }
-        values
+        let nest = Nest { map_loop, dims: &dims, inner: &inner, length, is_guarded: guard.is_some() };
+        let Some(guard) = guard else {
+            return self.assuming(outer, |lowering| lowering.peeled(frame, &nest, axes, values));
+        };
+        let carried = self.carry(frame, &body.args, &values);
+        let skip = self.code.label();
+        self.code.branch(skip, Some((guard, false)));
+        self.scoped(|scope| {
+            let inside = carried.values.clone();
+            let values = scope.assuming(outer, |scope| scope.peeled(frame, &nest, axes, inside));
+            scope.assign(&carried, &values);
+        });
+        self.code.place(skip);
+        carried.values
     }
 }
 

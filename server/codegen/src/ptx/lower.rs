@@ -1,6 +1,6 @@
 //! Lowers the kernel IR to instructions: inlines functions and unrolls short loops.
 
-use indexing_map::{Expr, Interval};
+use indexing_map::{Constraint, Expr, Interval};
 use ir::OpId;
 use ptx::{Modifier, Name, Opcode};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -125,6 +125,22 @@ impl<'k> Lowering<'k> {
         let outer = std::mem::replace(&mut self.scope, scope);
         let result = write(self);
         self.scope = outer;
+        result
+    }
+
+    /// Runs `write` in a scope of its own: values computed in it are unavailable after it.
+    pub(super) fn scoped<T>(&mut self, write: impl FnOnce(&mut Self) -> T) -> T {
+        self.enter();
+        let result = write(self);
+        self.leave();
+        result
+    }
+
+    /// Runs `write` where the constraints hold.
+    pub(super) fn assuming<T>(&mut self, facts: Vec<Constraint>, write: impl FnOnce(&mut Self) -> T) -> T {
+        let before = self.indices.assume(facts);
+        let result = write(self);
+        self.indices.forget(before);
         result
     }
 

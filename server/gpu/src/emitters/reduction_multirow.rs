@@ -6,7 +6,7 @@ use ir::OpId;
 
 use super::Context;
 use super::reduction::{ReductionPlan, ReductionVariant, Written};
-use super::reduction_row::THREADS_PER_BLOCK;
+use super::reduction_row::{self, THREADS_PER_BLOCK};
 use crate::reduction_dims::ReductionDims;
 
 /// `None` if rows are too long, or of a size that is not a power of two, and for reductions with several results.
@@ -71,14 +71,5 @@ pub(super) fn read(plan: &ReductionPlan, t: &[Expr], b: &[Expr], s: &[Expr]) -> 
 }
 
 pub(super) fn written(plan: &ReductionPlan, t: &[Expr], b: &[Expr]) -> Written {
-    let kept = match plan.dims {
-        ReductionDims::Row { kept, .. } => kept,
-        ReductionDims::Column { .. } => 0,
-    };
-    Written {
-        results: vec![b[0].clone() * plan.threads[0] + t[0].clone()],
-        ranges: Vec::new(),
-        sizes: vec![kept],
-        writes_if_zero: t[1].clone().modulo(plan.threads[1]),
-    }
+    Written { writes_if_zero: t[1].clone().modulo(plan.threads[1]), ..reduction_row::written(plan, t, b) }
 }
