@@ -119,6 +119,7 @@ impl Documents {
         crate::giant_index(db, open.file);
         crate::giant_uses(db, open.file);
         crate::fused_computations(db, open.file);
+        crate::has_fusions(db, open.file);
         crate::is_of_cpu(db, open.file);
         crate::uncalled_computations(db, open.file);
         crate::mlir_module(db, open.file);

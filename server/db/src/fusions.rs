@@ -2,16 +2,16 @@
 
 use std::sync::Arc;
 
-use ir::{AttributeKey, Opcode};
+use ir::{AttributeKey, Opcode, SegmentRef};
 use rustc_hash::FxHashSet;
 
-use crate::queries::block;
+use crate::queries::{block, module};
 use crate::{File, Language, Piece};
 
 /// The computations of the piece that hold fusions, ascending. Of each one: what else shares the piece depends on how the
 /// text was cut.
 #[salsa::tracked]
-pub fn fusing_computations(db: &dyn salsa::Database, piece: Piece) -> Arc<Vec<u32>> {
+fn fusing_computations(db: &dyn salsa::Database, piece: Piece) -> Arc<Vec<u32>> {
     let block = block(db, piece);
     let computations = (0u32..).zip(&block.parse.computations);
     let holds_fusion = computations.filter(|(_, computation)| {
@@ -19,6 +19,18 @@ pub fn fusing_computations(db: &dyn salsa::Database, piece: Piece) -> Arc<Vec<u3
         ids.any(|id| block.instruction(id).opcode == Some(Opcode::Fusion))
     });
     Arc::new(holds_fusion.map(|(id, _)| id).collect())
+}
+
+/// Whether each computation of the module has fusions, by its index.
+#[salsa::tracked]
+pub fn has_fusions(db: &dyn salsa::Database, file: File) -> Arc<Vec<bool>> {
+    let pieces = file.pieces(db);
+    let holds = |segment: &SegmentRef| {
+        let piece = pieces.get(segment.piece);
+        piece.is_some_and(|&p| fusing_computations(db, p).binary_search(&segment.computation).is_ok())
+    };
+    let computations = module(db, file).computations.iter();
+    Arc::new(computations.map(|computation| computation.segments.iter().any(holds)).collect())
 }
 
 /// Names of the computations that the piece's fusions call.

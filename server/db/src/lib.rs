@@ -35,7 +35,7 @@ pub use calls::{CallGraph, CallSite, call_graph};
 pub use costs::{ComputationCost, computation_costs};
 pub use documents::{Documents, FileId, FileView};
 pub use externals::link_findings;
-pub use fusions::{fused_computations, fusing_computations, is_of_cpu};
+pub use fusions::{fused_computations, has_fusions, is_of_cpu};
 pub use giants::{Definition, GiantIndex, giant_index};
 pub use hlo_ops::{alias_environment, hlo_maps_beside, hlo_op_findings, hlo_op_maps, written_hlo_op_maps};
 pub use kernel_costs::kernel_cost;
@@ -53,7 +53,8 @@ pub use mlir_giants::{
 pub use mlir_imports::{MlirImported, mlir_imported};
 pub use mlir_kernels::{
     CUT_FUNCTION, LONG_FUNCTION, MAX_OPS_OF_KERNEL, MlirFunction, NoKernel, mlir_environments, mlir_function,
-    mlir_functions, mlir_instruction, mlir_instruction_called, mlir_kernel_candidates, why_no_kernel,
+    mlir_functions, mlir_holds_hlo_ops, mlir_instruction, mlir_instruction_called, mlir_kernel_candidates,
+    why_no_kernel,
 };
 pub use mlir_maps::{
     MlirMaps, NoMlirMaps, mlir_alias, mlir_map_findings, mlir_maps, mlir_producers, with_mlir_operands,

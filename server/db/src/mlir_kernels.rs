@@ -15,7 +15,9 @@ use mlir::OpId;
 use mlir_hlo::{Environment, HloComputation, HloFunction, PieceNames, Slice};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-pub use candidates::{MAX_OPS_OF_KERNEL, NoKernel, mlir_kernel_candidates, why_no_kernel};
+pub use candidates::{
+    MAX_OPS_OF_KERNEL, NoKernel, mlir_holds_hlo_ops, mlir_kernel_candidates, why_no_kernel,
+};
 pub use cut_functions::{CUT_FUNCTION, LONG_FUNCTION, mlir_instruction, mlir_instruction_called};
 use cut_functions::{cut_function, op_source};
 

@@ -23,11 +23,13 @@ pub fn signature(db: &dyn salsa::Database, piece: Piece) -> Arc<Signature> {
     Arc::new(block(db, piece).signature())
 }
 
-/// The computations of a file, its entry, and what is wrong between its pieces.
+/// The computations of a file, its entry, and what is wrong between its pieces, by piece.
 #[salsa::tracked]
 pub fn module(db: &dyn salsa::Database, file: File) -> Arc<Module> {
     let signatures: Vec<Arc<Signature>> = file.pieces(db).iter().map(|&p| signature(db, p).clone()).collect();
-    Arc::new(Module::build(signatures.iter().map(|s| &**s)))
+    let mut module = Module::build(signatures.iter().map(|s| &**s));
+    module.findings.sort_by_key(|finding| finding.segment.piece);
+    Arc::new(module)
 }
 
 /// The op graph of a computation that is whole in its piece: a fusion's, a reducer's. Holds no offsets: equal after edits of

@@ -88,10 +88,12 @@ pub fn verify_findings(db: &dyn salsa::Database, piece: Piece) -> Vec<Instructio
     ir::verify(block(db, piece), surroundings(db, piece))
 }
 
-/// What is wrong between a module's header and its computations.
+/// What is wrong between a module's header and its computations, by piece.
 #[salsa::tracked]
 pub fn module_verify_findings(db: &dyn salsa::Database, file: File) -> Vec<ModuleFinding> {
     let module = module(db, file);
     let called = |index: ComputationIndex| called(db, file, module, index);
-    ir::verify_module(module, &called)
+    let mut findings = ir::verify_module(module, &called);
+    findings.sort_by_key(|finding| finding.segment.piece);
+    findings
 }

@@ -54,16 +54,23 @@ pub(crate) fn diagnostics_in(context: &FileContext<'_>, piece: usize, depth: Dep
     }
     let links = db::link_findings(context.db, context.view.file.pieces(context.db)[piece]);
     of_piece.extend(block.findings.iter().chain(links).map(|f| diagnostic(context, piece, f)));
-    let of_module = context.module().findings.iter().filter(|f| f.segment.piece == piece);
+    let of_module = between_pieces(&context.module().findings, piece).iter();
     of_piece.extend(of_module.map(|f| module_diagnostic(context, f, true)));
     if depth == Depth::Verifier {
         let verified = db::verify_findings(context.db, context.view.file.pieces(context.db)[piece]);
         of_piece.extend(verified.iter().map(|f| instruction_diagnostic(context, piece, f)));
-        let module_verified = db::module_verify_findings(context.db, context.view.file).iter();
-        let here = module_verified.filter(|f| f.segment.piece == piece);
+        let of_header = db::module_verify_findings(context.db, context.view.file);
+        let here = between_pieces(of_header, piece).iter();
         of_piece.extend(here.map(|f| module_diagnostic(context, f, false)));
     }
     of_piece
+}
+
+/// Those findings that are shown in a piece, of a list that is ordered by piece.
+fn between_pieces(findings: &[ModuleFinding], piece: usize) -> &[ModuleFinding] {
+    let first = findings.partition_point(|finding| finding.segment.piece < piece);
+    let count = findings[first..].partition_point(|finding| finding.segment.piece == piece);
+    &findings[first..first + count]
 }
 
 /// A file of HLO must have a computation.

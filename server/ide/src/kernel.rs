@@ -126,11 +126,9 @@ impl<'a> FileContext<'a> {
     pub(crate) fn launches_kernels(&self, segment: SegmentRef) -> bool {
         let module = self.module();
         let Some(index) = module.computation_of(segment) else { return false };
-        let pieces = self.view.file.pieces(self.db);
-        let has_fusion = (module.computations[index].segments.iter())
-            .filter_map(|s| Some((*pieces.get(s.piece)?, s.computation)))
-            .any(|(piece, id)| db::fusing_computations(self.db, piece).binary_search(&id).is_ok());
-        has_fusion && !self.is_of_cpu() && self.is_run_as_written(segment)
+        db::has_fusions(self.db, self.view.file)[index]
+            && !self.is_of_cpu()
+            && self.is_run_as_written(segment)
     }
 
     /// The entry, bodies of loops, branches, called computations; not the computations of fusions or

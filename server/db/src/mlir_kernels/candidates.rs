@@ -46,14 +46,27 @@ pub fn why_no_kernel<'t>(ops: impl Iterator<Item = &'t str>) -> Option<NoKernel>
     (!works).then_some(NoKernel::NothingComputed)
 }
 
+/// Whether some op of the piece has an HLO equivalent.
+#[salsa::tracked(returns(copy))]
+pub fn mlir_holds_hlo_ops(db: &dyn salsa::Database, piece: Piece) -> bool {
+    let read = mlir_piece(db, piece);
+    let (parse, text) = (&read.parse, &read.text);
+    let is_of_hlo = |name: &str| ["stablehlo.", "mhlo.", "chlo."].iter().any(|d| name.starts_with(d));
+    may_hold_hlo(text) && (0..parse.ops.len() as OpId).any(|id| is_of_hlo(parse.name(id, text)))
+}
+
+/// Most text of other dialects has no such op at all, which is seen without a look at each of its ops.
+fn may_hold_hlo(text: &str) -> bool {
+    memmem::find(text.as_bytes(), b"hlo.").is_some()
+}
+
 /// The functions that start in a piece and may be one kernel each, in the order of the text. Of one that goes on in other pieces
 /// these tell.
 #[salsa::tracked]
 pub fn mlir_kernel_candidates(db: &dyn salsa::Database, piece: Piece) -> Arc<Vec<OpId>> {
     let read = mlir_piece(db, piece);
     let parse = &read.parse;
-    // Most text of other dialects has no such op at all, which is seen without a look at each of its ops.
-    let has_hlo = memmem::find(read.text.as_bytes(), b"hlo.").is_some();
+    let has_hlo = may_hold_hlo(&read.text);
     if !has_hlo && parse.cut_bodies().iter().all(Option::is_none) {
         return Arc::default();
     }

@@ -27,13 +27,10 @@ pub(crate) const STABLEHLO: Target =
     Target { title: "Convert to StableHLO", name: "stablehlo", extension: "mlir" };
 pub(crate) const HLO: Target = Target { title: "Convert to HLO", name: "converted", extension: "hlo" };
 
-/// Whether some op has an HLO equivalent. A file has such an op early, or none.
+/// Whether some op has an HLO equivalent.
 pub(crate) fn holds_hlo_ops(context: &FileContext<'_>) -> bool {
-    (0..context.pieces()).any(|piece| {
-        let read = context.mlir_piece(piece);
-        let mut names = (0..read.parse.ops.len() as mlir::OpId).map(|id| read.parse.name(id, &read.text));
-        names.any(|name| ["stablehlo.", "mhlo.", "chlo."].iter().any(|dialect| name.starts_with(dialect)))
-    })
+    let mut pieces = context.view.file.pieces(context.db).iter();
+    pieces.any(|&piece| db::mlir_holds_hlo_ops(context.db, piece))
 }
 
 #[cfg(test)]

@@ -3,27 +3,24 @@
 use ir::Remedy;
 
 use super::{Actions, Change, CodeActionKind};
-use crate::diagnostics::{Depth, diagnostics};
+use crate::diagnostics::{Depth, diagnostics_in};
 use crate::locate::FileContext;
 use crate::repairs::{self, repairs_of};
-use crate::{QuickFix, TextEdit, TextRange};
+use crate::{Diagnostic, QuickFix, TextEdit, TextRange};
 
-/// The number of diagnostics examined.
+/// The number of quick fixes applied to all of a file.
 const LIMIT: usize = 10_000;
 /// The number of quick fixes offered at one position.
 const OFFERED: usize = 16;
 
 pub(super) fn repair(context: &FileContext<'_>, range: &TextRange, actions: &mut Actions<'_>) {
     let touches = |place: &TextRange| place.start <= range.end && range.start <= place.end;
-    let found = diagnostics(context, Depth::Verifier, LIMIT).shown;
-    let fixes = found.iter().filter_map(|d| Some((d, d.fix.as_ref()?)));
-    for (n, (finding, fix)) in fixes.clone().filter(|(d, _)| touches(&d.range)).take(OFFERED).enumerate() {
-        actions.offer(
-            format!("{}-{n}", finding.code),
-            sentence(&fix.title),
-            CodeActionKind::QuickFix,
-            || Some(Change::Edits(fix.edits.clone())),
-        );
+    // A diagnostic at the end of a piece touches a range at the start of the next one.
+    let nearby = context.pieces_in(&(range.start.saturating_sub(1)..range.end + 1));
+    let fixes = nearby.flat_map(|piece| fixes_of(context, piece)).filter(|(d, _)| touches(&d.range));
+    for (n, (finding, fix)) in fixes.take(OFFERED).enumerate() {
+        let (id, title) = (format!("{}-{n}", finding.code), sentence(&fix.title));
+        actions.offer(id, title, CodeActionKind::QuickFix, || Some(Change::Edits(fix.edits)));
     }
     let mut offered = 0;
     for piece in context.pieces_in(range) {
@@ -45,15 +42,31 @@ pub(super) fn repair(context: &FileContext<'_>, range: &TextRange, actions: &mut
             offered += 1;
         }
     }
-    let has_repair = || (0..context.pieces()).any(|piece| repairs_of(context, piece).next().is_some());
-    if fixes.clone().next().is_some() || has_repair() {
+    context.view.check_ahead(context.db);
+    let is_repairable =
+        |piece| !fixes_of(context, piece).is_empty() || repairs_of(context, piece).next().is_some();
+    if (0..context.pieces()).any(is_repairable) {
         actions.offer(
             "fix-all",
             "Repair all that can be repaired safely",
             CodeActionKind::SourceFixAll,
-            || Some(Change::Edits(all(context, fixes.map(|(_, fix)| fix)))).filter(is_change),
+            || Some(Change::Edits(all(context))).filter(is_change),
         );
     }
+}
+
+/// The diagnostics of a piece with a quick fix, in text order.
+fn fixes_of(context: &FileContext<'_>, piece: usize) -> Vec<(Diagnostic, QuickFix)> {
+    let input = context.view.file.pieces(context.db)[piece];
+    let findings = context.block(piece).findings.iter().chain(db::link_findings(context.db, input));
+    let verified = db::verify_findings(context.db, input).iter();
+    // Most pieces have none, and need no diagnostics.
+    if !findings.map(|f| &f.fix).chain(verified.map(|f| &f.fix)).any(Option::is_some) {
+        return Vec::new();
+    }
+    let mut found = diagnostics_in(context, piece, Depth::Verifier);
+    found.sort_by_key(|d| (d.range.start, d.range.end));
+    found.into_iter().filter_map(|mut d| d.fix.take().map(|fix| (d, fix))).collect()
 }
 
 fn is_change(change: &Change) -> bool {
@@ -66,19 +79,20 @@ fn sentence(title: &str) -> String {
 }
 
 /// The repairs of warnings, and of those errors whose ranges they do not touch.
-fn all<'a>(context: &FileContext<'_>, fixes: impl Iterator<Item = &'a QuickFix>) -> Vec<TextEdit> {
+fn all(context: &FileContext<'_>) -> Vec<TextEdit> {
     let repairs: Vec<_> = (0..context.pieces())
         .flat_map(|piece| repairs_of(context, piece).map(|(_, repair)| repair).collect::<Vec<_>>())
         .collect();
     let mut edits = repairs::edits(context, &repairs);
-    for fix in fixes {
+    let fixes = (0..context.pieces()).flat_map(|piece| fixes_of(context, piece));
+    for (_, fix) in fixes.take(LIMIT) {
         cancel::check();
         let is_free = |edit: &TextEdit| {
             let at = edits.partition_point(|e| e.range.end < edit.range.start);
             edits.get(at).is_none_or(|next| edit.range.end < next.range.start)
         };
         if fix.edits.iter().all(is_free) {
-            edits.extend(fix.edits.iter().cloned());
+            edits.extend(fix.edits);
             edits.sort_by_key(|edit| (edit.range.start, edit.range.end));
         }
     }
