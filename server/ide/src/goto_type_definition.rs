@@ -7,7 +7,7 @@
 //! - of the second half of an asynchronous pair: the first half;
 //! - of everything else: the instruction itself, which states its own shape.
 
-use ir::Opcode;
+use ir::{Opcode, Phase, op_info};
 use syntax::hlo::{AttributeKey, ValueNode};
 
 use crate::hlo::definitions::{argument_targets, instruction_target};
@@ -49,16 +49,7 @@ fn targets(context: &FileContext<'_>, origin: &TextRange, at: InstructionRef) ->
             .into_iter()
             .map(|e| instruction_target(context, origin.clone(), e))
             .collect(),
-        Some(
-            Opcode::AsyncUpdate
-            | Opcode::AsyncDone
-            | Opcode::AllGatherDone
-            | Opcode::AllReduceDone
-            | Opcode::CollectivePermuteDone
-            | Opcode::CopyDone
-            | Opcode::SendDone
-            | Opcode::RecvDone,
-        ) => {
+        Some(opcode) if matches!(op_info(opcode).phase, Phase::Update | Phase::Done { .. }) => {
             let start = context.definition(at, 0).into_iter();
             start.map(|s| instruction_target(context, origin.clone(), s)).collect()
         }

@@ -1,5 +1,6 @@
 //! The attributes of one op, typed and owned: what `indexing` reads.
 
+mod groups;
 mod value;
 mod view;
 
@@ -139,6 +140,12 @@ impl Attributes {
     /// See [`AttributeView::replica_group_size`].
     pub fn replica_group_size(&self) -> Option<i64> {
         self.view().replica_group_size()
+    }
+
+    /// The devices of each group of `replica_groups`; empty where the attribute is absent. `None` for a mesh, and for more
+    /// than 2^20 devices.
+    pub fn replica_groups(&self) -> Option<Vec<Vec<i64>>> {
+        groups::groups(self.text(AttributeKey::ReplicaGroups).unwrap_or("{}"))
     }
 
     /// `source_target_pairs`, as (source, target). Nothing where a part is no pair.

@@ -35,7 +35,7 @@ pub use module::{
     Alias, ComputationIndex, Module, ModuleComputation, ModuleFinding, ModuleSettings, SegmentRef, Slot,
 };
 pub use names::NameTable;
-pub use op_table::{Arity, Counterpart, OpInfo, Page, Parameters, is_elementwise, op_info};
+pub use op_table::{Arity, Counterpart, OpInfo, Page, Parameters, Phase, halves, is_elementwise, op_info};
 pub use print::{PrintOptions, TextTooLarge, print_fragment, print_module};
 pub use shape::{ArrayShape, Layout, Shape, Tile, UNBOUNDED};
 pub use syntax::hlo::{AttributeKey, ElementType, Opcode};

@@ -2,12 +2,16 @@
 //!
 //! Sources: XLA `hlo/parser/hlo_parser.cc` (CreateInstruction) for operands and attributes, `hlo/ir/hlo_opcode.h`.
 
+mod arithmetic;
 mod collectives;
 mod control;
 mod elementwise;
+mod functions;
 mod linear_algebra;
 mod movement;
 mod rows;
+mod transfers;
+mod values;
 
 use syntax::hlo::{AttributeKey, Opcode};
 
@@ -38,6 +42,7 @@ pub struct OpInfo {
     pub has_side_effect: bool,
     /// Whether devices exchange data: a collective op, or the half that starts one.
     pub is_collective: bool,
+    pub phase: Phase,
     /// Which operands the parameters of a called computation stand for.
     pub parameters: Parameters,
     /// Why XLA has no map from the output to the operands, if it has none.
@@ -91,6 +96,19 @@ pub enum Parameters {
     Combination,
 }
 
+/// Which part of an operation an opcode is. Between a start and its done, other ops run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Phase {
+    /// All of it.
+    Whole,
+    /// The start of the op `of`, if it starts a certain one. `done` waits for it.
+    Start { of: Option<Opcode>, done: Opcode },
+    /// A step between start and done.
+    Update,
+    /// Waits for the result of `start`.
+    Done { start: Opcode },
+}
+
 /// The page of the documentation that describes an opcode, and the anchor on it.
 #[derive(Debug, Clone, Copy)]
 pub enum Page {
@@ -108,7 +126,7 @@ pub enum Counterpart {
     Stablehlo(&'static str),
     /// The MHLO op of this name takes the same operands, and no attribute.
     Mhlo(&'static str),
-    /// Attributes or operands are written in another form: `mlir_hlo::op_table` has the ops.
+    /// `mlir_hlo::op_table` has the ops, because attributes or operands are written in another form. The default of a row.
     Table,
 }
 
@@ -134,8 +152,24 @@ pub fn is_elementwise(opcode: Opcode) -> bool {
     op_info(opcode).is_elementwise
 }
 
-const FAMILIES: [&[OpInfo]; 5] =
-    [elementwise::ROWS, movement::ROWS, linear_algebra::ROWS, collectives::ROWS, control::ROWS];
+/// Returns the opcodes that start `opcode` and wait for it; `None` for ops without halves of their own.
+pub fn halves(opcode: Opcode) -> Option<(Opcode, Opcode)> {
+    Opcode::ALL.iter().find_map(|&start| match op_info(start).phase {
+        Phase::Start { of, done } if of == Some(opcode) => Some((start, done)),
+        _ => None,
+    })
+}
+
+const FAMILIES: [&[OpInfo]; 8] = [
+    arithmetic::ROWS,
+    functions::ROWS,
+    movement::ROWS,
+    linear_algebra::ROWS,
+    values::ROWS,
+    collectives::ROWS,
+    transfers::ROWS,
+    control::ROWS,
+];
 
 /// The rows by opcode. An opcode without a row, or with two, does not compile.
 static TABLE: [OpInfo; Opcode::ALL.len()] = {
@@ -224,6 +258,23 @@ mod tests {
                 Arity::Even | Arity::Odd => assert_eq!(repeated, 2, "{opcode}"),
                 Arity::AtLeast(n) => assert!(row.operands.len() >= n, "{opcode}"),
                 Arity::Any => {}
+            }
+        }
+    }
+
+    #[test]
+    fn halves_name_each_other() {
+        for &opcode in Opcode::ALL {
+            match op_info(opcode).phase {
+                Phase::Start { of, done } => {
+                    assert_eq!(op_info(done).phase, Phase::Done { start: opcode });
+                    assert!(of.is_none_or(|of| halves(of) == Some((opcode, done))), "{opcode}");
+                }
+                Phase::Done { start } => {
+                    let phase = op_info(start).phase;
+                    assert!(matches!(phase, Phase::Start { done, .. } if done == opcode), "{opcode}");
+                }
+                Phase::Whole | Phase::Update => {}
             }
         }
     }

@@ -31,7 +31,7 @@ use crate::attributes::{AttributeView, Callee};
 use crate::block::{Block, OperandRef};
 use crate::finding::{Anchor, Fix, InstructionFinding, Part, Severity};
 use crate::infer::{Called, CalleePart, Given, Problem, result_shape};
-use crate::op_table::op_info;
+use crate::op_table::{Phase, op_info};
 use crate::shape::Shape;
 pub use calls::frontend_attribute;
 pub use module::verify_module;
@@ -246,11 +246,11 @@ impl<'a> Verifier<'a> {
 
     /// Whether this is the second half of an op whose first half was told to be wrong: what does not fit follows from that.
     fn ends_what_is_wrong(&self, subject: &Subject<'_>) -> bool {
-        use Opcode::{AllGatherDone, AllReduceDone, AsyncDone, AsyncUpdate, CollectivePermuteDone, CopyDone};
-        let is_second = matches!(
-            subject.opcode,
-            AllGatherDone | AllReduceDone | AsyncDone | AsyncUpdate | CollectivePermuteDone | CopyDone
-        );
+        let is_second = match op_info(subject.opcode).phase {
+            Phase::Whole | Phase::Start { .. } => false,
+            Phase::Done { start: Opcode::Send | Opcode::Recv } => false,
+            Phase::Update | Phase::Done { .. } => true,
+        };
         let start = self.operand_id(subject, 0).filter(|_| is_second);
         start.is_some_and(|start| self.findings.iter().any(|f| f.instruction == start))
     }

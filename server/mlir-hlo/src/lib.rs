@@ -6,6 +6,7 @@
 //!
 //! Architecture Invariant: no salsa, no files. What is written parses and verifies.
 
+mod custom_form;
 mod dimension_lists;
 mod dot_algorithms;
 mod environment;
@@ -32,6 +33,7 @@ mod to_hlo;
 mod to_mlir;
 mod types;
 
+pub use custom_form::{CustomForm, Piece, Types, custom_form};
 pub use environment::{Declared, Environment, Slice};
 pub use hlo_instructions::{HloInstructions, hlo_instructions};
 pub use hlo_op::{HloOp, hlo_op, is_checked_as_hlo};

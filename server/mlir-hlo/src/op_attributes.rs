@@ -23,6 +23,7 @@ pub(crate) const IOTA: &[AttributeRow] = &[at("iota_dimension", "dim", K::IotaDi
 pub(crate) const BROADCAST_DIMENSIONS: &[AttributeRow] =
     &[at("broadcast_dimensions", "dims", K::Dimensions, Form::Ints, Always)];
 pub(crate) const CHANNEL: AttributeRow = at("channel_handle", "", K::ChannelId, Form::Channel, Sometimes);
+pub(crate) const TRANSFER_CHANNEL: AttributeRow = AttributeRow { need: Unless(0), ..CHANNEL };
 pub(crate) const GROUPS: AttributeRow = at("replica_groups", "", K::ReplicaGroups, Form::Groups, Always);
 pub(crate) const GLOBAL_IDS: AttributeRow =
     at("use_global_device_ids", "", K::UseGlobalDeviceIds, Form::Flag, Sometimes);

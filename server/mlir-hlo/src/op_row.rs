@@ -85,6 +85,8 @@ pub(crate) enum Pretty {
     Slice,
     /// `stablehlo.iota dim = 0 : T`
     Iota,
+    /// `stablehlo.constant dense<0> : T`
+    Constant,
     /// `stablehlo.reduce_precision %a, format = e5m10 : T`
     ReducePrecision,
 }
@@ -173,11 +175,26 @@ pub(crate) enum Form {
 impl OpRow {
     /// With its dialect.
     pub fn full_name(&self) -> String {
-        let dialect = match self.dialect {
+        format!("{}.{}", self.dialect.name(), self.name)
+    }
+}
+
+impl Dialect {
+    pub fn name(self) -> &'static str {
+        match self {
             Dialect::Stablehlo => "stablehlo",
             Dialect::Mhlo => "mhlo",
-        };
-        format!("{dialect}.{}", self.name)
+        }
+    }
+}
+
+impl Need {
+    /// The value that HLO omits.
+    pub fn usual(self) -> Option<i64> {
+        match self {
+            Need::Unless(usual) => Some(usual),
+            Need::Always | Need::Sometimes | Need::HloAlways => None,
+        }
     }
 }
 

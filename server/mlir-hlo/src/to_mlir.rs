@@ -8,13 +8,14 @@ mod constants;
 mod control_flow;
 mod dimension_numbers;
 mod function;
-mod groups;
 mod header;
 mod host;
 mod locations;
+mod matrices;
 mod module;
 mod ops;
 mod pretty;
+mod statement;
 mod values;
 mod windows;
 

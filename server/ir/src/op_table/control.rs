@@ -4,9 +4,9 @@ use syntax::hlo::AttributeKey::*;
 use syntax::hlo::Opcode;
 
 use super::Counterpart::{Mhlo, Stablehlo};
-use super::Page::Xla;
+use super::Page::{StableHlo, Xla};
 use super::rows::op;
-use super::{Arity, Counterpart, OpInfo, Parameters};
+use super::{Arity, OpInfo, Parameters, Phase};
 use crate::cost::{Callees, Traffic};
 use crate::infer::{ShapeRule, calls};
 use crate::shape::Shape;
@@ -43,8 +43,8 @@ pub(super) const ROWS: &[OpInfo] = &[
         usual: &[Calls],
         has_side_effect: true,
         without_map: "the wrapped computation is not at hand",
-        counterpart: Counterpart::Table,
         detail: "The result is a tuple of operands, results and context. `X-start` is short for one that wraps X.",
+        phase: Phase::Start { of: None, done: Opcode::AsyncDone },
         ..op(
             Opcode::AsyncStart,
             &["operands…"],
@@ -59,7 +59,7 @@ pub(super) const ROWS: &[OpInfo] = &[
         mixes_precision: true,
         has_side_effect: true,
         without_map: "the wrapped computation is not at hand",
-        counterpart: Counterpart::Table,
+        phase: Phase::Update,
         ..op(Opcode::AsyncUpdate, &["start"], Xla("async"), "A step of an asynchronous computation.")
     },
     OpInfo {
@@ -68,7 +68,7 @@ pub(super) const ROWS: &[OpInfo] = &[
         traffic: Traffic::Nothing,
         mixes_precision: true,
         has_side_effect: true,
-        counterpart: Counterpart::Table,
+        phase: Phase::Done { start: Opcode::AsyncStart },
         ..op(
             Opcode::AsyncDone,
             &["start"],
@@ -86,7 +86,6 @@ pub(super) const ROWS: &[OpInfo] = &[
         parameters: Parameters::Operands,
         mixes_precision: true,
         without_map: "the called computation is not looked into",
-        counterpart: Counterpart::Table,
         ..op(Opcode::Call, &["arguments…"], Xla("call"), "The result of `to_apply` for these arguments.")
     },
     OpInfo {
@@ -99,7 +98,6 @@ pub(super) const ROWS: &[OpInfo] = &[
         mixes_precision: true,
         usual: &[BranchComputations],
         without_map: "what is read depends on the branch taken",
-        counterpart: Counterpart::Table,
         detail: "A `pred` chooses true or false, an `s32` the branch of that number (out of range: the last). Each branch \
          takes one operand.",
         ..op(
@@ -131,7 +129,6 @@ pub(super) const ROWS: &[OpInfo] = &[
         parameters: Parameters::Operands,
         mixes_precision: true,
         without_map: "what a custom call reads is not known",
-        counterpart: Counterpart::Table,
         detail: "XLA knows nothing of it but shapes. Without `custom_call_has_side_effect=true` it may be removed or done once.",
         ..op(
             Opcode::CustomCall,
@@ -149,7 +146,6 @@ pub(super) const ROWS: &[OpInfo] = &[
         parameters: Parameters::Operands,
         mixes_precision: true,
         without_map: "the called computation is not at hand",
-        counterpart: Counterpart::Table,
         detail: "Values inside it stay in registers; only operands and results are in memory. `kind` says how it is built.",
         ..op(Opcode::Fusion, &["operands…"], Xla("fusion"), "A computation that becomes one kernel.")
     },
@@ -157,7 +153,6 @@ pub(super) const ROWS: &[OpInfo] = &[
         traffic: Traffic::Nothing,
         shape: ShapeRule::Of(calls::first),
         mixes_precision: true,
-        counterpart: Counterpart::Table,
         ..op(
             Opcode::OptBarrier,
             &["operand"],
@@ -173,7 +168,6 @@ pub(super) const ROWS: &[OpInfo] = &[
         parameters: Parameters::Operands,
         mixes_precision: true,
         without_map: "a loop reads what its body reads in each turn",
-        counterpart: Counterpart::Table,
         detail: "State, result and the parameter of both computations have one shape. `known_trip_count` of the backend \
          config tells the number of turns where the compiler knows it.",
         ..op(
@@ -181,6 +175,19 @@ pub(super) const ROWS: &[OpInfo] = &[
             &["initial state"],
             Xla("while"),
             "`body` applied to the state as long as `condition` holds.",
+        )
+    },
+    OpInfo {
+        required: &[Domain],
+        traffic: Traffic::Nothing,
+        shape: ShapeRule::Of(calls::first),
+        mixes_precision: true,
+        detail: "Moves nothing; passes remove it.",
+        ..op(
+            Opcode::Domain,
+            &["operand"],
+            StableHlo("ops"),
+            "The operand, at the border between two shardings.",
         )
     },
 ];

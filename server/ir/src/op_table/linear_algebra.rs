@@ -1,21 +1,23 @@
 //! Contractions, reductions, windows, decompositions.
 
-use syntax::hlo::AttributeKey::*;
-use syntax::hlo::{ElementType, Opcode};
+use syntax::hlo::AttributeKey::{self, *};
+use syntax::hlo::Opcode;
 
-use super::Counterpart::Stablehlo;
-use super::Page::{StableHlo, Xla};
+use super::Page::Xla;
 use super::rows::op;
 use super::{Arity, Counterpart, OpInfo, Parameters};
 use crate::cost::{Callees, Flops, Traffic};
-use crate::infer::{ShapeRule, algebra, array, calls, contractions, windows};
+use crate::infer::{ShapeRule, algebra, contractions, windows};
+
+/// The dimensions and the precision of a dot.
+const DOT: &[AttributeKey] =
+    &[LhsContractingDims, RhsContractingDims, LhsBatchDims, RhsBatchDims, OperandPrecision, Algorithm];
 
 pub(super) const ROWS: &[OpInfo] = &[
     OpInfo {
         required: &[Epsilon, FeatureIndex],
         shape: ShapeRule::ByOpcode(algebra::batch_norm),
         without_map: "a batch norm is analysed after its expansion",
-        counterpart: Counterpart::Table,
         detail: "For the operand, scale and offset. All but the first and last operand are vectors over the feature dimension.",
         ..op(
             Opcode::BatchNormGrad,
@@ -28,7 +30,6 @@ pub(super) const ROWS: &[OpInfo] = &[
         required: &[Epsilon, FeatureIndex],
         shape: ShapeRule::ByOpcode(algebra::batch_norm),
         without_map: "a batch norm is analysed after its expansion",
-        counterpart: Counterpart::Table,
         detail: "scale · (operand - mean) / √(variance + epsilon) + offset, per feature.",
         ..op(
             Opcode::BatchNormInference,
@@ -41,7 +42,6 @@ pub(super) const ROWS: &[OpInfo] = &[
         required: &[Epsilon, FeatureIndex],
         shape: ShapeRule::ByOpcode(algebra::batch_norm),
         without_map: "a batch norm is analysed after its expansion",
-        counterpart: Counterpart::Table,
         detail: "A tuple: the normalised array, the means and the variances per feature.",
         ..op(
             Opcode::BatchNormTraining,
@@ -57,7 +57,6 @@ pub(super) const ROWS: &[OpInfo] = &[
         shape: ShapeRule::Of(algebra::cholesky),
         usual: &[Lower],
         without_map: "every output element depends on many inputs",
-        counterpart: Counterpart::Table,
         detail: "L with operand = L·Lᴴ, or U with Uᴴ·U where `lower=false`; the other triangle of the result is undefined.",
         ..op(
             Opcode::Cholesky,
@@ -83,7 +82,6 @@ pub(super) const ROWS: &[OpInfo] = &[
         shape: ShapeRule::Of(contractions::convolution),
         mixes_precision: true,
         usual: &[Window],
-        counterpart: Counterpart::Table,
         detail: "`dim_labels` names the dimensions of input, kernel and output: b batch, f feature, i and o kernel features, \
          digits the spatial ones.",
         ..op(
@@ -110,7 +108,6 @@ pub(super) const ROWS: &[OpInfo] = &[
         mixes_precision: true,
         always_printed: &[LhsContractingDims, RhsContractingDims],
         usual: &[LhsContractingDims, RhsContractingDims],
-        counterpart: Counterpart::Table,
         detail: "Result dimensions: batch, then the rest of lhs, then the rest of rhs.",
         ..op(
             Opcode::Dot,
@@ -124,7 +121,6 @@ pub(super) const ROWS: &[OpInfo] = &[
         flops: Flops::Fft,
         shape: ShapeRule::Of(algebra::fft),
         without_map: "every output element depends on many inputs",
-        counterpart: Counterpart::Table,
         detail: "`fft_length` has 1 to 3 lengths. RFFT keeps n/2 + 1 of the last; IRFFT is the way back.",
         ..op(Opcode::Fft, &["operand"], Xla("fft"), "Fourier transform of the innermost dimensions.")
     },
@@ -143,7 +139,6 @@ pub(super) const ROWS: &[OpInfo] = &[
         always_printed: &[LhsContractingDims, RhsContractingDims],
         usual: &[LhsContractingDims, RhsContractingDims],
         without_map: "the groups of a ragged dot are runtime values",
-        counterpart: Counterpart::Table,
         detail: "`lhs_ragged_dims` is the dimension that `group sizes` cuts; `rhs_group_dims` selects the group's matrix.",
         ..op(
             Opcode::RaggedDot,
@@ -158,7 +153,6 @@ pub(super) const ROWS: &[OpInfo] = &[
         callees: Callees::Reduce,
         shape: ShapeRule::Of(windows::reduce),
         parameters: Parameters::Reduction,
-        counterpart: Counterpart::Table,
         detail: "`to_apply` takes accumulators, then elements; the order is not defined. n inputs make a tuple of n.",
         ..op(
             Opcode::Reduce,
@@ -176,7 +170,6 @@ pub(super) const ROWS: &[OpInfo] = &[
         parameters: Parameters::Reduction,
         mixes_precision: true,
         usual: &[Window],
-        counterpart: Counterpart::Table,
         detail: "Padding counts as the init value.",
         ..op(
             Opcode::ReduceWindow,
@@ -186,20 +179,14 @@ pub(super) const ROWS: &[OpInfo] = &[
         )
     },
     OpInfo {
-        optional: &[
-            LhsContractingDims,
-            RhsContractingDims,
-            LhsBatchDims,
-            RhsBatchDims,
-            OperandPrecision,
-            Algorithm,
-        ],
+        optional: DOT,
         flops: Flops::Dot,
         shape: ShapeRule::Of(contractions::scaled_dot),
         mixes_precision: true,
         always_printed: &[LhsContractingDims, RhsContractingDims],
         usual: &[LhsContractingDims, RhsContractingDims],
         detail: "Each scale holds for a block of its operand along the contracting dimension.",
+        counterpart: Counterpart::None,
         ..op(
             Opcode::ScaledDot,
             &["lhs", "rhs", "lhs scale", "rhs scale"],
@@ -213,7 +200,6 @@ pub(super) const ROWS: &[OpInfo] = &[
         optional: &[IsReverse, IsAssociative],
         shape: ShapeRule::Of(windows::scan),
         mixes_precision: true,
-        counterpart: Counterpart::Table,
         detail: "Operands are inputs and initial carries; the result holds all outputs and the last carries.",
         ..op(
             Opcode::Scan,
@@ -229,7 +215,6 @@ pub(super) const ROWS: &[OpInfo] = &[
         shape: ShapeRule::Of(windows::select_and_scatter),
         usual: &[Window],
         without_map: "select-and-scatter: output to operand depends on the values",
-        counterpart: Counterpart::Table,
         detail: "The gradient of a pooling.",
         ..op(
             Opcode::SelectAndScatter,
@@ -245,39 +230,12 @@ pub(super) const ROWS: &[OpInfo] = &[
         shape: ShapeRule::Of(algebra::triangular_solve),
         usual: &[LeftSide, Lower, TransposeA],
         without_map: "every output element depends on many inputs",
-        counterpart: Counterpart::Table,
         detail: "Reads one triangle of a; `transpose_a` says what op is.",
         ..op(
             Opcode::TriangularSolve,
             &["a", "b"],
             Xla("triangularsolve"),
             "x of op(a)·x = b, or of x·op(a) = b where `left_side=false`.",
-        )
-    },
-    OpInfo {
-        traffic: Traffic::Nothing,
-        shape: ShapeRule::Of(|_| Ok(array(ElementType::U32, Vec::new()))),
-        counterpart: Stablehlo("partition_id"),
-        ..op(Opcode::PartitionId, &[], Xla("partitionid"), "Number of this partition, `u32[]`.")
-    },
-    OpInfo {
-        traffic: Traffic::Nothing,
-        shape: ShapeRule::Of(|_| Ok(array(ElementType::U32, Vec::new()))),
-        counterpart: Stablehlo("replica_id"),
-        ..op(Opcode::ReplicaId, &[], Xla("replicaid"), "Number of this replica, `u32[]`.")
-    },
-    OpInfo {
-        required: &[Domain],
-        traffic: Traffic::Nothing,
-        shape: ShapeRule::Of(calls::first),
-        mixes_precision: true,
-        counterpart: Counterpart::Table,
-        detail: "Moves nothing; passes remove it.",
-        ..op(
-            Opcode::Domain,
-            &["operand"],
-            StableHlo("ops"),
-            "The operand, at the border between two shardings.",
         )
     },
 ];

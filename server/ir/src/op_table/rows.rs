@@ -2,9 +2,12 @@
 
 use syntax::hlo::{AttributeKey, Opcode};
 
-use super::{Arity, Counterpart, OpInfo, Page, Parameters};
+use super::{Arity, Counterpart, OpInfo, Page, Parameters, Phase};
 use crate::cost::{Callees, Flops, Traffic};
 use crate::infer::{ElementTypes, ResultType, ShapeRule, elementwise};
+
+/// The reason that an op has no map where its row gives none.
+pub(super) const NO_MAP: &str = "this op has no indexing map";
 
 /// An op with one operand for each name.
 pub(super) const fn op(
@@ -25,8 +28,9 @@ pub(super) const fn op(
         is_elementwise: matches!(opcode, crate::elementwise!()),
         has_side_effect: false,
         is_collective: false,
+        phase: Phase::Whole,
         parameters: Parameters::None,
-        without_map: "this op has no indexing map",
+        without_map: NO_MAP,
         takes: ElementTypes::Any,
         gives: ResultType::OfOperands,
         shape: ShapeRule::WRITTEN,
@@ -34,7 +38,7 @@ pub(super) const fn op(
         flops: Flops::Nothing,
         traffic: Traffic::OperandsAndResult,
         callees: Callees::Nothing,
-        counterpart: Counterpart::None,
+        counterpart: Counterpart::Table,
         summary,
         detail: "",
         page,
@@ -85,5 +89,23 @@ pub(super) const fn binary(
         flops: Flops::PerElement,
         counterpart,
         ..op(opcode, &["lhs", "rhs"], page, summary)
+    }
+}
+
+/// An op that waits for what `start` began.
+pub(super) const fn done(
+    opcode: Opcode,
+    start: Opcode,
+    operands: &'static [&'static str],
+    page: Page,
+    summary: &'static str,
+) -> OpInfo {
+    OpInfo {
+        phase: Phase::Done { start },
+        traffic: Traffic::Nothing,
+        mixes_precision: true,
+        has_side_effect: true,
+        counterpart: Counterpart::None,
+        ..op(opcode, operands, page, summary)
     }
 }

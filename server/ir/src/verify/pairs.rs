@@ -8,40 +8,32 @@ use rustc_hash::FxHashMap;
 use super::{Subject, Verifier};
 use crate::attributes::number_lists;
 use crate::finding::{Part, Severity};
+use crate::op_table::{Phase, op_info};
 use crate::shape::Shape;
 
 impl Verifier<'_> {
     pub(super) fn check_pairs(&mut self, subject: &Subject<'_>) {
-        use Opcode::*;
-        match subject.opcode {
-            AllReduceStart => self.expect_user(subject, &[AllReduceDone]),
-            AllGatherStart => self.expect_user(subject, &[AllGatherDone]),
-            CopyStart => self.expect_user(subject, &[CopyDone]),
-            CollectivePermuteStart => self.expect_user(subject, &[CollectivePermuteDone]),
-            Send => {
-                self.expect_user(subject, &[SendDone, Tuple]);
-                self.check_transfer_cycle(subject);
-            }
-            Recv => {
-                self.expect_user(subject, &[RecvDone, Tuple]);
-                self.check_transfer_cycle(subject);
-            }
-            AllReduceDone => self.expect_start(subject, &[AllReduceStart]),
-            AllGatherDone => self.expect_start(subject, &[AllGatherStart]),
-            CopyDone => self.expect_start(subject, &[CopyStart]),
-            CollectivePermuteDone => self.expect_start(subject, &[CollectivePermuteStart]),
-            SendDone => self.expect_start(subject, &[Send, GetTupleElement]),
-            RecvDone => self.expect_start(subject, &[Recv, GetTupleElement]),
-            AsyncStart => {
-                self.check_async_start(subject);
-                self.expect_one_step(subject);
-            }
-            AsyncUpdate => {
+        match op_info(subject.opcode).phase {
+            Phase::Whole => {}
+            Phase::Update => {
                 self.check_async_chain(subject);
                 self.expect_one_step(subject);
             }
-            AsyncDone => self.check_async_chain(subject),
-            _ => {}
+            Phase::Start { done: Opcode::AsyncDone, .. } => {
+                self.check_async_start(subject);
+                self.expect_one_step(subject);
+            }
+            Phase::Done { start: Opcode::AsyncStart } => self.check_async_chain(subject),
+            // Loops carry transfers in tuples.
+            Phase::Start { done, .. } if is_transfer(subject.opcode) => {
+                self.expect_user(subject, &[done, Opcode::Tuple]);
+                self.check_transfer_cycle(subject);
+            }
+            Phase::Done { start } if is_transfer(start) => {
+                self.expect_start(subject, &[start, Opcode::GetTupleElement]);
+            }
+            Phase::Start { done, .. } => self.expect_user(subject, &[done]),
+            Phase::Done { start } => self.expect_start(subject, &[start]),
         }
     }
 
@@ -120,9 +112,7 @@ impl Verifier<'_> {
             };
             (text(AttributeKey::ChannelId), text(AttributeKey::IsHostTransfer).unwrap_or("false"))
         };
-        let Some(id) =
-            self.operand_id(subject, 0).filter(|_| matches!(start[0], Opcode::Send | Opcode::Recv))
-        else {
+        let Some(id) = self.operand_id(subject, 0).filter(|_| is_transfer(start[0])) else {
             return;
         };
         let ((channel, is_host), (own, own_host)) = (of(id), of(subject.id));
@@ -255,6 +245,10 @@ impl Verifier<'_> {
             self.compare(subject, result);
         }
     }
+}
+
+fn is_transfer(start: Opcode) -> bool {
+    matches!(start, Opcode::Send | Opcode::Recv)
 }
 
 fn is_async(opcode: Opcode) -> bool {

@@ -47,7 +47,7 @@ pub(super) const OPS: &[OpRow] = &[
         S::Outfeed,
         &[at("outfeed_config", "", K::OutfeedConfig, Form::Text, Sometimes)],
     ),
-    special("send", O::Send, S::Send, &[CHANNEL, HOST]),
-    special("recv", O::Recv, S::Recv, &[CHANNEL, HOST]),
+    special("send", O::Send, S::Send, &[TRANSFER_CHANNEL, HOST]),
+    special("recv", O::Recv, S::Recv, &[TRANSFER_CHANNEL, HOST]),
     special("create_token", O::AfterAll, S::CreateToken, &[]),
 ];

@@ -9,18 +9,20 @@ use crate::op_row::*;
 use Special as S;
 
 pub(super) const OPS: &[OpRow] = &[
-    special("constant", O::Constant, S::Constant, &[]),
+    OpRow { pretty: Pretty::Constant, ..special("constant", O::Constant, S::Constant, &[]) },
     row("iota", O::Iota, Pretty::Iota, IOTA),
     OpRow {
         how: How::Special(S::BroadcastInDim),
         ..functional("broadcast_in_dim", O::Broadcast, BROADCAST_DIMENSIONS)
     },
-    special(
-        "broadcast",
-        O::Broadcast,
-        S::Broadcast,
-        &[at("broadcast_sizes", "sizes", K::Dimensions, Form::Ints, Always)],
-    ),
+    OpRow {
+        how: How::Special(S::Broadcast),
+        ..functional(
+            "broadcast",
+            O::Broadcast,
+            &[at("broadcast_sizes", "sizes", K::Dimensions, Form::Ints, Always)],
+        )
+    },
     functional("reshape", O::Reshape, &[]),
     functional("bitcast_convert", O::BitcastConvert, &[]),
     functional("transpose", O::Transpose, &[at("permutation", "dims", K::Dimensions, Form::Ints, Always)]),
@@ -50,11 +52,11 @@ pub(super) const OPS: &[OpRow] = &[
         &[K::ToApply],
     ),
     special("torch_index_select", O::Gather, S::TorchIndexSelect, &[]),
-    special("dynamic_broadcast_in_dim", O::Broadcast, S::Dynamic, BROADCAST_DIMENSIONS),
-    special("dynamic_reshape", O::Reshape, S::Dynamic, &[]),
-    special("dynamic_iota", O::Iota, S::Dynamic, IOTA),
-    special("real_dynamic_slice", O::Slice, S::Dynamic, &[]),
-    special("dynamic_pad", O::Pad, S::Dynamic, &[]),
-    special("dynamic_gather", O::Gather, S::Dynamic, GATHER),
-    special("dynamic_conv", O::Convolution, S::Dynamic, CONVOLUTION),
+    dynamic(functional("dynamic_broadcast_in_dim", O::Broadcast, BROADCAST_DIMENSIONS)),
+    dynamic(functional("dynamic_reshape", O::Reshape, &[])),
+    dynamic(functional("dynamic_iota", O::Iota, IOTA)),
+    dynamic(generic("real_dynamic_slice", O::Slice, &[])),
+    dynamic(generic("dynamic_pad", O::Pad, &[])),
+    dynamic(generic("dynamic_gather", O::Gather, GATHER)),
+    dynamic(generic("dynamic_conv", O::Convolution, CONVOLUTION)),
 ];

@@ -56,6 +56,11 @@ pub(super) const fn special(
     OpRow { how: How::Special(special), ..row(name, opcode, Pretty::No, attributes) }
 }
 
+/// The row of an op that has shapes as operands.
+pub(super) const fn dynamic(row: OpRow) -> OpRow {
+    OpRow { how: How::Special(Special::Dynamic), ..row }
+}
+
 /// Of an op that is read, while for its opcode another one is written.
 pub(super) const fn read_only(row: OpRow) -> OpRow {
     OpRow { how: How::ReadOnly, ..row }

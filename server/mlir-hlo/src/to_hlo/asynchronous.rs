@@ -1,24 +1,20 @@
 //! What runs beside the rest: started, updated, done.
 
-use ir::{AttributeKey as K, AttributeValue, Attributes, Opcode, Shape};
+use ir::{AttributeKey as K, AttributeValue, Attributes, Opcode, Shape, halves, op_info};
 use mlir::{Definition, OpId, RegionId};
 
 use super::Writer;
 use super::body::Draft;
 use crate::not_in_hlo::NotInHlo;
 use crate::op_row::OpRow;
-use crate::op_table::mnemonic;
+use crate::op_table::{mnemonic, row_of};
 use crate::op_text::missing;
 
 /// The opcodes of a collective with start and done instructions of its own: the collective, its start, its done.
 fn own_instruction(mnemonic: &str) -> Option<[Opcode; 3]> {
-    use Opcode::*;
-    Some(match mnemonic {
-        "all_gather" => [AllGather, AllGatherStart, AllGatherDone],
-        "all_reduce" => [AllReduce, AllReduceStart, AllReduceDone],
-        "collective_permute" => [CollectivePermute, CollectivePermuteStart, CollectivePermuteDone],
-        _ => return None,
-    })
+    let whole = row_of(mnemonic)?.opcode;
+    let (start, done) = halves(whole).filter(|_| op_info(whole).is_collective)?;
+    Some([whole, start, done])
 }
 
 impl Writer<'_> {

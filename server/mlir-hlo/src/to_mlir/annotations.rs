@@ -40,7 +40,9 @@ pub(super) fn annotations(op: &Op, written: &mut Written, known: &[AttributeKey]
         add("result_layout", layout(&op.shape));
         add("source_layout", op.operand_shapes.first().map(layout).unwrap_or_default());
     }
-    let everywhere = [K::Sharding, K::FrontendAttributes, K::BackendConfig, K::Metadata, K::Index];
+    // The operands of an outfeed have the types that its shape says.
+    let everywhere =
+        [K::Sharding, K::FrontendAttributes, K::BackendConfig, K::Metadata, K::Index, K::OutfeedShape];
     let said =
         |key: &AttributeKey| everywhere.contains(key) || known.contains(key) || written.keys.contains(key);
     attributes.keys().filter(|key| !said(key)).collect()

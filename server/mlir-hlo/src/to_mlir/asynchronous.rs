@@ -3,31 +3,25 @@
 //! StableHLO starts an exchange between devices by a region that holds it, MHLO anything by the name of a function. Source:
 //! `xla/hlo/translate/hlo_to_mhlo/async_importer.cc`.
 
-use ir::{AttributeKey as K, Counterpart, Graph, Op, OpId, Opcode, Shape, op_info};
+use ir::{AttributeKey as K, Counterpart, Graph, Op, OpId, Opcode, Phase, Shape, op_info};
 
 use super::attributes::Written;
 use super::function::{FunctionWriter, Scope};
 use super::locations::location;
-use super::ops::function_result;
+use super::statement::signature;
 use super::values::{Value, from_results, results};
 use crate::not_in_stablehlo::NotInStablehlo;
 use crate::op_row::OpRow;
 use crate::op_table::op_of;
 use crate::types::mlir_type;
 
-/// The exchange that an instruction starts, or ends.
+/// The opcode of which an instruction is a half of its own, and whether it is the start.
 pub(super) fn exchange_of(opcode: Opcode) -> Option<(Opcode, bool)> {
-    Some(match opcode {
-        Opcode::AllReduceStart => (Opcode::AllReduce, true),
-        Opcode::AllReduceDone => (Opcode::AllReduce, false),
-        Opcode::AllGatherStart => (Opcode::AllGather, true),
-        Opcode::AllGatherDone => (Opcode::AllGather, false),
-        Opcode::CollectivePermuteStart => (Opcode::CollectivePermute, true),
-        Opcode::CollectivePermuteDone => (Opcode::CollectivePermute, false),
-        Opcode::CopyStart => (Opcode::Copy, true),
-        Opcode::CopyDone => (Opcode::Copy, false),
-        _ => return None,
-    })
+    match op_info(opcode).phase {
+        Phase::Start { of, .. } => Some((of?, true)),
+        Phase::Done { start } => Some((exchange_of(start)?.0, false)),
+        Phase::Whole | Phase::Update => None,
+    }
 }
 
 /// Whether StableHLO has a region for it.
@@ -255,12 +249,11 @@ impl FunctionWriter<'_> {
         };
         let place = location(op, &self.program.frames);
         self.line(&format!(
-            "{list}\"{}\"({}){properties}{} : ({}) -> {}{place}",
+            "{list}\"{}\"({}){properties}{} : {}{place}",
             row.full_name(),
             operands.join(", "),
             written.dictionary(),
-            types.join(", "),
-            function_result(&answers)
+            signature(&types, &answers)
         ));
         let value = match is_done {
             true => from_results(&op.shape, names),

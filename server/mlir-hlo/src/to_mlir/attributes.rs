@@ -1,16 +1,16 @@
 //! The attributes of an op, from those of an instruction.
 
-use ir::{AttributeKey, Op};
+use ir::{AttributeKey, Op, Opcode};
 use mlir::lists::dictionary;
 use syntax::hlo::AttributeKey as K;
 
-use super::groups::{groups, matrix};
+use super::matrices::matrix;
 use crate::dimension_lists::{DOT_LISTS, GATHER_LISTS, SCATTER_LISTS};
 use crate::dot_algorithms;
 use crate::floats::with_point;
 use crate::lists::{array_attribute, joined};
 use crate::not_in_stablehlo::NotInStablehlo;
-use crate::op_row::{AttributeRow, Dialect, Form, Need, OpRow};
+use crate::op_row::{AttributeRow, Form, Need, OpRow};
 use crate::strings::mlir_string;
 
 /// What is written of an op beside its operands.
@@ -40,10 +40,13 @@ impl Written {
     /// The attributes of a row. The error says what is missing, or cannot be said.
     pub fn of(row: &OpRow, op: &Op) -> Result<Written, NotInStablehlo> {
         let mut written = Written::default();
-        for attribute in row.attributes {
-            written.add(row, attribute, op)?;
-        }
+        written.add_row(row, op)?;
         Ok(written)
+    }
+
+    /// Adds the attributes of a row behind the others.
+    pub fn add_row(&mut self, row: &OpRow, op: &Op) -> Result<(), NotInStablehlo> {
+        row.attributes.iter().try_for_each(|attribute| self.add(row, attribute, op))
     }
 
     /// ` <{…}>`, or nothing.
@@ -104,10 +107,7 @@ impl Written {
             Need::Always => Err(NotInStablehlo::missing_name(key.name())),
             _ => Ok(()),
         };
-        let dialect = match row.dialect {
-            Dialect::Stablehlo => "stablehlo",
-            Dialect::Mhlo => "mhlo",
-        };
+        let dialect = row.dialect.name();
         match attribute.form {
             Form::Ints if row.name == "map" && !view.has(key) => {
                 let rank = op.shape.dims().len() as i64;
@@ -121,16 +121,10 @@ impl Written {
                 [value] => self.both(attribute, format!("{value} : i64"), value.to_string()),
                 _ => return absent(),
             },
-            Form::Int => {
-                let usual = match attribute.need {
-                    Need::Unless(usual) => Some(usual),
-                    _ => None,
-                };
-                match attributes.int(key).or(usual) {
-                    Some(value) => self.both(attribute, format!("{value} : i64"), value.to_string()),
-                    None => return absent(),
-                }
-            }
+            Form::Int => match attributes.int(key).or(attribute.need.usual()) {
+                Some(value) => self.both(attribute, format!("{value} : i64"), value.to_string()),
+                None => return absent(),
+            },
             Form::Bool => {
                 let value = attributes.bool(key).unwrap_or(false);
                 self.both(attribute, value.to_string(), value.to_string());
@@ -212,9 +206,10 @@ impl Written {
                 }
             }
             Form::Groups => {
-                let text = attributes.text(key).unwrap_or("{}");
-                let groups = groups(text)
-                    .ok_or_else(|| NotInStablehlo::Malformed(format!("replica groups {text}").into()))?;
+                let groups = attributes.replica_groups().ok_or_else(|| {
+                    let text = attributes.text(key).unwrap_or_default();
+                    NotInStablehlo::Malformed(format!("replica groups {text}").into())
+                })?;
                 self.both(attribute, matrix(&groups), String::new());
             }
             Form::Pairs => {
@@ -225,8 +220,10 @@ impl Written {
                 self.both(attribute, text, String::new());
             }
             Form::Channel => {
-                if let Some(handle) = attributes.int(key) {
-                    let text = format!("#{dialect}.channel_handle<handle = {handle}, type = 1>");
+                let usual = attribute.need.usual();
+                if let Some(handle) = attributes.int(key).or(usual) {
+                    let kind = channel_kind(op);
+                    let text = format!("#{dialect}.channel_handle<handle = {handle}, type = {kind}>");
                     self.both(attribute, text, String::new());
                 }
             }
@@ -286,6 +283,16 @@ fn said_with(form: Form) -> Vec<AttributeKey> {
 fn is_total_float(op: &Op) -> bool {
     let element = op.operand_shapes.first().and_then(ir::Shape::element);
     op.attributes.is_total_order() && element.is_some_and(ir::ElementTypeExt::is_floating)
+}
+
+/// Who is at the ends of a channel. Source: `xla_data.proto` ChannelHandle.
+fn channel_kind(op: &Op) -> u8 {
+    let is_host = op.attributes.bool(K::IsHostTransfer) == Some(true);
+    match op.opcode {
+        Opcode::Send if is_host => 2,
+        Opcode::Recv if is_host => 3,
+        _ => 1,
+    }
 }
 
 /// `#stablehlo.result_accuracy<…>` of `{mode=highest}` or of a tolerance.

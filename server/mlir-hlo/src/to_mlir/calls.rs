@@ -5,10 +5,9 @@ use mlir::lists::{dictionary, split};
 
 use super::attributes::Written;
 use super::function::{FunctionWriter, Scope};
-use super::locations::location;
 use super::module::symbol;
-use super::ops::function_result;
-use super::values::{from_results, results};
+use super::statement::{Results, signature};
+use super::values::results;
 use crate::not_in_stablehlo::NotInStablehlo;
 use crate::strings::mlir_string;
 
@@ -30,17 +29,16 @@ impl FunctionWriter<'_> {
         let callee = self.symbol_of(computation)?;
         let (operands, types) = self.operands(scope, id)?;
         let answers = Self::types_of(&results(&op.shape))?;
-        let (list, names) = self.result_list(&graph.names[id as usize], answers.len());
         let mut written = Written::default();
         self.note(scope, id, &mut written, &[K::ToApply, K::IsComposite]);
-        let place = location(op, &self.program.frames);
-        let signature = format!("({}) -> {}", types.join(", "), function_result(&answers));
+        let signature = signature(&types, &answers);
         let frontend = op.attributes.text(K::FrontendAttributes).map(dictionary).unwrap_or_default();
         let stated = |name: &str| {
             frontend.iter().find(|(key, _)| *key == name).map(|(_, value)| value.trim_matches('"'))
         };
         let name = stated("composite.name").filter(|_| op.attributes.bool(K::IsComposite) == Some(true));
-        if let Some(name) = name {
+        let operands = operands.join(", ");
+        let text = if let Some(name) = name {
             written.extra.retain(|(key, _)| key != "mhlo.frontend_attributes");
             let others: Vec<_> = frontend.iter().filter(|(key, _)| !key.starts_with("composite.")).collect();
             let others: Vec<_> = others.iter().map(|(key, value)| format!("{key}={value}")).collect();
@@ -56,17 +54,11 @@ impl FunctionWriter<'_> {
             written.extra.insert(0, ("composite_attributes".to_owned(), attributes));
             let name = mlir_string(name);
             let space = if operands.is_empty() { "" } else { " " };
-            let text = format!(
-                "stablehlo.composite \"{name}\"{space}{}{}",
-                operands.join(", "),
-                written.dictionary()
-            );
-            self.line(&format!("{list}{text} : {signature}{place}"));
+            format!("stablehlo.composite \"{name}\"{space}{operands}{} : {signature}", written.dictionary())
         } else {
-            let text = format!("func.call {callee}({}){}", operands.join(", "), written.dictionary());
-            self.line(&format!("{list}{text} : {signature}{place}"));
-        }
-        scope.values.insert(id, from_results(&op.shape, names));
+            format!("func.call {callee}({operands}){} : {signature}", written.dictionary())
+        };
+        self.define(scope, id, Results::Elements, &text);
         Ok(())
     }
 
@@ -129,13 +121,9 @@ impl FunctionWriter<'_> {
             K::OutputToOperandAliasing,
         ];
         self.note(scope, id, &mut written, &known);
-        let (list, names) = self.result_list(&graph.names[id as usize], answers.len());
-        let place = location(op, &self.program.frames);
         let call = format!("stablehlo.custom_call {}({})", symbol(target), operands.join(", "));
-        let dictionary = written.dictionary();
-        let signature = format!("({}) -> {}", types.join(", "), function_result(&answers));
-        self.line(&format!("{list}{call}{dictionary} : {signature}{place}"));
-        scope.values.insert(id, from_results(&op.shape, names));
+        let text = format!("{call}{} : {}", written.dictionary(), signature(&types, &answers));
+        self.define(scope, id, Results::Elements, &text);
         Ok(())
     }
 }

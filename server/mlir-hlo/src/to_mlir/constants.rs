@@ -4,8 +4,7 @@ use ir::OpId;
 
 use super::attributes::Written;
 use super::function::{FunctionWriter, Scope};
-use super::locations::location;
-use super::values::from_results;
+use super::statement::Results;
 use crate::literals::dense_of_literal;
 use crate::not_in_stablehlo::NotInStablehlo;
 use crate::types::mlir_type;
@@ -31,15 +30,8 @@ impl FunctionWriter<'_> {
         });
         let mut written = Written::default();
         self.note(scope, id, &mut written, &[]);
-        let (list, names) = self.result_list(&scope.graph.names[id as usize], 1);
-        let extra = written.dictionary();
-        let space = if extra.is_empty() { "" } else { " " };
-        let place = location(op, &self.program.frames);
-        self.line(
-            &format!("{list}stablehlo.constant{extra}{space} {dense} : {ty}{place}")
-                .replace("  dense", " dense"),
-        );
-        scope.values.insert(id, from_results(&op.shape, names));
+        let text = format!("stablehlo.constant{} {dense} : {ty}", written.dictionary());
+        self.define(scope, id, Results::Elements, &text);
         Ok(())
     }
 }

@@ -5,8 +5,8 @@ use ir::{AttributeKey as K, OpId, Shape};
 use super::attributes::Written;
 use super::function::{FunctionWriter, Scope};
 use super::locations::location;
-use super::ops::function_result;
-use super::values::{Value, from_leaves, from_results, leaves, results};
+use super::statement::{Regions, Results, Statement, signature};
+use super::values::{from_leaves, leaves, results};
 use crate::lists::joined;
 use crate::not_in_stablehlo::NotInStablehlo;
 use crate::op_row::{OpRow, Pretty};
@@ -18,10 +18,9 @@ impl FunctionWriter<'_> {
     pub(super) fn while_loop(&mut self, scope: &mut Scope<'_>, id: OpId) -> Result<(), NotInStablehlo> {
         let graph = scope.graph;
         let op = &graph.ops[id as usize];
-        let (value, of) = scope.operand(id, 0)?;
-        let (value, shape) = (value.clone(), &graph.ops[of as usize].shape);
-        let operands = self.leaf_names(&value, shape)?;
-        let types = Self::types_of(&leaves(shape))?;
+        let (_, of) = scope.operand(id, 0)?;
+        let shape = &graph.ops[of as usize].shape;
+        let (operands, types) = self.leaf_operands(scope, id)?;
         let computation =
             |key: K| op.attributes.computation(key).map(str::to_owned).ok_or("it names no computation");
         let (condition, body) = (computation(K::Condition)?, computation(K::Body)?);
@@ -90,7 +89,7 @@ impl FunctionWriter<'_> {
         }
         let place = location(op, &self.program.frames);
         let ty = mlir_type(shape)?;
-        self.line(&format!("}}){} : ({ty}) -> {}{place}", written.dictionary(), function_result(&answers)));
+        self.line(&format!("}}){} : {}{place}", written.dictionary(), signature(&[ty], &answers)));
         scope.values.insert(id, from_leaves(&op.shape, &mut names.into_iter()));
         Ok(())
     }
@@ -117,15 +116,8 @@ impl FunctionWriter<'_> {
             written.property(name, format!("array<i32: {scanned}, {carried}>"));
         }
         self.note(scope, id, &mut written, &[K::ToApply, K::NumCarries]);
-        let computation = op.attributes.computation(K::ToApply).ok_or("it names no computation")?.to_owned();
-        let (list, names) = self.result_list(&graph.names[id as usize], answers.len());
-        let (properties, place) = (written.properties(), location(op, &self.program.frames));
-        let call = format!("{list}\"{}\"({}){properties}", row.full_name(), operands.join(", "));
-        let signature = format!("({}) -> {}", types.join(", "), function_result(&answers));
-        let end = format!("{} : {signature}{place}", written.dictionary());
-        self.with_regions(&call, &[computation], "mhlo.return", &end)?;
-        scope.values.insert(id, from_results(&op.shape, names));
-        Ok(())
+        let (name, regions, results) = (row.full_name(), Regions::of_row(row, op)?, Results::Elements);
+        self.generic(scope, id, Statement { name, operands, types, written, regions, results })
     }
 
     /// In short form where one op sums up.
@@ -145,17 +137,13 @@ impl FunctionWriter<'_> {
         let [array, init] = operands.as_slice() else { return self.row(scope, id, row) };
         let mut written = Written::of(row, op)?;
         self.note(scope, id, &mut written, &[K::ToApply]);
-        let answers = vec![mlir_type(&op.shape)?];
-        let (list, names) = self.result_list(&graph.names[id as usize], 1);
-        let place = location(op, &self.program.frames);
         let dimensions = joined(op.attributes.ints(K::Dimensions), ", ");
-        self.line(&format!(
-            "{list}stablehlo.reduce({array} init: {init}) applies {applied} across dimensions = [{dimensions}]{} : ({}) -> {}{place}",
+        let text = format!(
+            "stablehlo.reduce({array} init: {init}) applies {applied} across dimensions = [{dimensions}]{} : {}",
             written.dictionary(),
-            types.join(", "),
-            function_result(&answers)
-        ));
-        scope.values.insert(id, Value::One(names[0].clone()));
+            signature(&types, &[mlir_type(&op.shape)?])
+        );
+        self.define(scope, id, Results::Elements, &text);
         Ok(())
     }
 

@@ -1,12 +1,12 @@
 //! One instruction, as the op that does the same.
 
-use ir::{AttributeKey, Op, OpId, Opcode, Shape};
+use ir::{AttributeKey, Op, OpId, Opcode, Phase, Shape, op_info};
 
 use super::annotations::annotations;
 use super::asynchronous::exchange_of;
 use super::attributes::Written;
 use super::function::{FunctionWriter, Scope};
-use super::locations::location;
+use super::statement::{Regions, Results, Statement, signature};
 use super::values::{Value, from_results, results};
 use crate::not_in_stablehlo::NotInStablehlo;
 use crate::op_row::{How, OpRow, Pretty, Special};
@@ -15,29 +15,24 @@ use crate::types::mlir_type;
 
 impl FunctionWriter<'_> {
     pub(super) fn instruction(&mut self, scope: &mut Scope<'_>, id: OpId) -> Result<(), NotInStablehlo> {
-        let op = &scope.graph.ops[id as usize];
-        let special = op_of(op.opcode).map(|row| (row, row.how));
-        match op.opcode {
-            Opcode::SendDone => return self.send(scope, id),
-            Opcode::RecvDone => return self.recv(scope, id),
-            // Written where they are done.
-            Opcode::Send | Opcode::Recv => {
-                scope.values.insert(id, Value::Tuple(Vec::new()));
-                return Ok(());
-            }
-            _ => {}
-        }
-        if let Some((opcode, is_start)) = exchange_of(op.opcode) {
+        let opcode = scope.graph.ops[id as usize].opcode;
+        if let Some((opcode, is_start)) = exchange_of(opcode) {
             return match op_of(opcode) {
                 Some(_) if is_start => self.started_alone(scope, id, opcode),
                 Some(row) => self.ended_alone(scope, id, row, opcode),
                 None => Err(NotInStablehlo::NoSuchOp),
             };
         }
-        match special {
-            Some((row, How::Row)) => self.row(scope, id, row),
-            Some((row, How::Special(special))) => self.special(scope, id, row, special),
-            _ => Err(NotInStablehlo::NoSuchOp),
+        let row = op_of(opcode).or_else(|| match op_info(opcode).phase {
+            // StableHLO has one op for both halves of a transfer.
+            Phase::Done { start } => op_of(start),
+            _ => None,
+        });
+        let row = row.ok_or(NotInStablehlo::NoSuchOp)?;
+        match row.how {
+            How::Row => self.row(scope, id, row),
+            How::Special(special) => self.special(scope, id, row, special),
+            How::ReadOnly => Err(NotInStablehlo::NoSuchOp),
         }
     }
 
@@ -68,34 +63,20 @@ impl FunctionWriter<'_> {
             Special::If | Special::Case => self.conditional(scope, id),
             Special::Call | Special::Composite => self.call(scope, id),
             Special::CustomCall => self.custom_call(scope, id),
-            Special::OptimizationBarrier => self.optimization_barrier(scope, id),
+            Special::OptimizationBarrier => self.optimization_barrier(scope, id, row),
             Special::AllToAll => self.all_to_all(scope, id, row),
             Special::AsyncStart | Special::AsyncDone => self.asynchronous(scope, id, row),
             Special::Scan => self.scan(scope, id, row),
-            Special::Infeed => self.infeed(scope, id),
-            Special::Outfeed => self.outfeed(scope, id),
-            _ => Err(NotInStablehlo::NoSuchOp),
+            Special::Infeed | Special::Outfeed => self.row_of_leaves(scope, id, row, id),
+            Special::Send | Special::Recv => self.transfer(scope, id, row),
+            Special::Broadcast
+            | Special::CreateToken
+            | Special::CrossReplicaSum
+            | Special::Dot
+            | Special::Dynamic
+            | Special::Einsum
+            | Special::TorchIndexSelect => Err(NotInStablehlo::NoSuchOp),
         }
-    }
-
-    /// Names and types of all operands.
-    pub(super) fn operands(
-        &mut self,
-        scope: &Scope<'_>,
-        id: OpId,
-    ) -> Result<(Vec<String>, Vec<String>), NotInStablehlo> {
-        let (mut names, mut types) = (Vec::new(), Vec::new());
-        for at in 0..scope.operand_count(id) {
-            let (value, of) = scope.operand(id, at)?;
-            let shape = &scope.graph.ops[of as usize].shape;
-            names.push(self.whole(value, shape)?);
-            types.push(mlir_type(shape)?);
-        }
-        Ok((names, types))
-    }
-
-    pub(super) fn types_of(shapes: &[&Shape]) -> Result<Vec<String>, NotInStablehlo> {
-        shapes.iter().map(|shape| mlir_type(shape)).collect()
     }
 
     pub(super) fn row(&mut self, scope: &mut Scope<'_>, id: OpId, row: &OpRow) -> Result<(), NotInStablehlo> {
@@ -113,40 +94,31 @@ impl FunctionWriter<'_> {
         }
         let mut written = Written::of(row, op)?;
         self.note(scope, id, &mut written, row.regions);
-        let (list, names) = self.result_list(&graph.names[id as usize], results(&op.shape).len());
-        let answers = Self::types_of(&results(&op.shape))?;
-        let place = location(op, &self.program.frames);
         if row.regions.is_empty() && row.pretty != Pretty::No {
-            let text = super::pretty::pretty(row, &operands, &written, &types, &answers);
-            self.line(&format!("{list}{text}{place}"));
-        } else {
-            let properties = written.properties();
-            let call = format!("{list}\"{}\"({}){properties}", row.full_name(), operands.join(", "));
-            let end = format!(
-                "{} : ({}) -> {}{place}",
-                written.dictionary(),
-                types.join(", "),
-                function_result(&answers)
-            );
-            match row.regions.is_empty() {
-                true => self.line(&format!("{call}{end}")),
-                false => {
-                    let terminator = match row.dialect {
-                        crate::op_row::Dialect::Mhlo => "mhlo.return",
-                        crate::op_row::Dialect::Stablehlo => "stablehlo.return",
-                    };
-                    let computations: Vec<String> = row
-                        .regions
-                        .iter()
-                        .map(|&key| op.attributes.computation(key).map(str::to_owned))
-                        .collect::<Option<_>>()
-                        .ok_or("it names no computation")?;
-                    self.with_regions(&call, &computations, terminator, &end)?;
-                }
-            }
+            let results = Self::types_of(&results(&op.shape))?;
+            let text = super::pretty::pretty(row, &operands, &written, &types, &results);
+            self.define(scope, id, Results::Elements, &text);
+            return Ok(());
         }
-        scope.values.insert(id, from_results(&op.shape, names));
-        Ok(())
+        let (name, regions) = (row.full_name(), Regions::of_row(row, op)?);
+        let results = Results::Elements;
+        self.generic(scope, id, Statement { name, operands, types, written, regions, results })
+    }
+
+    /// Writes an op that takes and returns the leaves of tuples. Its operands and its own attributes are those of
+    /// `from`: the instruction itself, or the one that starts it.
+    pub(super) fn row_of_leaves(
+        &mut self,
+        scope: &mut Scope<'_>,
+        id: OpId,
+        row: &OpRow,
+        from: OpId,
+    ) -> Result<(), NotInStablehlo> {
+        let (operands, types) = self.leaf_operands(scope, from)?;
+        let mut written = Written::of(row, &scope.graph.ops[from as usize])?;
+        self.note(scope, id, &mut written, &[]);
+        let (name, regions, results) = (row.full_name(), Regions::default(), Results::Leaves);
+        self.generic(scope, id, Statement { name, operands, types, written, regions, results })
     }
 
     /// Places that are one array of them, as HLO allows: StableHLO has each as an operand.
@@ -174,25 +146,6 @@ impl FunctionWriter<'_> {
             operands.push(format!("%{place}"));
             types.push(scalar.clone());
         }
-        Ok(())
-    }
-
-    /// `call ({ … }, { … }) end`
-    pub(super) fn with_regions(
-        &mut self,
-        call: &str,
-        computations: &[String],
-        terminator: &str,
-        end: &str,
-    ) -> Result<(), NotInStablehlo> {
-        self.line(&format!("{call} ({{"));
-        for (nth, computation) in computations.iter().enumerate() {
-            if nth > 0 {
-                self.line("}, {");
-            }
-            self.region(computation, terminator)?;
-        }
-        self.line(&format!("}}){end}"));
         Ok(())
     }
 
@@ -250,24 +203,15 @@ impl FunctionWriter<'_> {
             operands.push(whole);
             types.push(ty);
         }
-        let Ok(answers) = Self::types_of(&results(&op.shape)) else { return };
-        let (list, names) = self.result_list(name, answers.len());
+        let Ok(results) = Self::types_of(&results(&op.shape)) else { return };
         self.line(&format!("// not said in StableHLO: {}", reason.replace('\n', " ")));
+        let (list, names) = self.result_list(name, results.len());
         self.line(&format!(
-            "{list}stablehlo.custom_call @hlo.{}({}) {{has_side_effect = true}} : ({}) -> {}",
+            "{list}stablehlo.custom_call @hlo.{}({}) {{has_side_effect = true}} : {}",
             op.opcode.name().replace('-', "_"),
             operands.join(", "),
-            types.join(", "),
-            function_result(&answers)
+            signature(&types, &results)
         ));
         scope.values.insert(id, from_results(&op.shape, names));
-    }
-}
-
-/// `T`, or `(T, U)`.
-pub(super) fn function_result(types: &[String]) -> String {
-    match types {
-        [only] => only.clone(),
-        several => format!("({})", several.join(", ")),
     }
 }

@@ -1,7 +1,7 @@
 //! Ops in their custom form.
 
 use super::attributes::Written;
-use super::ops::function_result;
+use super::statement::signature;
 use crate::op_row::{OpRow, Pretty};
 
 /// The op without its results and its location.
@@ -13,19 +13,18 @@ pub(super) fn pretty(
     results: &[String],
 ) -> String {
     let name = row.full_name();
-    let functional = || format!("({}) -> {}", types.join(", "), function_result(results));
     let is_one = types.iter().chain(results).all(|ty| Some(ty) == results.first());
     let mut parts: Vec<String> = operands.to_vec();
     let clause = |key: &str| written.clause(key).unwrap_or_default().to_owned();
     let ty = match row.pretty {
-        Pretty::Iota => results.join(", "),
+        Pretty::Iota | Pretty::Constant => results.join(", "),
         Pretty::Same | Pretty::ReducePrecision if is_one => results.join(", "),
         Pretty::Select
             if types.get(1).is_some_and(|ty| types.get(2) == Some(ty) && results.first() == Some(ty)) =>
         {
             types[..2].join(", ")
         }
-        _ => functional(),
+        _ => signature(types, results),
     };
     match row.pretty {
         Pretty::Compare => {

@@ -1,7 +1,7 @@
 //! Slices, paddings and windows that slide, as attributes.
 
 use super::attributes::Written;
-use super::groups::matrix;
+use super::matrices::matrix;
 use crate::lists::array_attribute;
 
 impl Written {

@@ -4,11 +4,11 @@
 mod body;
 mod by_format;
 mod custom_form;
-mod formats;
 mod layouts;
 mod products;
 
 use mlir::{Form, OpId, Parse, tokens};
+use mlir_hlo::custom_form;
 use syntax::Span;
 
 use crate::code_actions::{Actions, Change, CodeActionKind};
@@ -16,7 +16,6 @@ use crate::locate::FileContext;
 use crate::{TextEdit, TextRange};
 use body::Body;
 use by_format::Said;
-use formats::format;
 use layouts::{Layout, layout};
 
 pub(super) fn offer(context: &FileContext<'_>, range: &TextRange, actions: &mut Actions<'_>) {
@@ -37,9 +36,9 @@ fn other_form(parse: &Parse, id: OpId, text: &str) -> Option<(Span, String)> {
     let op = parse.op(id);
     let name = parse.name(id, text);
     let by_layout = layout(name);
-    let by_format = format(name).filter(|_| by_layout.is_none());
+    let by_form = custom_form(name);
     let is_call = matches!(by_layout, Some((Layout::Call, _)));
-    if by_layout.is_none() && by_format.is_none()
+    if by_layout.is_none() && by_form.is_none()
         || op.first_region.is_some()
         || op.results.len() > 1 && !is_call
     {
@@ -48,12 +47,12 @@ fn other_form(parse: &Parse, id: OpId, text: &str) -> Option<(Span, String)> {
     let end = if op.location.is_empty() { op.span.end } else { op.location.start };
     let (all, _) = tokens(text, op.name.end as usize, end as usize, false);
     let body = Body { text, all: &all, at: 0 };
-    let insert = match (op.form, by_layout, by_format) {
+    let insert = match (op.form, by_layout, by_form) {
         (Form::Custom, Some((layout, operands)), _) => body.generic(name, layout, operands),
         (Form::Generic, Some((layout, operands)), _) => body.custom(name, layout, operands),
-        (Form::Custom, None, Some(format)) => Said::of_custom(body, &format).map(|said| said.generic(name)),
-        (Form::Generic, None, Some(format)) => {
-            Said::of_generic(body, (parse, id), &format).and_then(|said| said.custom(name, &format))
+        (Form::Custom, None, Some(form)) => Said::of_custom(body, &form).map(|said| said.generic(name)),
+        (Form::Generic, None, Some(form)) => {
+            Said::of_generic(body, (parse, id), &form).and_then(|said| said.custom(name, &form))
         }
         _ => None,
     };

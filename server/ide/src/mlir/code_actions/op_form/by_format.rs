@@ -1,15 +1,15 @@
-//! Converts between both forms of an op by its [`Format`]: one form is parsed, and the other printed. This
+//! Converts between both forms of an op by its [`CustomForm`]: one form is parsed, and the other printed. This
 //! file handles the generic form, which all ops have.
 
 use mlir::{AttributePlace, OpId, Parse, TokenKind, tokens};
+use mlir_hlo::CustomForm;
 
 use super::body::Body;
-use super::formats::{Format, Piece};
 
 /// The contents of an op, independent of its form.
 pub(super) struct Said {
     pub(super) operands: Vec<String>,
-    /// Attributes that the format knows, as in the generic form.
+    /// Attributes with a place of their own in the custom form, as in the generic form.
     pub(super) attributes: Vec<(&'static str, String)>,
     /// `{k = 1}`, or empty.
     pub(super) others: String,
@@ -22,7 +22,7 @@ impl Said {
     pub(super) fn of_generic(
         mut body: Body<'_>,
         (parse, op): (&Parse, OpId),
-        format: &Format,
+        form: &CustomForm,
     ) -> Option<Said> {
         body.eat(TokenKind::OpenParen)?;
         let operands = body.values()?.into_iter().map(str::to_owned).collect();
@@ -34,13 +34,17 @@ impl Said {
         body.dictionary()?;
         let (operand_types, result_type) = functional(body.types()?)?;
         let (mut attributes, mut others) = (Vec::new(), Vec::new());
-        let names: Vec<&'static str> = format.attributes().collect();
+        let names: Vec<&'static str> = form.attributes().collect();
         for attribute in parse.attributes_of(op) {
             let name = attribute.name.of(body.text);
             let value = attribute.value.of(body.text);
             match names.iter().find(|known| **known == name.trim_matches('"')) {
                 Some(known) => attributes.push((*known, value.to_owned())),
-                None if attribute.place != AttributePlace::Dictionary => return None,
+                None if attribute.place != AttributePlace::Dictionary
+                    && !form.in_dictionary.contains(&name) =>
+                {
+                    return None;
+                }
                 None if value.is_empty() => others.push(name.to_owned()),
                 None => others.push(format!("{name} = {value}")),
             }
@@ -72,22 +76,6 @@ impl Said {
 
     pub(super) fn attribute(&self, name: &str) -> Option<&str> {
         self.attributes.iter().find(|(n, _)| *n == name).map(|(_, value)| value.as_str())
-    }
-}
-
-impl Format {
-    pub(super) fn is_constant(&self) -> bool {
-        matches!(self.pieces, [Piece::Elements(_)])
-    }
-
-    fn attributes(&self) -> impl Iterator<Item = &'static str> {
-        self.pieces.iter().flat_map(|piece| match *piece {
-            Piece::Case(name, _) | Piece::MaybeCase(name, _) | Piece::Elements(name) => vec![name],
-            Piece::List(_, name) | Piece::Number(_, name) => vec![name],
-            Piece::Ranges(names) => names.to_vec(),
-            Piece::Products => vec!["dot_dimension_numbers", "precision_config", "algorithm"],
-            Piece::Operand | Piece::Operands | Piece::Comma => Vec::new(),
-        })
     }
 }
 

@@ -1,20 +1,20 @@
-//! The custom form of an op by its [`Format`].
+//! The custom form of an op by its [`CustomForm`].
 
 use mlir::{TokenKind, integer, integers};
+use mlir_hlo::{CustomForm, Piece, Types};
 
 use super::body::Body;
 use super::by_format::{Said, functional, list_of};
-use super::formats::{Format, Piece, Types};
 use super::products::products;
 use crate::mlir::code_actions::map_texts::letters;
 
 impl Said {
     /// Parses the custom form; `body` is the text after the name.
-    pub(super) fn of_custom(mut body: Body<'_>, format: &Format) -> Option<Said> {
+    pub(super) fn of_custom(mut body: Body<'_>, form: &CustomForm) -> Option<Said> {
         let mut operands = Vec::new();
         let mut attributes = Vec::new();
         let mut others = "";
-        for piece in format.pieces {
+        for piece in &form.pieces {
             match *piece {
                 Piece::Operand => operands.push(body.eat(TokenKind::Value)?.to_owned()),
                 Piece::Operands => {
@@ -53,7 +53,7 @@ impl Said {
                     let lists = ranges(body.group()?)?;
                     attributes.extend(names.into_iter().zip(lists.iter().map(|list| array(list))));
                 }
-                Piece::Products => attributes.extend(products(&mut body)?),
+                Piece::Products(_) => attributes.extend(products(&mut body)?),
             }
         }
         if others.is_empty() {
@@ -65,7 +65,7 @@ impl Said {
             None => {
                 let all = list_of(types);
                 let of = |n: usize, ty: &str| vec![ty.to_owned(); n];
-                match (format.types, all.as_slice()) {
+                match (form.types, all.as_slice()) {
                     (Types::Same, [ty]) => (of(operands.len(), ty), ty.clone()),
                     (Types::Result, [ty]) => (Vec::new(), ty.clone()),
                     (Types::Choice, [choice, ty]) => ([of(1, choice), of(2, ty)].concat(), ty.clone()),
@@ -74,7 +74,7 @@ impl Said {
             }
         };
         // A constant's type is written once, so its value has it as well.
-        for (_, value) in attributes.iter_mut().filter(|_| format.is_constant()) {
+        for (_, value) in attributes.iter_mut().filter(|_| form.is_constant()) {
             *value += &format!(" : {result_type}");
         }
         let others = others.to_owned();
@@ -82,8 +82,8 @@ impl Said {
     }
 
     /// `None` if an attribute cannot be written in the custom form.
-    pub(super) fn custom(&self, name: &str, format: &Format) -> Option<String> {
-        let mut text = format!("{name} ");
+    pub(super) fn custom(&self, name: &str, form: &CustomForm) -> Option<String> {
+        let mut text = String::new();
         let mut operands = self.operands.iter();
         // For example `#stablehlo<comparison_direction EQ>`.
         let case = |value: &str, of: &str| {
@@ -91,7 +91,7 @@ impl Said {
             Some(inside.trim().strip_prefix(of)?.trim().to_owned())
         };
         let mut said = 0;
-        for piece in format.pieces {
+        for piece in &form.pieces {
             match *piece {
                 Piece::Operand => text += operands.next()?,
                 Piece::Operands => {
@@ -139,7 +139,7 @@ impl Said {
                         .collect();
                     text += &format!(" [{}]", entries.join(", "));
                 }
-                Piece::Products => {
+                Piece::Products(_) => {
                     said += self.attributes.len();
                     text += &self.products()?;
                 }
@@ -148,11 +148,14 @@ impl Said {
         if operands.next().is_some() || said != self.attributes.len() {
             return None;
         }
-        if !self.others.is_empty() && !format.is_constant() {
+        if !self.others.is_empty() && !form.is_constant() {
             text += &format!(" {}", self.others);
         }
+        if !form.pieces.is_empty() {
+            text.insert(0, ' ');
+        }
         let is_result = |ty: &String| letters(ty) == letters(&self.result_type);
-        let types = match (format.types, self.operand_types.as_slice()) {
+        let types = match (form.types, self.operand_types.as_slice()) {
             (Types::Same, all) if all.iter().all(is_result) => self.result_type.clone(),
             (Types::Result, []) => self.result_type.clone(),
             (Types::Result, _) => return None,
@@ -161,7 +164,7 @@ impl Said {
             }
             (_, all) => format!("({}) -> {}", all.join(", "), self.result_type),
         };
-        Some(format!("{text} : {types}"))
+        Some(format!("{name}{text} : {types}"))
     }
 }
 

@@ -1,4 +1,4 @@
-//! Ops whose custom form consists of their operands and types.
+//! Ops of other dialects whose custom form consists of their operands and types.
 
 use mlir::TokenKind;
 
@@ -8,74 +8,25 @@ use crate::mlir::code_actions::map_texts::letters;
 /// The layout of an op's custom form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Layout {
-    /// `%a, %b : T`, or a function type if the types differ.
-    SameType,
     /// `%a, %b : T`
     OneType,
-    /// `%a : (A) -> B`
-    Functional,
     /// `@f(%a) : (A) -> B`
     Call,
 }
 
 /// The layout of an op, with its number of operands.
 ///
-/// Sources: `stablehlo/dialect/StablehloOps.td`, `mlir/include/mlir/Dialect/{Arith,Func}/IR/*Ops.td`.
+/// Source: `mlir/include/mlir/Dialect/{Arith,Func}/IR/*Ops.td`.
 pub(super) fn layout(name: &str) -> Option<(Layout, Option<usize>)> {
     if matches!(name, "func.call" | "call") {
         return Some((Layout::Call, None));
     }
-    let (dialect, op) = name.split_once('.')?;
-    match dialect {
-        "stablehlo" => match op {
-            "abs"
-            | "cbrt"
-            | "ceil"
-            | "count_leading_zeros"
-            | "cosine"
-            | "exponential"
-            | "exponential_minus_one"
-            | "floor"
-            | "log"
-            | "log_plus_one"
-            | "logistic"
-            | "negate"
-            | "not"
-            | "popcnt"
-            | "round_nearest_afz"
-            | "round_nearest_even"
-            | "rsqrt"
-            | "sign"
-            | "sine"
-            | "sqrt"
-            | "tan"
-            | "tanh" => Some((Layout::SameType, Some(1))),
-            "add"
-            | "atan2"
-            | "divide"
-            | "maximum"
-            | "minimum"
-            | "multiply"
-            | "power"
-            | "remainder"
-            | "shift_left"
-            | "shift_right_arithmetic"
-            | "shift_right_logical"
-            | "subtract"
-            | "and"
-            | "or"
-            | "xor" => Some((Layout::SameType, Some(2))),
-            "convert" | "is_finite" | "reshape" => Some((Layout::Functional, Some(1))),
-            _ => None,
-        },
-        "arith" => match op {
-            "addi" | "subi" | "muli" | "divsi" | "divui" | "remsi" | "remui" | "ceildivsi" | "ceildivui"
-            | "floordivsi" | "andi" | "ori" | "xori" | "shli" | "shrsi" | "shrui" | "maxsi" | "maxui"
-            | "minsi" | "minui" | "addf" | "subf" | "mulf" | "divf" | "remf" | "maximumf" | "minimumf"
-            | "maxnumf" | "minnumf" => Some((Layout::OneType, Some(2))),
-            "negf" => Some((Layout::OneType, Some(1))),
-            _ => None,
-        },
+    match name.strip_prefix("arith.")? {
+        "addi" | "subi" | "muli" | "divsi" | "divui" | "remsi" | "remui" | "ceildivsi" | "ceildivui"
+        | "floordivsi" | "andi" | "ori" | "xori" | "shli" | "shrsi" | "shrui" | "maxsi" | "maxui"
+        | "minsi" | "minui" | "addf" | "subf" | "mulf" | "divf" | "remf" | "maximumf" | "minimumf"
+        | "maxnumf" | "minnumf" => Some((Layout::OneType, Some(2))),
+        "negf" => Some((Layout::OneType, Some(1))),
         _ => None,
     }
 }
@@ -153,12 +104,8 @@ impl<'t> Body<'t> {
             _ => values,
         };
         let types = match layout {
-            Layout::Call | Layout::Functional => types.to_owned(),
-            Layout::SameType | Layout::OneType => match self.same_type(first + 1) {
-                Some(ty) => ty.to_owned(),
-                None if layout == Layout::SameType => types.to_owned(),
-                None => return None,
-            },
+            Layout::Call => types.to_owned(),
+            Layout::OneType => self.same_type(first + 1)?.to_owned(),
         };
         let blank = if kept.is_empty() { "" } else { " " };
         Some(format!("{name} {values}{blank}{kept} : {types}"))

@@ -1,23 +1,6 @@
-//! Groups of devices, and matrices of numbers.
+//! Groups of devices.
 
-use mlir::lists::split;
-
-use crate::lists::joined;
-
-/// `dense<[[0, 1], [2, 3]]> : tensor<2x2xi64>`; shorter rows are filled up with -1.
-pub(super) fn matrix(rows: &[Vec<i64>]) -> String {
-    let width = rows.iter().map(Vec::len).max().unwrap_or(0);
-    if width == 0 {
-        return format!("dense<> : tensor<{}x0xi64>", rows.len());
-    }
-    let row = |row: &Vec<i64>| {
-        let mut row = row.clone();
-        row.resize(width, -1);
-        format!("[{}]", joined(&row, ", "))
-    };
-    let shown: Vec<_> = rows.iter().map(row).collect();
-    format!("dense<[{}]> : tensor<{}x{width}xi64>", shown.join(", "), rows.len())
-}
+use super::number_lists;
 
 /// Devices of `replica_groups`, at most.
 const MAX_DEVICES: i64 = 1 << 20;
@@ -25,16 +8,11 @@ const MAX_DEVICES: i64 = 1 << 20;
 /// `{{0,1},{2,3}}`, and `[2,2]<=[4]` or `[2,2]<=[2,2]T(1,0)` written out.
 pub(super) fn groups(text: &str) -> Option<Vec<Vec<i64>>> {
     let text = text.trim();
-    let numbers = |list: &str| list.split(',').map(|n| n.trim().parse().ok()).collect::<Option<Vec<i64>>>();
-    if let Some(inner) = text.strip_prefix('{').and_then(|t| t.strip_suffix('}')) {
-        return split(inner)
-            .into_iter()
-            .map(|group| {
-                let inner = group.strip_prefix('{')?.strip_suffix('}')?;
-                if inner.trim().is_empty() { Some(Vec::new()) } else { numbers(inner) }
-            })
-            .collect();
+    if let Some(inner) = text.strip_prefix('{') {
+        let is_empty = inner.trim_end_matches('}').trim().is_empty() && !inner.contains('{');
+        return number_lists(text).filter(|groups| groups.is_empty() == is_empty);
     }
+    let numbers = |list: &str| list.split(',').map(|n| n.trim().parse().ok()).collect::<Option<Vec<i64>>>();
     let (tile, iota) = text.strip_prefix('[')?.split_once("]<=[")?;
     let (dims, order) = iota.split_once(']')?;
     let (tile, dims) = (numbers(tile)?, numbers(dims)?);
@@ -74,10 +52,10 @@ mod tests {
     fn groups_are_written_out() {
         assert_eq!(groups("{{0,1},{2}}"), Some(vec![vec![0, 1], vec![2]]));
         assert_eq!(groups("{}"), Some(Vec::new()));
+        assert_eq!(groups("{{}}"), Some(vec![Vec::new()]));
+        assert_eq!(groups("{0,1}"), None);
         assert_eq!(groups("[2,2]<=[4]"), Some(vec![vec![0, 1], vec![2, 3]]));
         assert_eq!(groups("[2,2]<=[2,2]T(1,0)"), Some(vec![vec![0, 2], vec![1, 3]]));
         assert_eq!(groups("[2,9223372036854775807]<=[9223372036854775807,9]"), None);
-        assert_eq!(matrix(&[vec![0, 1], vec![2]]), "dense<[[0, 1], [2, -1]]> : tensor<2x2xi64>");
-        assert_eq!(matrix(&[]), "dense<> : tensor<0x0xi64>");
     }
 }
