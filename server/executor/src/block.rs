@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::launch::{Argument, Findings, Launch, Report};
 use super::memory::Memory;
 use super::problem::{Problem, Thread};
-use super::program::{Op, Program};
+use super::program::{DecodedOp, Program};
 use super::sectors::Traffic;
 use super::shared::{Amiss, Shared};
 use super::warp::Warp;
@@ -53,7 +53,7 @@ impl<'r, 'm> Machine<'r, 'm> {
         } else {
             program.shared_bytes.next_multiple_of(128) + launch.dynamic_shared
         };
-        let orders = program.steps.iter().any(|step| matches!(step.op, Op::WarpBarrier));
+        let orders = program.steps.iter().any(|step| matches!(step.op, DecodedOp::WarpBarrier));
         let shared = Shared::new(dynamic.next_multiple_of(8), program.shared_grain, !orders);
         let warps = (0..threads.div_ceil(32)).map(|_| Warp::new(program)).collect();
         Machine {

@@ -5,7 +5,7 @@ use ptx::{Function, Operand, Position};
 use super::decode::Decoder;
 use super::names::{Names, Placed};
 use super::problem::Problem;
-use super::program::{Copy, Op, Space};
+use super::program::{Copy, DecodedOp, Space};
 
 impl<'a> Decoder<'_, 'a> {
     /// The places of a function's parameters and results, shared by its declaration and its body.
@@ -27,7 +27,11 @@ impl<'a> Decoder<'_, 'a> {
     }
 
     /// `call (results), name, (arguments)`.
-    pub(crate) fn call(&mut self, operands: &[Operand<&'a str>], place: Position) -> Result<Op, Problem> {
+    pub(crate) fn call(
+        &mut self,
+        operands: &[Operand<&'a str>],
+        place: Position,
+    ) -> Result<DecodedOp, Problem> {
         let unsupported = || Problem::new("ptx-unsupported", place, "a call of this form");
         let none = Vec::new();
         let (results, name, arguments) = match operands {
@@ -69,7 +73,7 @@ impl<'a> Decoder<'_, 'a> {
         self.calls.push((self.program.steps.len(), name));
         self.called_by.push((self.function, name));
         self.wanted.push(name);
-        Ok(Op::Call { to: 0, arguments: (start, middle), results: (middle, end) })
+        Ok(DecodedOp::Call { to: 0, arguments: (start, middle), results: (middle, end) })
     }
 
     /// Rejects recursion, since the registers and parameters of a function exist only once.

@@ -148,7 +148,7 @@ impl<'m, 'a> Decoder<'m, 'a> {
         }
         self.names.close();
         // Control that falls off the end returns.
-        self.push(Step { op: Op::Return, guard: ALWAYS }, function.at)
+        self.push(Step { op: DecodedOp::Return, guard: ALWAYS }, function.at)
     }
 
     pub(crate) fn push(&mut self, step: Step, place: Position) -> Result<(), Problem> {
@@ -171,7 +171,7 @@ impl<'m, 'a> Decoder<'m, 'a> {
         let op = match (instruction.opcode.name, instruction.operands.as_slice()) {
             (Name::Bra, [Operand::Name(label)]) => {
                 self.jumps.push((self.program.steps.len(), self.function, label, place));
-                Op::Branch { to: 0 }
+                DecodedOp::Branch { to: 0 }
             }
             (Name::Call, operands) => self.call(operands, place)?,
             _ => instructions::decode(self, instruction, guard, place)?,
@@ -184,10 +184,10 @@ impl<'m, 'a> Decoder<'m, 'a> {
             let Some(&to) = self.labels.get(&(function, label)) else {
                 return Err(Problem::new("ptx-name", place, format!("there is no label {label}")));
             };
-            self.program.steps[step].op = Op::Branch { to };
+            self.program.steps[step].op = DecodedOp::Branch { to };
         }
         for (step, name) in std::mem::take(&mut self.calls) {
-            if let (Op::Call { to, .. }, Some(&entry)) =
+            if let (DecodedOp::Call { to, .. }, Some(&entry)) =
                 (&mut self.program.steps[step].op, self.entries.get(name))
             {
                 *to = entry;

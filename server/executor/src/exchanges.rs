@@ -9,9 +9,9 @@ use super::warp::Warp;
 
 impl Machine<'_, '_> {
     /// Executes an exchange. All lanes that the instruction names are present.
-    pub(crate) fn exchange(&mut self, warp: &mut Warp, op: &Op, step: u32, active: u32) {
+    pub(crate) fn exchange(&mut self, warp: &mut Warp, op: &DecodedOp, step: u32, active: u32) {
         match *op {
-            Op::Shuffle { mode, to, found, from: [value, by, limits], .. } => {
+            DecodedOp::Shuffle { mode, to, found, from: [value, by, limits], .. } => {
                 for slot in [value, by, limits] {
                     self.unknown_register(Warp::unknown(&warp.known_words, slot, active), step, warp);
                 }
@@ -34,7 +34,7 @@ impl Machine<'_, '_> {
                 warp.put_words(to, &result, u32::MAX, active);
                 warp.put_lanes(found, inside, active);
             }
-            Op::Vote { mode, to, of, .. } => {
+            DecodedOp::Vote { mode, to, of, .. } => {
                 let holds = self.holds(warp, of, step, active) & active;
                 match mode {
                     Vote::Ballot => warp.put_words(to, &[holds; 32], u32::MAX, active),
@@ -43,7 +43,7 @@ impl Machine<'_, '_> {
                     Vote::Uniform => warp.put_lanes(to, all(holds == 0 || holds == active), active),
                 }
             }
-            Op::Reduce { update, kind, to, from, .. } => {
+            DecodedOp::Reduce { update, kind, to, from, .. } => {
                 self.unknown_register(Warp::unknown(&warp.known_words, from, active), step, warp);
                 let values = *warp.word(from);
                 let mut sum: Option<u64> = None;

@@ -40,7 +40,7 @@ impl Machine<'_, '_> {
             let mut is_straight = true;
             match *op {
                 _ if active == 0 => (),
-                Op::Branch { to } => {
+                DecodedOp::Branch { to } => {
                     let rest = lanes & !active;
                     if rest != 0 {
                         warp.others.push(Split { at: step + 1, lanes: rest, is_parked: false });
@@ -48,7 +48,7 @@ impl Machine<'_, '_> {
                     warp.current = Split { at: to, lanes: active, is_parked: false };
                     is_straight = false;
                 }
-                Op::Call { to, arguments, results } => {
+                DecodedOp::Call { to, arguments, results } => {
                     self.copy_local(warp, arguments, active);
                     let rest = lanes & !active;
                     if rest != 0 {
@@ -59,8 +59,8 @@ impl Machine<'_, '_> {
                     warp.current = Split { at: to, lanes: active, is_parked: false };
                     is_straight = false;
                 }
-                Op::Return | Op::Exit => {
-                    match (matches!(op, Op::Return), warp.frames.last_mut()) {
+                DecodedOp::Return | DecodedOp::Exit => {
+                    match (matches!(op, DecodedOp::Return), warp.frames.last_mut()) {
                         (true, Some(frame)) => frame.returned |= active,
                         _ => {
                             // Barriers do not wait for ended lanes.
@@ -72,8 +72,10 @@ impl Machine<'_, '_> {
                     warp.current.at += 1;
                     is_straight = false;
                 }
-                Op::Trap => return Err(self.problem("trap", step, warp, active, "the kernel stops itself")),
-                Op::Barrier => {
+                DecodedOp::Trap => {
+                    return Err(self.problem("trap", step, warp, active, "the kernel stops itself"));
+                }
+                DecodedOp::Barrier => {
                     if active != warp.live {
                         self.park(warp, step, "divergent-barrier")?;
                         meeting = warp.meeting();
@@ -82,9 +84,9 @@ impl Machine<'_, '_> {
                     warp.is_waiting = true;
                     return Ok(Stop::AtBarrier);
                 }
-                Op::Shuffle { lanes: slot, .. }
-                | Op::Vote { lanes: slot, .. }
-                | Op::Reduce { lanes: slot, .. } => {
+                DecodedOp::Shuffle { lanes: slot, .. }
+                | DecodedOp::Vote { lanes: slot, .. }
+                | DecodedOp::Reduce { lanes: slot, .. } => {
                     let wanted = warp.word(slot)[active.trailing_zeros() as usize & 31] & warp.live;
                     if wanted & !lanes != 0 {
                         self.park(warp, step, "divergent-shuffle")?;

@@ -11,7 +11,7 @@ use super::problem::Problem;
 use super::program::*;
 use super::{comparisons, conversions, floats, halves, integers, moves, transfers};
 
-type Decoded = Result<Op, Problem>;
+type Decoded = Result<DecodedOp, Problem>;
 
 /// The operation of an instruction other than a branch or a call. An instruction that needs two steps pushes
 /// the first, under `guard`.
@@ -24,9 +24,9 @@ pub(crate) fn decode<'a>(
     let opcode = &instruction.opcode;
     let operands = instruction.operands.as_slice();
     match opcode.name {
-        Name::Ret => Ok(Op::Return),
-        Name::Exit => Ok(Op::Exit),
-        Name::Trap => Ok(Op::Trap),
+        Name::Ret => Ok(DecodedOp::Return),
+        Name::Exit => Ok(DecodedOp::Exit),
+        Name::Trap => Ok(DecodedOp::Trap),
         Name::Brkpt
         | Name::Nanosleep
         | Name::Membar
@@ -36,7 +36,7 @@ pub(crate) fn decode<'a>(
         | Name::Prefetchu
         | Name::Applypriority
         | Name::Discard
-        | Name::Createpolicy => Ok(Op::Nothing),
+        | Name::Createpolicy => Ok(DecodedOp::Nothing),
         Name::Bar | Name::Barrier => barrier(opcode, operands, place),
         Name::Mov => moves::decode(decoder, opcode, operands, place),
         Name::Cvta => moves::address(decoder, opcode, operands, place),
@@ -64,9 +64,9 @@ pub(crate) fn decode<'a>(
             for (slot, operand) in from.iter_mut().zip(&operands[1..]) {
                 *slot = decoder.read(operand, Class::Word, 32, place)?;
             }
-            let first = Op::Map { map, to: between, from: [from[0], from[1], 0, 0], mask };
+            let first = DecodedOp::Map { map, to: between, from: [from[0], from[1], 0, 0], mask };
             decoder.push(Step { op: first, guard }, place)?;
-            Ok(Op::Map { map, to, from: [between, from[2], 0, 0], mask })
+            Ok(DecodedOp::Map { map, to, from: [between, from[2], 0, 0], mask })
         }
         _ => {
             let Some(map) = find(opcode) else { return unsupported(opcode, place) };
@@ -77,10 +77,10 @@ pub(crate) fn decode<'a>(
             {
                 let between = decoder.temporary();
                 let half = lanes!(WofD, |a| a as u32);
-                let first = Op::Map { map: half, to: between, from: [slot, 0, 0, 0], mask: u32::MAX };
+                let first = DecodedOp::Map { map: half, to: between, from: [slot, 0, 0, 0], mask: u32::MAX };
                 decoder.push(Step { op: first, guard }, place)?;
                 let (to, mask) = target(decoder, to, map.result(), place)?;
-                return Ok(Op::Map { map, to, from: [between, 0, 0, 0], mask });
+                return Ok(DecodedOp::Map { map, to, from: [between, 0, 0, 0], mask });
             }
             mapped(decoder, map, opcode, operands, place)
         }
@@ -167,7 +167,7 @@ pub(crate) fn mapped<'a>(
         from[i] = decoder.read(&operands[i + 1], class, bits, place)?;
     }
     if map.result() == Class::Predicate {
-        return Ok(Op::Compare {
+        return Ok(DecodedOp::Compare {
             map,
             to,
             other: NOWHERE,
@@ -176,7 +176,7 @@ pub(crate) fn mapped<'a>(
             with: ALWAYS,
         });
     }
-    Ok(Op::Map { map, to, from, mask })
+    Ok(DecodedOp::Map { map, to, from, mask })
 }
 
 fn compare<'a>(
@@ -205,7 +205,7 @@ fn compare<'a>(
         Some(operand) => condition(decoder, operand, place)?,
         None => ALWAYS,
     };
-    Ok(Op::Compare { map, to, other, from, gate, with })
+    Ok(DecodedOp::Compare { map, to, other, from, gate, with })
 }
 
 fn gate_of(modifier: Modifier) -> Option<Gate> {
@@ -231,8 +231,8 @@ fn select<'a>(
         [decoder.read(&operands[1], class, bits, place)?, decoder.read(&operands[2], class, bits, place)?];
     let by = condition(decoder, &operands[3], place)?;
     Ok(match class {
-        Class::Double => Op::SelectDouble { to, from, by },
-        _ => Op::SelectWord { to, from, by },
+        Class::Double => DecodedOp::SelectDouble { to, from, by },
+        _ => DecodedOp::SelectWord { to, from, by },
     })
 }
 
@@ -258,16 +258,16 @@ fn logic<'a>(
             ALWAYS
         }
     };
-    Ok(Op::Logic { to, gate, a, b })
+    Ok(DecodedOp::Logic { to, gate, a, b })
 }
 
 fn barrier(opcode: &Opcode, operands: &[Operand<&str>], place: Position) -> Decoded {
     if opcode.has(Modifier::Warp) {
-        return Ok(Op::WarpBarrier);
+        return Ok(DecodedOp::WarpBarrier);
     }
     let is_whole = operands.len() <= 1 && (opcode.has(Modifier::Sync) || opcode.words().is_empty());
     match is_whole && matches!(operands.first(), None | Some(Operand::Integer(_))) {
-        true => Ok(Op::Barrier),
+        true => Ok(DecodedOp::Barrier),
         false => unsupported("bar of a part of the block", place),
     }
 }
@@ -313,7 +313,7 @@ fn carry<'a>(
         *slot = decoder.read(operand, Class::Word, 32, place)?;
     }
     let (takes, leaves) = (reads_carry(opcode), opcode.has(Modifier::Cc));
-    Ok(Op::Carry { to, from, kind, takes, leaves })
+    Ok(DecodedOp::Carry { to, from, kind, takes, leaves })
 }
 
 /// `mov` of a word: the operand unchanged.

@@ -15,7 +15,7 @@ pub(crate) fn decode<'a>(
     opcode: &Opcode,
     operands: &[Operand<&'a str>],
     place: Position,
-) -> Result<Op, Problem> {
+) -> Result<DecodedOp, Problem> {
     let wrong = || Problem::new("ptx-operand", place, "a mov of this form");
     let [to, from] = operands else { return Err(wrong()) };
     let bits = bits_of(opcode).ok_or_else(wrong)?;
@@ -24,23 +24,23 @@ pub(crate) fn decode<'a>(
         (_, Operand::Vector(parts)) => join(decoder, bits, to, parts, place),
         _ if bits == 1 => {
             let to = target(decoder, to, Class::Predicate, place)?.0;
-            Ok(Op::Logic { to, gate: Gate::First, a: condition(decoder, from, place)?, b: ALWAYS })
+            Ok(DecodedOp::Logic { to, gate: Gate::First, a: condition(decoder, from, place)?, b: ALWAYS })
         }
         (_, Operand::Name(name)) if special(name).is_some() => {
             let which = special(name).ok_or_else(wrong)?;
             let is_wide = matches!(register(decoder, to), Some(Register::Double(_)));
             let class = if is_wide { Class::Double } else { Class::Word };
-            Ok(Op::Special { to: target(decoder, to, class, place)?.0, which, is_wide })
+            Ok(DecodedOp::Special { to: target(decoder, to, class, place)?.0, which, is_wide })
         }
         _ if bits == 64 => {
             let to = target(decoder, to, Class::Double, place)?.0;
             let from = [decoder.read(from, Class::Double, 64, place)?, 0, 0, 0];
-            Ok(Op::Map { map: lanes!(D1, |a| a), to, from, mask: u32::MAX })
+            Ok(DecodedOp::Map { map: lanes!(D1, |a| a), to, from, mask: u32::MAX })
         }
         _ => {
             let (to, mask) = target(decoder, to, Class::Word, place)?;
             let from = [decoder.read(from, Class::Word, bits, place)?, 0, 0, 0];
-            Ok(Op::Map { map: same_word(), to, from, mask })
+            Ok(DecodedOp::Map { map: same_word(), to, from, mask })
         }
     }
 }
@@ -58,7 +58,7 @@ fn split<'a>(
     parts: &[Operand<&'a str>],
     from: &Operand<&'a str>,
     place: Position,
-) -> Result<Op, Problem> {
+) -> Result<DecodedOp, Problem> {
     let mut to = [NOWHERE; 4];
     if parts.len() > 4 {
         return unsupported("mov of more than four parts", place);
@@ -68,12 +68,13 @@ fn split<'a>(
     }
     match (bits, parts.len()) {
         (32, 2) => {
-            Ok(Op::SplitWord { to: [to[0], to[1]], from: decoder.read(from, Class::Word, 32, place)? })
+            Ok(DecodedOp::SplitWord { to: [to[0], to[1]], from: decoder.read(from, Class::Word, 32, place)? })
         }
-        (64, 2) => {
-            Ok(Op::SplitDouble { to: [to[0], to[1]], from: decoder.read(from, Class::Double, 64, place)? })
-        }
-        (64, 4) => Ok(Op::SplitQuarters { to, from: decoder.read(from, Class::Double, 64, place)? }),
+        (64, 2) => Ok(DecodedOp::SplitDouble {
+            to: [to[0], to[1]],
+            from: decoder.read(from, Class::Double, 64, place)?,
+        }),
+        (64, 4) => Ok(DecodedOp::SplitQuarters { to, from: decoder.read(from, Class::Double, 64, place)? }),
         _ => unsupported("mov of these parts", place),
     }
 }
@@ -84,7 +85,7 @@ fn join<'a>(
     to: &Operand<&'a str>,
     parts: &[Operand<&'a str>],
     place: Position,
-) -> Result<Op, Problem> {
+) -> Result<DecodedOp, Problem> {
     if parts.len() > 4 {
         return unsupported("mov of more than four parts", place);
     }
@@ -96,23 +97,23 @@ fn join<'a>(
     match (bits, parts.len()) {
         (16, 2) => {
             let (to, mask) = target(decoder, to, Class::Word, place)?;
-            Ok(Op::Map { map: lanes!(W2, |a, b| (a & 0xFF) | b << 8), to, from, mask })
+            Ok(DecodedOp::Map { map: lanes!(W2, |a, b| (a & 0xFF) | b << 8), to, from, mask })
         }
         (32, 2) => {
             let (to, mask) = target(decoder, to, Class::Word, place)?;
-            Ok(Op::Map { map: lanes!(W2, |a, b| (a & 0xFFFF) | b << 16), to, from, mask })
+            Ok(DecodedOp::Map { map: lanes!(W2, |a, b| (a & 0xFFFF) | b << 16), to, from, mask })
         }
         (32, 4) => {
             let (to, mask) = target(decoder, to, Class::Word, place)?;
             let map = lanes!(W4, |a, b, c, d| (a & 0xFF) | (b & 0xFF) << 8 | (c & 0xFF) << 16 | d << 24);
-            Ok(Op::Map { map, to, from, mask })
+            Ok(DecodedOp::Map { map, to, from, mask })
         }
         (64, 2) => {
             let to = target(decoder, to, Class::Double, place)?.0;
             let map = lanes!(DofWW, |a, b| u64::from(a) | u64::from(b) << 32);
-            Ok(Op::Map { map, to, from, mask: u32::MAX })
+            Ok(DecodedOp::Map { map, to, from, mask: u32::MAX })
         }
-        (64, 4) => Ok(Op::JoinQuarters { to: target(decoder, to, Class::Double, place)?.0, from }),
+        (64, 4) => Ok(DecodedOp::JoinQuarters { to: target(decoder, to, Class::Double, place)?.0, from }),
         _ => unsupported("mov of these parts", place),
     }
 }
@@ -148,7 +149,7 @@ pub(crate) fn address<'a>(
     opcode: &Opcode,
     operands: &[Operand<&'a str>],
     place: Position,
-) -> Result<Op, Problem> {
+) -> Result<DecodedOp, Problem> {
     let [to, from] = operands else {
         return Err(Problem::new("ptx-operand", place, "two operands are needed"));
     };
@@ -163,5 +164,5 @@ pub(crate) fn address<'a>(
     };
     let to = target(decoder, to, Class::Double, place)?.0;
     let from = [decoder.read(from, Class::Double, 64, place)?, 0, 0, 0];
-    Ok(Op::Map { map, to, from, mask: u32::MAX })
+    Ok(DecodedOp::Map { map, to, from, mask: u32::MAX })
 }

@@ -143,7 +143,7 @@ pub(crate) enum Gate {
 }
 
 #[derive(Clone, Copy)]
-pub(crate) enum Op {
+pub(crate) enum DecodedOp {
     Map {
         map: Map,
         to: Slot,
@@ -265,7 +265,7 @@ pub(crate) enum CarryKind {
 
 #[derive(Clone, Copy)]
 pub(crate) struct Step {
-    pub(crate) op: Op,
+    pub(crate) op: DecodedOp,
     pub(crate) guard: Condition,
 }
 

@@ -26,10 +26,16 @@ impl Machine<'_, '_> {
     }
 
     /// Executes an instruction that keeps the lanes together.
-    pub(crate) fn plain(&mut self, warp: &mut Warp, op: &Op, step: u32, active: u32) -> Result<(), Problem> {
+    pub(crate) fn plain(
+        &mut self,
+        warp: &mut Warp,
+        op: &DecodedOp,
+        step: u32,
+        active: u32,
+    ) -> Result<(), Problem> {
         match *op {
-            Op::Map { map, to, from, mask } => self.map(warp, map, to, from, mask, step, active),
-            Op::Compare { map, to, other, from: [a, b], gate, with } => {
+            DecodedOp::Map { map, to, from, mask } => self.map(warp, map, to, from, mask, step, active),
+            DecodedOp::Compare { map, to, other, from: [a, b], gate, with } => {
                 let lanes = match map {
                     Map::Compare32(f) => {
                         f(self.words(warp, a, step, active), self.words(warp, b, step, active))
@@ -45,14 +51,14 @@ impl Machine<'_, '_> {
                 warp.put_lanes(to, gated(gate, lanes, with), active);
                 warp.put_lanes(other, gated(gate, !lanes, with), active);
             }
-            Op::SelectWord { to, from: [a, b], by } => {
+            DecodedOp::SelectWord { to, from: [a, b], by } => {
                 let lanes = self.holds(warp, by, step, active);
                 let (a, b) =
                     (self.words(warp, a, step, active & lanes), self.words(warp, b, step, active & !lanes));
                 let chosen = std::array::from_fn(|i| if lanes >> i & 1 == 1 { a[i] } else { b[i] });
                 warp.put_words(to, &chosen, u32::MAX, active);
             }
-            Op::SelectDouble { to, from: [a, b], by } => {
+            DecodedOp::SelectDouble { to, from: [a, b], by } => {
                 let lanes = self.holds(warp, by, step, active);
                 let (a, b) = (
                     self.doubles(warp, a, step, active & lanes),
@@ -61,28 +67,28 @@ impl Machine<'_, '_> {
                 let chosen = std::array::from_fn(|i| if lanes >> i & 1 == 1 { a[i] } else { b[i] });
                 warp.put_doubles(to, &chosen, active);
             }
-            Op::Logic { to, gate, a, b } => {
+            DecodedOp::Logic { to, gate, a, b } => {
                 let a = self.holds(warp, a, step, active);
                 let b = if gate == Gate::First { 0 } else { self.holds(warp, b, step, active) };
                 warp.put_lanes(to, gated(gate, a, b), active);
             }
-            Op::SplitWord { to, from } => {
+            DecodedOp::SplitWord { to, from } => {
                 let values = *self.words(warp, from, step, active);
                 warp.put_words(to[0], &values, 0xFFFF, active);
                 warp.put_words(to[1], &values.map(|v| v >> 16), u32::MAX, active);
             }
-            Op::SplitDouble { to, from } => {
+            DecodedOp::SplitDouble { to, from } => {
                 let values = *self.doubles(warp, from, step, active);
                 warp.put_words(to[0], &values.map(|v| v as u32), u32::MAX, active);
                 warp.put_words(to[1], &values.map(|v| (v >> 32) as u32), u32::MAX, active);
             }
-            Op::SplitQuarters { to, from } => {
+            DecodedOp::SplitQuarters { to, from } => {
                 let values = *self.doubles(warp, from, step, active);
                 for (i, to) in to.into_iter().enumerate() {
                     warp.put_words(to, &values.map(|v| (v >> (16 * i)) as u32), 0xFFFF, active);
                 }
             }
-            Op::JoinQuarters { to, from } => {
+            DecodedOp::JoinQuarters { to, from } => {
                 let mut values = [0; 32];
                 for (i, from) in from.into_iter().enumerate() {
                     let part = self.words(warp, from, step, active);
@@ -92,7 +98,7 @@ impl Machine<'_, '_> {
                 }
                 warp.put_doubles(to, &values, active);
             }
-            Op::Carry { to, from, kind, takes, leaves } => {
+            DecodedOp::Carry { to, from, kind, takes, leaves } => {
                 let [a, b, c] = from.map(|slot| *self.words(warp, slot, step, active));
                 let mut carries = 0;
                 let sums = std::array::from_fn(|i| {
@@ -114,17 +120,17 @@ impl Machine<'_, '_> {
                 }
                 warp.put_words(to, &sums, u32::MAX, active);
             }
-            Op::Special { to, which, is_wide } => {
+            DecodedOp::Special { to, which, is_wide } => {
                 let values: Words = std::array::from_fn(|lane| self.special(warp, which, lane as u32));
                 match is_wide {
                     true => warp.put_doubles(to, &values.map(u64::from), active),
                     false => warp.put_words(to, &values, u32::MAX, active),
                 }
             }
-            Op::ActiveLanes { to } => warp.put_words(to, &[active; 32], u32::MAX, active),
-            Op::Load(access) => self.load(warp, access, step, active)?,
-            Op::Store(access) => self.store(warp, access, step, active)?,
-            Op::Atomic { access, update, kind, to, swap } => {
+            DecodedOp::ActiveLanes { to } => warp.put_words(to, &[active; 32], u32::MAX, active),
+            DecodedOp::Load(access) => self.load(warp, access, step, active)?,
+            DecodedOp::Store(access) => self.store(warp, access, step, active)?,
+            DecodedOp::Atomic { access, update, kind, to, swap } => {
                 self.atomic(warp, access, (update, kind), to, swap, step, active)?;
             }
             _ => (),

@@ -82,7 +82,7 @@ pub(crate) fn access<'a>(
     opcode: &Opcode,
     operands: &[Operand<&'a str>],
     place: Position,
-) -> Result<Op, Problem> {
+) -> Result<DecodedOp, Problem> {
     let is_store = opcode.name == Name::St;
     let (Some(bits @ (8 | 16 | 32 | 64)), [first, second, ..]) = (bits_of(opcode), operands) else {
         return unsupported(opcode, place);
@@ -111,7 +111,7 @@ pub(crate) fn access<'a>(
     }
     let is_signed = opcode.ty().is_some_and(Type::is_signed);
     let access = Access { space, width: (bits / 8) as u8, is_signed, base, offset, cells };
-    Ok(if is_store { Op::Store(access) } else { Op::Load(access) })
+    Ok(if is_store { DecodedOp::Store(access) } else { DecodedOp::Load(access) })
 }
 
 fn update_of(opcode: &Opcode) -> Option<Update> {
@@ -158,7 +158,7 @@ pub(crate) fn atomic<'a>(
     opcode: &Opcode,
     operands: &[Operand<&'a str>],
     place: Position,
-) -> Result<Op, Problem> {
+) -> Result<DecodedOp, Problem> {
     let (Some(update), Some((kind, bits))) = (update_of(opcode), kind_of(opcode)) else {
         return unsupported(opcode, place);
     };
@@ -193,7 +193,7 @@ pub(crate) fn atomic<'a>(
     };
     decoder.program.shared_grain = decoder.program.shared_grain.min(u64::from(bits / 8));
     let access = Access { space, width: (bits / 8) as u8, is_signed: false, base, offset, cells: from };
-    Ok(Op::Atomic { access, update, kind, to, swap })
+    Ok(DecodedOp::Atomic { access, update, kind, to, swap })
 }
 
 /// `shfl.sync.<mode>.b32 d[|p], a, b, c, lanes`.
@@ -202,7 +202,7 @@ pub(crate) fn shuffle<'a>(
     opcode: &Opcode,
     operands: &[Operand<&'a str>],
     place: Position,
-) -> Result<Op, Problem> {
+) -> Result<DecodedOp, Problem> {
     let mode = opcode.modifiers().find_map(|word| match word {
         Modifier::Up => Some(Shuffle::Up),
         Modifier::Down => Some(Shuffle::Down),
@@ -225,7 +225,7 @@ pub(crate) fn shuffle<'a>(
         *slot = decoder.read(operand, Class::Word, 32, place)?;
     }
     let lanes = decoder.read(lanes, Class::Word, 32, place)?;
-    Ok(Op::Shuffle { mode, to, found, from, lanes })
+    Ok(DecodedOp::Shuffle { mode, to, found, from, lanes })
 }
 
 /// `vote.sync.<mode>` and `activemask`.
@@ -234,9 +234,9 @@ pub(crate) fn vote<'a>(
     opcode: &Opcode,
     operands: &[Operand<&'a str>],
     place: Position,
-) -> Result<Op, Problem> {
+) -> Result<DecodedOp, Problem> {
     if let (Name::Activemask, [to]) = (opcode.name, operands) {
-        return Ok(Op::ActiveLanes { to: target(decoder, to, Class::Word, place)?.0 });
+        return Ok(DecodedOp::ActiveLanes { to: target(decoder, to, Class::Word, place)?.0 });
     }
     let mode = opcode.modifiers().find_map(|word| match word {
         Modifier::All => Some(Vote::All),
@@ -251,7 +251,7 @@ pub(crate) fn vote<'a>(
     let class = if mode == Vote::Ballot { Class::Word } else { Class::Predicate };
     let to = target(decoder, to, class, place)?.0;
     let of = condition(decoder, of, place)?;
-    Ok(Op::Vote { mode, to, of, lanes: decoder.read(lanes, Class::Word, 32, place)? })
+    Ok(DecodedOp::Vote { mode, to, of, lanes: decoder.read(lanes, Class::Word, 32, place)? })
 }
 
 /// `redux.sync.<update>.<kind>`.
@@ -260,7 +260,7 @@ pub(crate) fn reduce<'a>(
     opcode: &Opcode,
     operands: &[Operand<&'a str>],
     place: Position,
-) -> Result<Op, Problem> {
+) -> Result<DecodedOp, Problem> {
     let (Some(update), Some((kind, 32)), [to, from, lanes]) = (update_of(opcode), kind_of(opcode), operands)
     else {
         return unsupported("redux of this kind", place);
@@ -271,5 +271,5 @@ pub(crate) fn reduce<'a>(
     let to = target(decoder, to, Class::Word, place)?.0;
     let from = decoder.read(from, Class::Word, 32, place)?;
     let lanes = decoder.read(lanes, Class::Word, 32, place)?;
-    Ok(Op::Reduce { update, kind, to, from, lanes })
+    Ok(DecodedOp::Reduce { update, kind, to, from, lanes })
 }

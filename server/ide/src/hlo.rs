@@ -29,7 +29,7 @@ use crate::kernel::launched::LaunchedKernel;
 use crate::locate::FileContext;
 use crate::semantics::{Defined, Function, Name, Occurrence, Semantics, Symbol};
 use crate::warnings::WarningsConfig;
-use crate::workspace_symbols::Place;
+use crate::workspace_symbols::SymbolPlace;
 use crate::{
     CodeLens, Completion, Diagnostic, Diagnostics, DocumentLink, DocumentSymbol, FileStatistics, Fold, Hover,
     InlayHint, NavigationTarget, RenameError, SemanticToken, SignatureHelp, TextEdit, TextRange,
@@ -117,12 +117,12 @@ impl Semantics for Hlo {
         &self,
         context: &FileContext<'_>,
         with_instructions: bool,
-        found: &mut dyn FnMut(&str, bool, Place),
+        found: &mut dyn FnMut(&str, bool, SymbolPlace),
     ) {
         crate::workspace_symbols::symbols(context, with_instructions, found);
     }
 
-    fn workspace_symbol(&self, context: &FileContext<'_>, place: Place) -> Option<WorkspaceSymbol> {
+    fn workspace_symbol(&self, context: &FileContext<'_>, place: SymbolPlace) -> Option<WorkspaceSymbol> {
         crate::workspace_symbols::workspace_symbol(context, place)
     }
 

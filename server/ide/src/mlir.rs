@@ -56,7 +56,7 @@ use crate::kernel::launched::LaunchedKernel;
 use crate::locate::FileContext;
 use crate::semantics::{Defined, Function, Name, Occurrence, Semantics, Symbol};
 use crate::warnings::WarningsConfig;
-use crate::workspace_symbols::Place;
+use crate::workspace_symbols::SymbolPlace;
 use crate::{
     CodeLens, Completion, Diagnostic, Diagnostics, DocumentLink, DocumentSymbol, FileStatistics, Fold, Hover,
     InlayHint, NavigationTarget, RenameError, SemanticToken, SignatureHelp, TextEdit, TextRange,
@@ -138,11 +138,11 @@ impl Semantics for Mlir {
         document_symbols::document_symbols(context, limit)
     }
 
-    fn symbols(&self, context: &FileContext<'_>, _: bool, found: &mut dyn FnMut(&str, bool, Place)) {
+    fn symbols(&self, context: &FileContext<'_>, _: bool, found: &mut dyn FnMut(&str, bool, SymbolPlace)) {
         workspace_symbols::symbols(context, found);
     }
 
-    fn workspace_symbol(&self, context: &FileContext<'_>, place: Place) -> Option<WorkspaceSymbol> {
+    fn workspace_symbol(&self, context: &FileContext<'_>, place: SymbolPlace) -> Option<WorkspaceSymbol> {
         workspace_symbols::workspace_symbol(context, place)
     }
 

@@ -27,7 +27,7 @@ use crate::kernel::launched::LaunchedKernel;
 use crate::locate::{FileContext, InstructionRef};
 use crate::mlir::Mlir;
 use crate::warnings::WarningsConfig;
-use crate::workspace_symbols::Place;
+use crate::workspace_symbols::SymbolPlace;
 use crate::{
     CodeLens, Completion, Diagnostic, Diagnostics, DocumentLink, DocumentSymbol, FileStatistics, Fold, Hover,
     InlayHint, Language, NavigationTarget, RenameError, SemanticToken, SignatureHelp, TextEdit, TextRange,
@@ -178,11 +178,11 @@ pub(crate) trait Semantics {
         &self,
         context: &FileContext<'_>,
         with_instructions: bool,
-        found: &mut dyn FnMut(&str, bool, Place),
+        found: &mut dyn FnMut(&str, bool, SymbolPlace),
     );
 
     /// The symbol at a place that [`Self::symbols`] gave; `None` for a place of another language.
-    fn workspace_symbol(&self, context: &FileContext<'_>, place: Place) -> Option<WorkspaceSymbol>;
+    fn workspace_symbol(&self, context: &FileContext<'_>, place: SymbolPlace) -> Option<WorkspaceSymbol>;
 
     /// At most `limit` folding ranges, in text order.
     fn folding_ranges(&self, context: &FileContext<'_>, limit: usize) -> Vec<Fold>;

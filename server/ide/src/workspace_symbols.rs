@@ -28,12 +28,12 @@ enum Fit {
 struct Candidate {
     rank: (Fit, bool, std::cmp::Reverse<usize>),
     file: usize,
-    place: Place,
+    place: SymbolPlace,
 }
 
 /// Where a candidate is.
 #[derive(Clone, Copy)]
-pub(crate) enum Place {
+pub(crate) enum SymbolPlace {
     Computation(usize),
     Instruction(InstructionRef, usize),
     /// For MLIR text: a piece, and the index of its symbol.
@@ -75,17 +75,17 @@ fn candidates_of(context: &FileContext<'_>, file: usize, query: &[u8], found: &m
 pub(crate) fn symbols(
     context: &FileContext<'_>,
     with_instructions: bool,
-    found: &mut dyn FnMut(&str, bool, Place),
+    found: &mut dyn FnMut(&str, bool, SymbolPlace),
 ) {
     for (index, computation) in context.module().computations.iter().enumerate() {
         crate::analysis::check_cancelled(context.db);
-        found(&computation.name, true, Place::Computation(index));
+        found(&computation.name, true, SymbolPlace::Computation(index));
         for segment in computation.segments.iter().filter(|_| with_instructions) {
             let block = context.block(segment.piece);
             for id in block.parse.computations[segment.computation as usize].instructions.clone() {
                 if !block.instruction(id).is_nested {
                     let at = InstructionRef { piece: segment.piece, id };
-                    found(block.name(id), false, Place::Instruction(at, index));
+                    found(block.name(id), false, SymbolPlace::Instruction(at, index));
                 }
             }
         }
@@ -115,11 +115,11 @@ fn fit(name: &str, query: &[u8]) -> Option<Fit> {
 }
 
 /// The computation or instruction of HLO at a place.
-pub(crate) fn workspace_symbol(context: &FileContext<'_>, place: Place) -> Option<WorkspaceSymbol> {
+pub(crate) fn workspace_symbol(context: &FileContext<'_>, place: SymbolPlace) -> Option<WorkspaceSymbol> {
     let module = context.module();
     Some(match place {
-        Place::Symbol(..) => return None,
-        Place::Computation(index) => {
+        SymbolPlace::Symbol(..) => return None,
+        SymbolPlace::Computation(index) => {
             let computation = &module.computations[index];
             let range = computation
                 .segments
@@ -133,7 +133,7 @@ pub(crate) fn workspace_symbol(context: &FileContext<'_>, place: Place) -> Optio
                 range,
             }
         }
-        Place::Instruction(at, index) => {
+        SymbolPlace::Instruction(at, index) => {
             let block = context.block(at.piece);
             WorkspaceSymbol {
                 name: block.name(at.id).to_owned(),

@@ -39,12 +39,12 @@ fn bytes(text: &str) -> Option<Vec<u8>> {
 }
 
 /// A field's value: a number, or bytes.
-enum Value<'m> {
+enum FieldValue<'m> {
     Number(i64),
     Bytes(&'m [u8]),
 }
 
-/// A number of seven bits a byte, the lowest first; what is behind it.
+/// A varint, seven bits per byte with the lowest first, and the rest.
 fn varint(message: &[u8]) -> Option<(i64, &[u8])> {
     let mut value = 0u64;
     for (at, &byte) in message.iter().enumerate().take(10) {
@@ -56,18 +56,18 @@ fn varint(message: &[u8]) -> Option<(i64, &[u8])> {
     None
 }
 
-/// The first field: its number and its value; what is behind it.
-fn field(message: &[u8]) -> Option<(i64, Value<'_>, &[u8])> {
+/// The number and the value of the first field, and the rest.
+fn field(message: &[u8]) -> Option<(i64, FieldValue<'_>, &[u8])> {
     let (key, rest) = varint(message)?;
     match key & 7 {
         0 => {
             let (value, rest) = varint(rest)?;
-            Some((key >> 3, Value::Number(value), rest))
+            Some((key >> 3, FieldValue::Number(value), rest))
         }
         2 => {
             let (length, rest) = varint(rest)?;
             let (body, rest) = rest.split_at_checked(usize::try_from(length).ok()?)?;
-            Some((key >> 3, Value::Bytes(body), rest))
+            Some((key >> 3, FieldValue::Bytes(body), rest))
         }
         _ => None,
     }
@@ -81,10 +81,10 @@ fn sharding(mut message: &[u8], depth: usize) -> Option<String> {
     while !message.is_empty() {
         let (number, value, behind) = field(message)?;
         message = behind;
-        // Numbers stand one by one, or together.
-        let add = |list: &mut Vec<i64>, value: &Value<'_>| {
-            let Value::Bytes(mut packed) = *value else {
-                if let Value::Number(one) = *value {
+        // Numbers are packed, or fields of their own.
+        let add = |list: &mut Vec<i64>, value: &FieldValue<'_>| {
+            let FieldValue::Bytes(mut packed) = *value else {
+                if let FieldValue::Number(one) = *value {
                     list.push(one);
                 }
                 return Some(());
@@ -97,19 +97,21 @@ fn sharding(mut message: &[u8], depth: usize) -> Option<String> {
             Some(())
         };
         match (number, value) {
-            (1, Value::Number(value)) => kind = value,
+            (1, FieldValue::Number(value)) => kind = value,
             (3, value) => add(&mut tiles, &value)?,
             (4, value) => add(&mut devices, &value)?,
-            (5, Value::Bytes(element)) if depth < MAX_DEPTH => elements.push(sharding(element, depth + 1)?),
-            (6, Value::Number(value)) => replicates_last = value != 0,
+            (5, FieldValue::Bytes(element)) if depth < MAX_DEPTH => {
+                elements.push(sharding(element, depth + 1)?)
+            }
+            (6, FieldValue::Number(value)) => replicates_last = value != 0,
             // Where it comes from.
-            (7, Value::Bytes(_)) => {}
+            (7, FieldValue::Bytes(_)) => {}
             (8, value) => add(&mut last, &value)?,
             (9, value) => add(&mut shape, &value)?,
             (10, value) => add(&mut order, &value)?,
-            (11, Value::Number(value)) => is_in_group = value != 0,
-            (12, Value::Number(value)) => group = value,
-            (13, Value::Number(value)) => is_like = value != 0,
+            (11, FieldValue::Number(value)) => is_in_group = value != 0,
+            (12, FieldValue::Number(value)) => group = value,
+            (13, FieldValue::Number(value)) => is_like = value != 0,
             _ => return None,
         }
     }
@@ -160,7 +162,7 @@ mod tests {
             (r"\08\04", "{manual}"),
             (r"\08\05", "{unknown}"),
             (r"\08\03\1A\02\02\01\22\02\00\01", "{devices=[2,1]0,1}"),
-            // Bytes that are letters stand for themselves.
+            // Letters are not escaped.
             (r"\08\03\1A\02\02\02J\01\04R\01\00", "{devices=[2,2]<=[4]}"),
             (r"\08\03\1A\02\02\02J\02\02\02R\02\01\00", "{devices=[2,2]<=[2,2]T(1,0)}"),
             (r"\08\03\1A\03\02\01\020\01J\01\04R\01\00", "{devices=[2,1,2]<=[4] last_tile_dim_replicate}"),

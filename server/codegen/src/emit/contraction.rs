@@ -7,7 +7,7 @@ use syntax::hlo::ElementType;
 
 use crate::Reason;
 use crate::constant::Constant;
-use crate::emit::elemental::{Elements, Place, element};
+use crate::emit::elemental::{Elements, MapArguments, element};
 use crate::kernel::{Detail, ValueId};
 
 impl<'a> Elements<'a> {
@@ -39,7 +39,7 @@ impl<'a> Elements<'a> {
                 .enumerate()
                 .map(|(n, range)| Expr::var(ranges_before + n) + range.bounds.lower)
                 .collect();
-            let place = Place { at: &dims, ranges: &ranges, runtime: &[] };
+            let place = MapArguments { at: &dims, ranges: &ranges, runtime: &[] };
             let other: Vec<Expr> = right.results().iter().map(|r| place.of(&right, r)).collect();
             let (a, b) = (e.value(first, index), e.value(second, &other));
             let own = e.body.function.element(a);

@@ -250,7 +250,7 @@ impl<'a> Elements<'a> {
             return Err(access.note.clone().unwrap_or("its map is not known".into()));
         }
         let runtime = self.runtime(access, id, at);
-        let place = Place { at, ranges: &[], runtime: &runtime };
+        let place = MapArguments { at, ranges: &[], runtime: &runtime };
         let index: Vec<Expr> = access.map.results().iter().map(|e| place.of(&access.map, e)).collect();
         Ok(self.value(self.operands(id)[0], &index))
     }
@@ -263,7 +263,7 @@ impl<'a> Elements<'a> {
                 RuntimeSource::Op { op, .. } => *op,
                 RuntimeSource::Operand(n) => self.operands(id)[*n],
             };
-            let place = Place { at, ranges: &[], runtime: &[] };
+            let place = MapArguments { at, ranges: &[], runtime: &[] };
             let index: Vec<Expr> =
                 variable.map.results().iter().map(|e| place.of(&variable.map, e)).collect();
             let value = self.value(source, &index);
@@ -292,7 +292,7 @@ impl<'a> Elements<'a> {
 
     /// The constraints of a map at a place that the ranges do not prove, including the bounds of its
     /// dimensions.
-    pub fn conditions(&self, map: &IndexingMap, place: &Place<'_>) -> Vec<Constraint> {
+    pub fn conditions(&self, map: &IndexingMap, place: &MapArguments<'_>) -> Vec<Constraint> {
         let explicit = map.constraints().iter().map(|c| (place.of(map, &c.expr), c.interval));
         let bounds = map.dims().iter().zip(place.at).map(|(dim, at)| (at.clone(), dim.bounds));
         let all = explicit.chain(bounds);
@@ -303,13 +303,13 @@ impl<'a> Elements<'a> {
 }
 
 /// The values of a map's variables.
-pub(crate) struct Place<'e> {
+pub(crate) struct MapArguments<'e> {
     pub at: &'e [Expr],
     pub ranges: &'e [Expr],
     pub runtime: &'e [Expr],
 }
 
-impl Place<'_> {
+impl MapArguments<'_> {
     pub fn of(&self, map: &IndexingMap, expr: &Expr) -> Expr {
         let (dims, ranges) = (map.num_dims(), map.num_ranges());
         expr.substitute(&mut |v| {

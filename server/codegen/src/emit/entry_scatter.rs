@@ -9,7 +9,7 @@ use syntax::hlo::{ElementType, Opcode};
 use crate::Reason;
 use crate::constant::Constant;
 use crate::emit::Emission;
-use crate::emit::elemental::Place;
+use crate::emit::elemental::MapArguments;
 use crate::emit::entry::{Entry, buffer, only_where, share_buffer};
 use crate::emit::entry_scatter_sorted;
 use crate::emit::reducer::inline;
@@ -69,7 +69,7 @@ pub(super) struct Scattering<'a> {
 impl Scattering<'_> {
     /// Applies each update element of a thread to an element of the result.
     fn updates(&self, entry: &mut Entry<'_>, tensors: Vec<ValueId>) -> Result<Vec<ValueId>, Reason> {
-        let place = Place { at: &entry.grid.clone(), ranges: &[], runtime: &[] };
+        let place = MapArguments { at: &entry.grid.clone(), ranges: &[], runtime: &[] };
         let row = place.of(&self.indices, &self.indices.results()[0]);
         if row.is_too_large() || row.var_bound() > entry.elements.body.function.index_vars.len() as u32 {
             return Err("a thread has updates of several rows".into());
@@ -108,7 +108,7 @@ impl Scattering<'_> {
         let map = &self.updates;
         let is_outer =
             |c: &&Constraint| (0..map.num_ranges()).all(|n| !c.expr.uses_var((map.num_dims() + n) as u32));
-        let place = Place { at: &entry.grid, ranges: &[], runtime: &[] };
+        let place = MapArguments { at: &entry.grid, ranges: &[], runtime: &[] };
         let body = &entry.elements.body;
         let outer = map.constraints().iter().filter(is_outer);
         let mut conditions: Vec<Constraint> = outer

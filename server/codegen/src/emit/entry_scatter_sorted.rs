@@ -8,7 +8,7 @@ use syntax::hlo::{ElementType, Opcode};
 
 use crate::Reason;
 use crate::constant::Constant;
-use crate::emit::elemental::Place;
+use crate::emit::elemental::MapArguments;
 use crate::emit::entry::{Entry, either, only_where};
 use crate::emit::entry_scatter::Scattering;
 use crate::kernel::{Comparison, Condition, Detail, Direction, OpKind, ValueId};
@@ -139,7 +139,7 @@ fn turns(entry: &Entry<'_>, scattering: &Scattering<'_>) -> Result<Vec<Turn>, Re
                 .iter()
                 .map(|v| Expr::Const(named(v.name.as_deref().unwrap_or_default())))
                 .collect();
-            let place = Place { at: &entry.grid, ranges: &ranges, runtime: &[] };
+            let place = MapArguments { at: &entry.grid, ranges: &ranges, runtime: &[] };
             let inside = map.results().iter().skip(1);
             inside.map(|e| body.simplify(&place.of(map, e))).collect()
         };

@@ -77,7 +77,7 @@ fn one(emission: &Emission<'_>, step: &SortStep, is_first: bool, kernel: &mut Ke
                 Ok(Some(usize::try_from(dim).unwrap_or(0)))
             }
             Opcode::Iota => Ok(None),
-            other => Err(Reason::from(format!("{other} in front of a sort is not written"))),
+            other => Err(Reason::from(format!("{other} before a sort is not written"))),
         }
     };
     let operands = emission.graph().operands.get(root as usize).ok_or("it has no operands")?;

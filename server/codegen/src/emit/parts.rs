@@ -4,7 +4,7 @@ use indexing_map::{Constraint, Expr, Interval, Variable};
 use ir::{AttributeKey, Op, OpId};
 
 use crate::Reason;
-use crate::emit::elemental::{Elements, Place, element};
+use crate::emit::elemental::{Elements, MapArguments, element};
 use crate::kernel::{Condition, OpKind, ValueId};
 
 impl<'a> Elements<'a> {
@@ -38,7 +38,7 @@ impl<'a> Elements<'a> {
         if map.is_known_empty() {
             return Ok(self.value(padding, &[]));
         }
-        let place = Place { at, ranges: &[], runtime: &[] };
+        let place = MapArguments { at, ranges: &[], runtime: &[] };
         let conditions = self.conditions(&map, &place);
         let index: Vec<Expr> = map.results().iter().map(|e| place.of(&map, e)).collect();
         self.either(conditions, op, |e| Ok(e.value(operand, &index)), |e| Ok(e.value(padding, &[])))

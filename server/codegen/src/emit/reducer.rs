@@ -6,7 +6,7 @@ use ir::{AttributeKey, Graph, Op, OpId, Opcode, is_elementwise};
 use crate::Reason;
 use crate::constant::Constant;
 use crate::emit::body::Body;
-use crate::emit::elemental::{Elements, Place, element, element_types};
+use crate::emit::elemental::{Elements, MapArguments, element, element_types};
 use crate::kernel::{Comparison, Condition, Detail, Direction, Function, OpKind, Type, ValueId};
 
 /// The maximum depth of nested called computations.
@@ -62,7 +62,7 @@ impl<'a> Elements<'a> {
             loops.push((var, count, std::mem::replace(&mut carried, inner.clone())));
             self.enter(inner);
         }
-        let place = Place { at, ranges: &ranges, runtime: &[] };
+        let place = MapArguments { at, ranges: &ranges, runtime: &[] };
         let conditions = self.conditions(map, &place);
         let index: Vec<Expr> = map.results().iter().map(|e| self.body.simplify(&place.of(map, e))).collect();
         let mut values = if conditions.is_empty() {

@@ -16,7 +16,7 @@ use super::machine::{Address, Inst, Kind, Operand, Reg, Space};
 use crate::Reason;
 use crate::kernel::{Kernel, Role};
 use paths::Paths;
-use values::{Place, Value, Values};
+use values::{AccessValue, ArgumentOffset, Values};
 
 /// The maximum number of memory instructions of a kernel; beyond it, no accesses are reported.
 const MAX_ACCESSES: usize = 1 << 14;
@@ -62,7 +62,7 @@ pub(super) fn access_maps(
             }
             let (conditions, is_certain) = paths.conditions();
             let places = values.pointer(address.base).ok_or("an address of the code is not understood")?;
-            for Place { param, bytes: first, when } in places.into_iter().filter(|_| !is_again) {
+            for ArgumentOffset { param, bytes: first, when } in places.into_iter().filter(|_| !is_again) {
                 let mut conditions = conditions.clone();
                 conditions.extend(when);
                 let loops = values.loops_around(at);
@@ -172,9 +172,9 @@ fn map_of(
 
 impl Values<'_> {
     /// The possible positions of a pointer.
-    fn pointer(&self, base: Operand) -> Option<Vec<Place>> {
+    fn pointer(&self, base: Operand) -> Option<Vec<ArgumentOffset>> {
         match self.value(base)? {
-            Value::Pointer(places) => Some(places),
+            AccessValue::Pointer(places) => Some(places),
             _ => None,
         }
     }

@@ -10,7 +10,7 @@ use super::features::Bf16;
 use super::frame::Frame;
 use super::lower::{Lowering, Pending};
 use super::machine::{Address, Class, Kind, Operand, Reg};
-use super::value::{Place, Val};
+use super::value::{ArrayPlace, Val};
 use crate::kernel::{Function, Kernel, OpKind, Region, ValueId};
 
 /// The kind of update of an element.
@@ -77,12 +77,12 @@ impl<'k> Lowering<'k> {
     pub(super) fn update(
         &mut self,
         frame: &mut Frame<'k>,
-        place: Place,
+        place: ArrayPlace,
         element: ElementType,
         at: &[Expr],
         body: &'k Region,
     ) {
-        let Place::Param(param) = place else { return };
+        let ArrayPlace::Param(param) = place else { return };
         let change = change(body, self.kernel);
         let bits = element.bits().unwrap_or(8);
         if bits > 64 {
@@ -137,7 +137,7 @@ impl<'k> Lowering<'k> {
     }
 
     /// A store that other threads see only as a whole.
-    fn set(&mut self, place: Place, element: ElementType, at: &[Expr], value: &Val) {
+    fn set(&mut self, place: ArrayPlace, element: ElementType, at: &[Expr], value: &Val) {
         let (address, bits) = self.address(place, element, at);
         let ty = Type::b(bits);
         let from = match value.num() {

@@ -4,7 +4,7 @@ use indexing_map::Expr;
 
 use super::frame::Frame;
 use super::lower::Lowering;
-use super::value::{Place, Val};
+use super::value::{ArrayPlace, Val};
 use crate::kernel::ValueId;
 
 impl<'k> Lowering<'k> {
@@ -17,7 +17,7 @@ impl<'k> Lowering<'k> {
     ) -> Vec<Val> {
         let at: Vec<Expr> = frame.indices(at).iter().map(|e| self.indices.simplify(e)).collect();
         let args: Vec<Val> = args.iter().map(|&value| frame.value(value)).collect();
-        let places: Option<Vec<Place>> = args
+        let places: Option<Vec<ArrayPlace>> = args
             .iter()
             .map(|arg| match arg {
                 Val::Tensor(place) => Some(*place),

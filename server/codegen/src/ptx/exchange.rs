@@ -11,7 +11,7 @@ use super::frame::Frame;
 use super::index::split_constant;
 use super::lower::Lowering;
 use super::machine::{Address, Class, Kind, Operand, Reg, Space};
-use super::value::{Place, Val};
+use super::value::{ArrayPlace, Val};
 use crate::kernel::Region;
 
 /// A bit field of a word in memory.
@@ -24,7 +24,13 @@ pub(super) struct Word {
 
 impl<'k> Lowering<'k> {
     /// The word that contains an element.
-    pub(super) fn word(&mut self, param: usize, place: Place, element: ElementType, at: &[Expr]) -> Word {
+    pub(super) fn word(
+        &mut self,
+        param: usize,
+        place: ArrayPlace,
+        element: ElementType,
+        at: &[Expr],
+    ) -> Word {
         let space = Space::Global(param);
         if let Some(bits) = packed(element) {
             let per_byte = i64::from(8 / bits);

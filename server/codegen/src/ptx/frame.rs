@@ -2,7 +2,7 @@
 
 use indexing_map::{Constraint, Expr};
 
-use super::value::{Place, Val};
+use super::value::{ArrayPlace, Val};
 use crate::constant::Constant;
 use crate::kernel::{Function, Type, ValueId};
 
@@ -30,7 +30,7 @@ impl Frame<'_> {
     pub fn kind(&self, value: ValueId) -> Val {
         match self.function.ty(value) {
             Type::Scalar(element) => Val::constant(Constant::zero(*element)),
-            _ => Val::Tensor(Place::Param(0)),
+            _ => Val::Tensor(ArrayPlace::Param(0)),
         }
     }
 

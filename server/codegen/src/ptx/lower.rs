@@ -12,7 +12,7 @@ use super::index::Indices;
 use super::machine::{Address, Inst, Kind, Operand, Reg};
 use super::map_loop::MapLoop;
 use super::scalar::Scalars;
-use super::value::{Place, Val};
+use super::value::{ArrayPlace, Val};
 use crate::constant::Constant;
 use crate::kernel::{Function, Kernel, Op, OpKind, Region, SharedArray, Type, ValueId};
 
@@ -22,7 +22,7 @@ const MAX_OPS: usize = 200_000;
 const MAX_VECTOR: usize = 64;
 
 /// The results of functions at indices, for given tensors.
-type Calls = FxHashMap<(usize, Vec<Expr>, Vec<Place>), Vec<Val>>;
+type Calls = FxHashMap<(usize, Vec<Expr>, Vec<ArrayPlace>), Vec<Val>>;
 
 /// Instruction selection for one kernel.
 pub(crate) struct Lowering<'k> {
@@ -170,7 +170,7 @@ impl<'k> Lowering<'k> {
             Some(first) if first.shape == params[n].shape => params[n].same_as,
             _ => n,
         };
-        let args = (0..params.len()).map(|n| Val::Tensor(Place::Param(place(n)))).collect();
+        let args = (0..params.len()).map(|n| Val::Tensor(ArrayPlace::Param(place(n)))).collect();
         self.function(entry, args, vars);
         self.code.push(Kind::Return, Vec::new());
     }
@@ -211,7 +211,7 @@ impl<'k> Lowering<'k> {
     fn results(&mut self, frame: &mut Frame<'k>, op: &'k Op) -> Vec<Val> {
         match &op.kind {
             OpKind::Constant(constant) => vec![Val::constant(*constant)],
-            OpKind::Table(number) => vec![Val::Tensor(Place::Table(*number as u32))],
+            OpKind::Table(number) => vec![Val::Tensor(ArrayPlace::Table(*number as u32))],
             OpKind::Read { tensor, at } => {
                 let at = frame.indices(at);
                 let element = frame.function.element(*tensor);
@@ -322,7 +322,7 @@ impl<'k> Lowering<'k> {
             OpKind::AllocateShared => match frame.function.ty(op.results[0]) {
                 Type::Shared(array) => {
                     self.shared.push(array.clone());
-                    vec![Val::Tensor(Place::Shared(self.shared.len() as u32 - 1))]
+                    vec![Val::Tensor(ArrayPlace::Shared(self.shared.len() as u32 - 1))]
                 }
                 _ => Vec::new(),
             },

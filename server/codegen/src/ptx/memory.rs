@@ -9,7 +9,7 @@ use super::element::packed;
 use super::index::{divisor, split_constant};
 use super::lower::{Lowering, Pending, Scope};
 use super::machine::{Address, Class, Kind, Operand, Reg, Space};
-use super::value::{Place, Val};
+use super::value::{ArrayPlace, Val};
 use crate::kernel::SharedArray;
 
 /// The maximum number of summands of an index for which LLVM proves alignment; beyond it, LLVM joins no
@@ -45,19 +45,19 @@ impl Lowering<'_> {
     }
 
     /// The address of an element, and its width in bits.
-    pub(super) fn address(&mut self, place: Place, element: ElementType, at: &[Expr]) -> (Address, u32) {
+    pub(super) fn address(&mut self, place: ArrayPlace, element: ElementType, at: &[Expr]) -> (Address, u32) {
         let bits = element.bits().unwrap_or(8).max(8);
         let bytes = i64::from(bits / 8);
         let (linear, elements) = match place {
-            Place::Param(param) => {
+            ArrayPlace::Param(param) => {
                 let shape = self.kernel.params[param].shape.clone();
                 (self.linear(&shape, at), shape.elements().unwrap_or(i64::MAX))
             }
-            Place::Table(number) => {
+            ArrayPlace::Table(number) => {
                 let shape = self.kernel.tables[number as usize].shape.clone();
                 (self.linear(&shape, at), shape.elements().unwrap_or(i64::MAX))
             }
-            Place::Shared(number) => {
+            ArrayPlace::Shared(number) => {
                 let array = self.shared[number as usize].clone();
                 (self.linear_shared(&array, at), array.dims.iter().product())
             }
@@ -68,7 +68,7 @@ impl Lowering<'_> {
         let align = divisor(&rest).saturating_mul(bytes);
         let align = 1i64 << align.trailing_zeros().min(8);
         match place {
-            Place::Param(param) => {
+            ArrayPlace::Param(param) => {
                 let base = self.pointer(param);
                 if let (1, Some(odd)) = (constant, self.odd_of_pair(&rest)) {
                     let bytes_here =
@@ -83,12 +83,12 @@ impl Lowering<'_> {
                 let base = self.moved(base, &rest, bytes, elements);
                 (Address { space: Space::Global(param), base, offset, align }, bits)
             }
-            Place::Table(number) => {
+            ArrayPlace::Table(number) => {
                 let base = self.code.pure(Name::Mov.of(Type::B64), [Operand::Table(number)]);
                 let base = self.moved(base, &rest, bytes, elements);
                 (Address { space: Space::Table(number), base, offset, align: align.min(bytes) }, bits)
             }
-            Place::Shared(number) => {
+            ArrayPlace::Shared(number) => {
                 let base = Operand::Shared(number);
                 let base = match rest {
                     Expr::Const(0) => base,
@@ -118,14 +118,14 @@ impl Lowering<'_> {
     }
 
     /// The same for a load.
-    fn load_address(&mut self, place: Place, element: ElementType, at: &[Expr]) -> (Address, u32) {
+    fn load_address(&mut self, place: ArrayPlace, element: ElementType, at: &[Expr]) -> (Address, u32) {
         let is_deep = match place {
-            Place::Param(param) => {
+            ArrayPlace::Param(param) => {
                 let shape = self.kernel.params[param].shape.clone();
                 let linear = self.linear(&shape, at);
                 self.indices.summands(&linear) > MAX_SUMMANDS || self.falls_unevenly(&shape, &linear)
             }
-            Place::Table(_) | Place::Shared(_) => false,
+            ArrayPlace::Table(_) | ArrayPlace::Shared(_) => false,
         };
         let scope = Scope { is_parted: self.scope.is_parted || is_deep, ..self.scope };
         self.within(scope, |lowering| lowering.address(place, element, at))
@@ -192,11 +192,11 @@ impl Lowering<'_> {
         reg
     }
 
-    pub(super) fn load(&mut self, place: Place, element: ElementType, at: &[Expr]) -> Val {
+    pub(super) fn load(&mut self, place: ArrayPlace, element: ElementType, at: &[Expr]) -> Val {
         let is_invariant = match place {
-            Place::Param(param) => !self.is_written(param),
-            Place::Table(_) => true,
-            Place::Shared(_) => false,
+            ArrayPlace::Param(param) => !self.is_written(param),
+            ArrayPlace::Table(_) => true,
+            ArrayPlace::Shared(_) => false,
         };
         if let Some(bits) = packed(element) {
             return self.load_packed(place, element, bits, at, is_invariant);
@@ -229,7 +229,7 @@ impl Lowering<'_> {
         }
     }
 
-    pub(super) fn store(&mut self, place: Place, element: ElementType, at: &[Expr], value: &Val) {
+    pub(super) fn store(&mut self, place: ArrayPlace, element: ElementType, at: &[Expr], value: &Val) {
         if let (Some(bits), Val::Num(number)) = (packed(element), *value) {
             return self.store_packed(place, bits, at, number);
         }
@@ -267,8 +267,8 @@ impl Lowering<'_> {
 
     /// Whether 64-bit integers go to shared memory in halves. There they have the alignment of 32-bit
     /// integers, because MLIR's default data layout says so. The code of sorts does not come from MLIR.
-    fn is_in_halves(&self, place: Place, element: ElementType) -> bool {
-        matches!(place, Place::Shared(_))
+    fn is_in_halves(&self, place: ArrayPlace, element: ElementType) -> bool {
+        matches!(place, ArrayPlace::Shared(_))
             && matches!(element, ElementType::S64 | ElementType::U64)
             && self.kernel.waits
     }

@@ -10,23 +10,23 @@ use super::code::Code;
 use super::index::{divisor, split_constant};
 use super::lower::Lowering;
 use super::machine::{Address, Class, Inst, Kind, Operand, Reg, Space};
-use super::value::{Place, Val};
+use super::value::{ArrayPlace, Val};
 use super::words::inst;
 
 impl Lowering<'_> {
     /// The position of the element in memory order, the register with the start of the array, and its memory
     /// space.
-    fn packed_place(&mut self, place: Place, at: &[Expr]) -> (Expr, Reg, Space) {
+    fn packed_place(&mut self, place: ArrayPlace, at: &[Expr]) -> (Expr, Reg, Space) {
         let linear = match place {
-            Place::Param(param) => {
+            ArrayPlace::Param(param) => {
                 let shape = self.kernel.params[param].shape.clone();
                 self.linear(&shape, at)
             }
-            Place::Table(number) => {
+            ArrayPlace::Table(number) => {
                 let shape = self.kernel.tables[number as usize].shape.clone();
                 self.linear(&shape, at)
             }
-            Place::Shared(number) => {
+            ArrayPlace::Shared(number) => {
                 let array = self.shared[number as usize].clone();
                 self.linear_shared(&array, at)
             }
@@ -34,16 +34,16 @@ impl Lowering<'_> {
         let linear = self.indices.here(&linear);
         let mut start = |symbol| self.code.pure(Name::Mov.of(Type::B64), [symbol]);
         match place {
-            Place::Param(param) => (linear, self.pointer(param), Space::Global(param)),
-            Place::Table(number) => (linear, start(Operand::Table(number)), Space::Table(number)),
-            Place::Shared(number) => (linear, start(Operand::Shared(number)), Space::Shared(number)),
+            ArrayPlace::Param(param) => (linear, self.pointer(param), Space::Global(param)),
+            ArrayPlace::Table(number) => (linear, start(Operand::Table(number)), Space::Table(number)),
+            ArrayPlace::Shared(number) => (linear, start(Operand::Shared(number)), Space::Shared(number)),
         }
     }
 
     /// Loads the byte, shifts it and masks the element.
     pub(super) fn load_packed(
         &mut self,
-        place: Place,
+        place: ArrayPlace,
         element: ElementType,
         bits: u32,
         at: &[Expr],
@@ -89,7 +89,7 @@ impl Lowering<'_> {
 
     /// Stores an element. If its position in the byte is known, [`super::join`] joins neighbours to whole
     /// bytes; offset and alignment of the store are counted in elements.
-    pub(super) fn store_packed(&mut self, place: Place, bits: u32, at: &[Expr], value: Operand) {
+    pub(super) fn store_packed(&mut self, place: ArrayPlace, bits: u32, at: &[Expr], value: Operand) {
         let per_byte = i64::from(8 / bits);
         let (linear, pointer, space) = self.packed_place(place, at);
         let (rest, constant) = split_constant(&linear);
@@ -99,7 +99,9 @@ impl Lowering<'_> {
         let base = self.moved(pointer, &index, 1, i64::MAX);
         if known {
             let limit = match place {
-                Place::Param(param) if !self.scope.is_parted => i64::from(self.kernel.params[param].align),
+                ArrayPlace::Param(param) if !self.scope.is_parted => {
+                    i64::from(self.kernel.params[param].align)
+                }
                 _ => 1,
             };
             let limit = limit * per_byte;

@@ -8,7 +8,7 @@ use crate::constant::Constant;
 
 /// The array that contains a tensor of the IR.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum Place {
+pub(crate) enum ArrayPlace {
     Param(usize),
     Shared(u32),
     /// A constant array of the module.
@@ -24,7 +24,7 @@ pub(crate) enum Val {
     Pred(Operand),
     /// Real and imaginary part.
     Complex(Operand, Operand),
-    Tensor(Place),
+    Tensor(ArrayPlace),
     /// A vector, by its number in the lowering's list.
     Vector(u32),
 }

@@ -11,7 +11,7 @@ use tower_lsp::lsp_types::Url;
 
 use super::from_proto;
 use super::jobs::Job;
-use super::read::{Place, Target};
+use super::read::{DocumentSpan, Target};
 use super::schedule::Schedule;
 use super::snapshot::{Session, View};
 
@@ -118,8 +118,8 @@ impl Document {
     }
 
     /// The byte range of a request's target in the current text.
-    pub(super) fn find(&self, target: &Target, encoding: PositionEncoding) -> Place {
-        Place {
+    pub(super) fn find(&self, target: &Target, encoding: PositionEncoding) -> DocumentSpan {
+        DocumentSpan {
             span: from_proto::span(&self.text, target, encoding),
             generation: self.generation,
             edits: self.edits_forgotten + self.edits.len() as u64,
@@ -127,7 +127,7 @@ impl Document {
     }
 
     /// The current range of a place in an earlier text, or `None` if that text is no longer remembered.
-    pub(super) fn now(&self, place: &Place) -> Option<Range<usize>> {
+    pub(super) fn now(&self, place: &DocumentSpan) -> Option<Range<usize>> {
         if place.generation != self.generation {
             return None;
         }
@@ -194,7 +194,7 @@ mod tests {
     fn places_of_another_opening_or_too_long_ago_are_lost() {
         let mut document = document("abc");
         let place = document.find(&Target::Document, PositionEncoding::Utf8);
-        assert_eq!(document.now(&Place { generation: 99, ..place.clone() }), None);
+        assert_eq!(document.now(&DocumentSpan { generation: 99, ..place.clone() }), None);
         for _ in 0..REMEMBERED_EDITS {
             document.apply(&TextEdit { range: 0..0, insert: "x".into() });
         }

@@ -35,7 +35,7 @@ pub(super) enum Target {
 
 /// The same part in bytes, valid at one revision of the document; see `Document::find`.
 #[derive(Clone)]
-pub(super) struct Place {
+pub(super) struct DocumentSpan {
     pub(super) span: Range<usize>,
     /// The opening of the document, and the number of edits since then.
     pub(super) generation: u64,
@@ -49,7 +49,7 @@ pub(super) struct Read {
     pub(super) target: Target,
     /// Resolved by the main loop when the request is first taken out, because positions refer to the text at
     /// that time.
-    pub(super) place: Option<Place>,
+    pub(super) place: Option<DocumentSpan>,
     /// Held from the start of an attempt until its response is taken for writing.
     pub(super) permit: Option<Permit>,
     retries: u32,

@@ -3,23 +3,23 @@
 use crate::locate::FileContext;
 use crate::mlir::context::OpRef;
 use crate::mlir::document_symbols::is_container;
-use crate::workspace_symbols::Place;
+use crate::workspace_symbols::SymbolPlace;
 use crate::{SymbolKind, WorkspaceSymbol};
 
 /// The symbols that the file defines.
-pub(crate) fn symbols(context: &FileContext<'_>, found: &mut dyn FnMut(&str, bool, Place)) {
+pub(crate) fn symbols(context: &FileContext<'_>, found: &mut dyn FnMut(&str, bool, SymbolPlace)) {
     for piece in 0..context.pieces() {
         crate::analysis::check_cancelled(context.db);
         let read = context.mlir_piece(piece);
         for (index, symbol) in read.parse.symbols.iter().enumerate().filter(|(_, s)| s.is_definition) {
-            found(db::symbol_name(symbol.span.of(&read.text)), true, Place::Symbol(piece, index));
+            found(db::symbol_name(symbol.span.of(&read.text)), true, SymbolPlace::Symbol(piece, index));
         }
     }
 }
 
 /// The symbol that [`symbols`] identifies by these indices.
-pub(crate) fn workspace_symbol(context: &FileContext<'_>, place: Place) -> Option<WorkspaceSymbol> {
-    let Place::Symbol(piece, index) = place else { return None };
+pub(crate) fn workspace_symbol(context: &FileContext<'_>, place: SymbolPlace) -> Option<WorkspaceSymbol> {
+    let SymbolPlace::Symbol(piece, index) = place else { return None };
     let read = context.mlir_piece(piece);
     let symbol = read.parse.symbols[index];
     let container = read.parse.parent(symbol.op).and_then(|id| {

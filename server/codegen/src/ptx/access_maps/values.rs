@@ -16,16 +16,16 @@ const IDS: [&str; 6] = ["%tid.x", "%tid.y", "%tid.z", "%ctaid.x", "%ctaid.y", "%
 const FAR: i64 = 1 << 40;
 
 #[derive(Debug, Clone)]
-pub(super) enum Value {
+pub(super) enum AccessValue {
     Index(Expr),
-    Pointer(Vec<Place>),
+    Pointer(Vec<ArgumentOffset>),
     /// A predicate: the conjunction of the constraints.
     Test(Vec<Constraint>),
 }
 
 /// An offset in bytes from the start of an argument.
 #[derive(Debug, Clone)]
-pub(super) struct Place {
+pub(super) struct ArgumentOffset {
     pub param: usize,
     pub bytes: Expr,
     /// The conditions for this place, if data or the thread selects between several.
@@ -51,11 +51,11 @@ pub(super) struct Values<'c> {
     insts: &'c [Inst],
     labels: FxHashMap<Label, usize>,
     needed: FxHashSet<Reg>,
-    values: FxHashMap<Reg, Value>,
+    values: FxHashMap<Reg, AccessValue>,
     /// The instruction that computes each register.
     made: FxHashMap<Reg, &'c Inst>,
     /// Registers with several assignments: the conditions and the value of each.
-    moves: FxHashMap<Reg, Vec<(Path, Option<Value>)>>,
+    moves: FxHashMap<Reg, Vec<(Path, Option<AccessValue>)>>,
     counters: FxHashSet<Reg>,
     loops: Vec<Loop>,
     /// The variables of the loops around each instruction, by the instruction at which they change.
@@ -82,8 +82,8 @@ impl<'c> Values<'c> {
         };
         for (param, pointer) in pointers.iter().enumerate() {
             if let Some(reg) = *pointer {
-                let place = Place { param, bytes: Expr::ZERO, when: Vec::new() };
-                values.values.insert(reg, Value::Pointer(vec![place]));
+                let place = ArgumentOffset { param, bytes: Expr::ZERO, when: Vec::new() };
+                values.values.insert(reg, AccessValue::Pointer(vec![place]));
             }
         }
         for (at, inst) in insts.iter().enumerate() {
@@ -115,7 +115,7 @@ impl<'c> Values<'c> {
                 continue;
             }
             let variable = self.variable(Interval::from_size(turns), Role::Loop);
-            self.values.insert(counter, Value::Index(Expr::var(variable as usize)));
+            self.values.insert(counter, AccessValue::Index(Expr::var(variable as usize)));
             self.counters.insert(counter);
             self.loops.push(Loop { top, end, variable });
         }
@@ -182,9 +182,9 @@ impl<'c> Values<'c> {
         RangeContext::new(&self.variables, &[]).range(expr)
     }
 
-    pub(super) fn value(&self, operand: Operand) -> Option<Value> {
+    pub(super) fn value(&self, operand: Operand) -> Option<AccessValue> {
         match operand {
-            Operand::Int(value) => Some(Value::Index(Expr::Const(value))),
+            Operand::Int(value) => Some(AccessValue::Index(Expr::Const(value))),
             Operand::Reg(reg) => match self.moves.get(&reg) {
                 Some(moves) => self.chosen(moves),
                 None => self.values.get(&reg).cloned(),
@@ -196,14 +196,14 @@ impl<'c> Values<'c> {
     /// The constraints of a predicate register. `None` if data decides.
     pub(super) fn test(&self, reg: Reg) -> Option<Vec<Constraint>> {
         match self.value(reg.into())? {
-            Value::Test(constraints) => Some(constraints),
+            AccessValue::Test(constraints) => Some(constraints),
             _ => None,
         }
     }
 
     fn index(&self, operand: Operand) -> Option<Expr> {
         match self.value(operand)? {
-            Value::Index(expr) => Some(expr),
+            AccessValue::Index(expr) => Some(expr),
             _ => None,
         }
     }
@@ -221,7 +221,9 @@ impl<'c> Values<'c> {
                 continue;
             }
             let from = match address.map(|a| (a, self.value(a.base))) {
-                Some((_, Some(Value::Pointer(places)))) if places.len() == 1 => vec![places[0].bytes.clone()],
+                Some((_, Some(AccessValue::Pointer(places)))) if places.len() == 1 => {
+                    vec![places[0].bytes.clone()]
+                }
                 _ => self.own_thread(),
             };
             let value = self.unknown(reg.class, from);
@@ -234,15 +236,15 @@ impl<'c> Values<'c> {
         (0..3).map(Expr::var).collect()
     }
 
-    fn unknown(&mut self, class: Class, from: Vec<Expr>) -> Value {
+    fn unknown(&mut self, class: Class, from: Vec<Expr>) -> AccessValue {
         let bounds = match class {
-            Class::Pred => return Value::Index(Expr::TOO_LARGE),
+            Class::Pred => return AccessValue::Index(Expr::TOO_LARGE),
             Class::B16 => Interval::new(i64::from(i16::MIN), i64::from(u16::MAX)),
             Class::B32 => Interval::new(i64::from(i32::MIN), i64::from(i32::MAX)),
             Class::B64 => Interval::new(-FAR, FAR),
         };
         let variable = self.variable(bounds, Role::Runtime(from));
-        Value::Index(Expr::var(variable as usize))
+        AccessValue::Index(Expr::var(variable as usize))
     }
 
     pub(super) fn assign(&mut self, inst: &Inst, paths: &Paths) {
@@ -254,7 +256,7 @@ impl<'c> Values<'c> {
     }
 
     /// The value of a register that the arms of branches assign.
-    fn chosen(&self, moves: &[(Path, Option<Value>)]) -> Option<Value> {
+    fn chosen(&self, moves: &[(Path, Option<AccessValue>)]) -> Option<AccessValue> {
         let (first, others) = moves.split_first()?;
         let common = others.iter().fold(first.0.len(), |length, (path, _)| {
             let is_same =
@@ -270,10 +272,10 @@ impl<'c> Values<'c> {
         // Unconditional assignments come first; the others override them.
         arms.sort_by_key(|(own, _)| !own.is_empty());
         match arms[0].1 {
-            Value::Pointer(_) => {
-                let mut places: Vec<Place> = Vec::new();
+            AccessValue::Pointer(_) => {
+                let mut places: Vec<ArgumentOffset> = Vec::new();
                 for (own, value) in arms {
-                    let Value::Pointer(new) = value else { return None };
+                    let AccessValue::Pointer(new) = value else { return None };
                     for place in &mut places {
                         // The two arms of one branch exclude each other already.
                         if place.when.is_empty() {
@@ -283,35 +285,35 @@ impl<'c> Values<'c> {
                     for place in new {
                         let mut when = own.clone();
                         when.extend(place.when);
-                        self.add(&mut places, Place { when, ..place })?;
+                        self.add(&mut places, ArgumentOffset { when, ..place })?;
                     }
                 }
-                Some(Value::Pointer(places))
+                Some(AccessValue::Pointer(places))
             }
-            Value::Index(_) => {
+            AccessValue::Index(_) => {
                 let mut all: Option<Expr> = None;
                 for (own, value) in arms {
-                    let Value::Index(new) = value else { return None };
+                    let AccessValue::Index(new) = value else { return None };
                     all = Some(match all {
                         None => new,
                         Some(before) => self.either(&own, new, before)?,
                     });
                 }
-                all.map(Value::Index)
+                all.map(AccessValue::Index)
             }
-            Value::Test(_) => None,
+            AccessValue::Test(_) => None,
         }
     }
 
     /// Adds a place. Two places in one array are merged to one with a conditional offset, because one
     /// instruction reads both.
-    fn add(&self, places: &mut Vec<Place>, new: Place) -> Option<()> {
+    fn add(&self, places: &mut Vec<ArgumentOffset>, new: ArgumentOffset) -> Option<()> {
         match places.iter_mut().find(|place| place.param == new.param && !place.when.is_empty()) {
             Some(known) if !new.when.is_empty() => {
                 let bytes = self.either(&new.when, new.bytes, known.bytes.clone())?;
                 // The condition for either of both.
                 let neither = [negated(&known.when, self)?, negated(&new.when, self)?].concat();
-                *known = Place { bytes, when: negated(&neither, self)?, ..*known };
+                *known = ArgumentOffset { bytes, when: negated(&neither, self)?, ..*known };
             }
             _ => places.push(new),
         }
@@ -349,32 +351,34 @@ impl<'c> Values<'c> {
     /// The expressions that determine a value: it is equal for lanes for which these are equal.
     fn sources(&self, operand: Operand) -> Vec<Expr> {
         match self.value(operand) {
-            Some(Value::Index(expr)) if expr.as_const().is_some() => Vec::new(),
-            Some(Value::Index(expr)) => vec![expr],
-            Some(Value::Test(constraints)) => constraints.into_iter().map(|c| c.expr).collect(),
-            Some(Value::Pointer(_)) => Vec::new(),
+            Some(AccessValue::Index(expr)) if expr.as_const().is_some() => Vec::new(),
+            Some(AccessValue::Index(expr)) => vec![expr],
+            Some(AccessValue::Test(constraints)) => constraints.into_iter().map(|c| c.expr).collect(),
+            Some(AccessValue::Pointer(_)) => Vec::new(),
             None if matches!(operand, Operand::Reg(_)) => self.own_thread(),
             None => Vec::new(),
         }
     }
 
-    fn computed(&mut self, opcode: &Opcode, from: &[Operand]) -> Option<Value> {
+    fn computed(&mut self, opcode: &Opcode, from: &[Operand]) -> Option<AccessValue> {
         let (name, ty) = (opcode.name, opcode.ty()?);
         let is_unsigned = ty.is_unsigned();
         match *from {
             [Operand::Symbol(id)] => {
                 let number = IDS.iter().position(|&known| known == id)?;
-                return Some(Value::Index(Expr::var(number)));
+                return Some(AccessValue::Index(Expr::var(number)));
             }
             [a] if name == Name::Mov => return self.value(a),
-            [a] if name == Name::Cvt => return self.index(a).map(Value::Index),
+            [a] if name == Name::Cvt => return self.index(a).map(AccessValue::Index),
             [a] if *opcode == Name::Not.of(Type::Pred) => {
-                let Value::Test(constraints) = self.value(a)? else { return None };
-                return negated(&constraints, self).map(Value::Test);
+                let AccessValue::Test(constraints) = self.value(a)? else { return None };
+                return negated(&constraints, self).map(AccessValue::Test);
             }
             [a, b] if *opcode == Name::And.of(Type::Pred) => {
-                let (Value::Test(a), Value::Test(b)) = (self.value(a)?, self.value(b)?) else { return None };
-                return Some(Value::Test([a, b].concat()));
+                let (AccessValue::Test(a), AccessValue::Test(b)) = (self.value(a)?, self.value(b)?) else {
+                    return None;
+                };
+                return Some(AccessValue::Test([a, b].concat()));
             }
             [a, Operand::Int(c)] if name == Name::Setp => {
                 return self.compared(opcode.comparison()?, is_unsigned, a, c);
@@ -386,17 +390,17 @@ impl<'c> Values<'c> {
                 let (&[a, Operand::Int(c)], true) = (from.as_slice(), is_division) else {
                     return None;
                 };
-                return Some(Value::Index(self.index(a)?.floor_div(c)));
+                return Some(AccessValue::Index(self.index(a)?.floor_div(c)));
             }
             [a, b, c] if name == Name::Mad && opcode.has(Modifier::Lo) => {
-                return Some(Value::Index(self.index(a)? * self.index(b)? + self.index(c)?));
+                return Some(AccessValue::Index(self.index(a)? * self.index(b)? + self.index(c)?));
             }
             _ => {}
         }
         let (&[a, b], false) = (from, ty.is_float()) else { return None };
-        if let Value::Pointer(places) = self.value(a)? {
-            let moved = |place: Place, bytes: Expr| Place { bytes, ..place };
-            let moved: Vec<Place> = match (name, self.index(b)?) {
+        if let AccessValue::Pointer(places) = self.value(a)? {
+            let moved = |place: ArgumentOffset, bytes: Expr| ArgumentOffset { bytes, ..place };
+            let moved: Vec<ArgumentOffset> = match (name, self.index(b)?) {
                 (Name::Add, by) => places
                     .into_iter()
                     .map(|place| {
@@ -413,7 +417,7 @@ impl<'c> Values<'c> {
                     .collect(),
                 _ => return None,
             };
-            return Some(Value::Pointer(moved));
+            return Some(AccessValue::Pointer(moved));
         }
         let (x, y) = (self.index(a)?, self.index(b)?);
         let constant = y.as_const();
@@ -437,7 +441,7 @@ impl<'c> Values<'c> {
             (Name::Min, None) if !is_unsigned => x.min(y),
             _ => return None,
         };
-        (!expr.is_too_large()).then_some(Value::Index(expr))
+        (!expr.is_too_large()).then_some(AccessValue::Index(expr))
     }
 
     /// The constant `c` if `y` is `x` rounded down to a multiple of `c`.
@@ -473,7 +477,7 @@ impl<'c> Values<'c> {
     }
 
     /// A comparison with a constant. `None` if only loaded values are compared.
-    fn compared(&self, comparison: Comparison, is_unsigned: bool, a: Operand, c: i64) -> Option<Value> {
+    fn compared(&self, comparison: Comparison, is_unsigned: bool, a: Operand, c: i64) -> Option<AccessValue> {
         let expr = self.index(a)?;
         let mut is_data = true;
         expr.for_each_var(&mut |v| is_data &= self.is_runtime(v));
@@ -491,7 +495,7 @@ impl<'c> Values<'c> {
             Comparison::Gt => Interval::new(c.checked_add(1)?, range.upper.max(c + 1)),
             _ => return None,
         };
-        Some(Value::Test(vec![Constraint { expr, interval }]))
+        Some(AccessValue::Test(vec![Constraint { expr, interval }]))
     }
 
     /// The map to `result`, and the maps from ids to the sources of its runtime variables that may differ
