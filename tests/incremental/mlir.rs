@@ -30,7 +30,7 @@ impl Counted {
     fn after(&mut self, file: FileId, at: usize, len: usize, insert: &str, findings: usize) -> [usize; 9] {
         self.forget();
         self.host.apply(file, &[TextEdit { range: at..at + len, insert: insert.to_owned() }]);
-        assert_eq!(self.diagnose(file), findings, "behind {insert:?}");
+        assert_eq!(self.diagnose(file), findings, "after {insert:?}");
         PER_PIECE.map(|query| self.count(query))
     }
 }

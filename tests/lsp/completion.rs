@@ -40,7 +40,7 @@ fn a_line_can_be_typed_with_it() {
     let mut client = LspClient::start(typing());
     let mut check = |text: &str, label: &str, insert: &str| {
         let (found, new_text, _) = first(&mut client, text);
-        assert_eq!((found.as_str(), new_text.as_str()), (label, insert), "behind {text:?}");
+        assert_eq!((found.as_str(), new_text.as_str()), (label, insert), "after {text:?}");
     };
     check(
         "%r = f32[8]{0} redu",

@@ -58,7 +58,7 @@ fn the_server_keeps_answering() {
             let sent = Instant::now();
             let id = client.hover(URI, line, 6);
             let answer = client.answer(id);
-            answer.result.expect("a hover behind an edit is answered");
+            answer.result.expect("a hover after an edit is answered");
             latencies.push(answer.at - sent);
             client.listen(Duration::from_millis(15));
         }
@@ -66,7 +66,7 @@ fn the_server_keeps_answering() {
     latencies.sort();
     let at = |percent: usize| latencies[(latencies.len() - 1) * percent / 100];
     eprintln!(
-        "{} hovers, each right behind an edit: p50 {:?}, p90 {:?}, p99 {:?}, worst {:?}",
+        "{} hovers, each right after an edit: p50 {:?}, p90 {:?}, p99 {:?}, worst {:?}",
         latencies.len(),
         at(50),
         at(90),

@@ -123,7 +123,7 @@ fn what_nobody_reads_is_bounded() {
     server.ask("textDocument/hover", OUTLINES + 1..=OUTLINES + HOVERS);
     let (largest, with_hovers) = (largest >> 20, server.largest() >> 20);
     eprintln!(
-        "{OUTLINES} outlines that nobody reads take {largest} MB, and {HOVERS} hovers behind them {with_hovers} MB"
+        "{OUTLINES} outlines that nobody reads take {largest} MB, and {HOVERS} hovers after them {with_hovers} MB"
     );
     assert!(largest < 250 && with_hovers < 250, "{largest} MB, {with_hovers} MB");
     let (answered, refused) = server.answers(OUTLINES + HOVERS);

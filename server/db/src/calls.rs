@@ -68,7 +68,7 @@ impl CallGraph {
 fn enclosing(signature: &Signature, instruction: InstructionId) -> Option<ComputationId> {
     let holds = |at: InstructionId| signature.segments.iter().position(|s| s.instructions.contains(&at));
     let mut found = holds(instruction)?;
-    // An inline body stands behind the computation that holds it, so this ends.
+    // An inline body comes after the computation that holds it, so this ends.
     for _ in 0..signature.segments.len() {
         let ComputationKind::Inline(parent) = signature.segments[found].kind else { break };
         found = holds(parent)?;

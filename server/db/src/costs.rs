@@ -113,7 +113,7 @@ pub fn computation_costs(db: &dyn salsa::Database, file: File) -> Arc<Vec<Comput
     let mut costs: Vec<ComputationCost> = Vec::with_capacity(module.computations.len());
     for (index, computation) in module.computations.iter().enumerate() {
         let named = |name: &str| {
-            // Callees stand above; a text in which they do not has an error, and may go round in circles.
+            // Callees come before callers. A text in which they do not has an error and may be recursive.
             let callee = module.find_in(computation.section, name).filter(|&callee| callee < index);
             callee.map_or(Cost::UNKNOWN, |callee| costs[callee].total)
         };

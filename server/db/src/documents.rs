@@ -48,7 +48,7 @@ fn forget_ahead(db: &mut Database, piece: Piece) {
     }
 }
 
-/// Behind an edit that changes more pieces than this the file is read on all cores again.
+/// After an edit that changes more pieces than this the file is read on all cores again.
 const MANY: usize = 16;
 
 fn split_hlo(text: &str, state: u8, min_bytes: usize) -> Cuts {

@@ -9,8 +9,8 @@ use crate::kernel_ids::KernelId;
 use crate::kernels::{Target, fusion_source, kernel_estimate};
 
 /// Of one execution on the device of the database: XLA's estimate and the roofline of a kernel, the roofline alone of a
-/// call of a library or a collective, which no emitter takes. Nothing where there is no such instruction. Not memoised:
-/// [`kernel_estimate`] is, and a roofline from shapes is quickly told.
+/// call of a library or a collective, which no emitter takes. `None` where there is no such instruction. Not memoised:
+/// [`kernel_estimate`] is, and a roofline from shapes is fast to compute.
 pub fn kernel_cost<'db>(db: &'db dyn salsa::Database, id: KernelId<'db>) -> Option<Arc<Estimate>> {
     let source = fusion_source(db, id).clone()?;
     let is_library = matches!(

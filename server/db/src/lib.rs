@@ -119,7 +119,7 @@ impl Default for Database {
 }
 
 impl Database {
-    /// A database that tells `observe` the name of every query that runs: for tests of what an edit costs.
+    /// A database that reports the name of every query that runs to `observe`, for tests of what an edit costs.
     pub fn observed(observe: impl Fn(String) + Send + Sync + 'static) -> Self {
         let callback = move |event: salsa::Event| {
             if let salsa::EventKind::WillExecute { database_key } = event.kind {

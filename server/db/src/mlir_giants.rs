@@ -41,7 +41,7 @@ struct ShownPart {
     maybe_operands: Box<[Box<str>]>,
 }
 
-/// Names, one behind the other.
+/// Names, one after the other.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Names {
     text: Box<str>,
@@ -283,7 +283,7 @@ pub(crate) fn mlir_foreign(db: &dyn salsa::Database, piece: Piece) -> Arc<Vec<(u
     Arc::new(mlir_giant_index(db, file).foreign(at))
 }
 
-/// What the names of a piece stand for that it does not define.
+/// The definitions of the names that a piece uses and does not define.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct MlirLinks {
     /// Parallel to the external ones of [`Parse::uses`].
@@ -346,7 +346,7 @@ fn result_of(name: &str) -> usize {
     at_result(name).and_then(|at| name[at + 1..].parse().ok()).unwrap_or(0)
 }
 
-/// Where the `#` of `%a#1` stands. Names are shorter than what a search of a text is worth.
+/// The offset of the `#` in `%a#1`. Names are too short for a search with vector instructions.
 fn at_result(name: &str) -> Option<usize> {
     name.bytes().position(|b| b == b'#')
 }

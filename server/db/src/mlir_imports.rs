@@ -14,7 +14,7 @@ use crate::Piece;
 use crate::mlir_giants::{Elsewhere, ExportKind, GiantName, mlir_links};
 use crate::mlir_queries::{MlirPiece, mlir_piece};
 
-/// A piece whose ops are those of [`crate::MlirPiece`], and behind them the definitions that are imported: as they are written
+/// A piece whose ops are those of [`crate::MlirPiece`], and after them the definitions that are imported: as they are written
 /// where indices and extents follow from them, of others no more than their types.
 #[derive(Debug)]
 pub struct MlirImported {
@@ -64,13 +64,13 @@ impl MlirImported {
         imports.finish()
     }
 
-    /// What was imported that stands at a place of the text.
+    /// The import at an offset of the text.
     pub(crate) fn import_at(&self, at: u32) -> Option<GiantName> {
         let behind = self.places.partition_point(|&(start, _)| start <= at);
         Some(self.places[behind.checked_sub(1)?].1)
     }
 
-    /// What an op stands for of which no more than the types was imported.
+    /// The original of an op of which only the types were imported.
     pub(crate) fn stub(&self, op: OpId) -> Option<GiantName> {
         self.stubs.get(&op).copied()
     }
@@ -80,7 +80,7 @@ impl MlirImported {
 struct Imports<'a> {
     elsewhere: &'a Elsewhere<'a>,
     read: &'a MlirPiece,
-    /// The piece's and behind it the definitions'; empty while there are none.
+    /// The text of the piece, then of the definitions; empty while there are none.
     text: String,
     parse: Parse,
     known: FxHashMap<GiantName, ValueId>,
@@ -104,7 +104,7 @@ impl<'a> Imports<'a> {
         }
     }
 
-    /// Where the next definition stands.
+    /// The offset of the next definition.
     fn start(&mut self) -> u32 {
         if self.text.is_empty() {
             self.text = format!("{}\n", self.read.text);
@@ -194,7 +194,7 @@ impl<'a> Imports<'a> {
         Some(value)
     }
 
-    /// Definitions of aliases, which stand behind the rest.
+    /// Definitions of aliases, which come after the rest.
     fn aliases(&mut self, aliases: &str) {
         if aliases.is_empty() {
             return;

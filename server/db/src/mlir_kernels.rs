@@ -79,7 +79,7 @@ pub struct MlirFunction {
     pub op: OpId,
     /// The name of its computation; the fusion is called so, too.
     pub name: Arc<str>,
-    /// Those of the functions that it calls, each behind its own callees, then its own: the last is the function.
+    /// The computations of the functions that it calls, callees first, then its own. The last is the function.
     pub computations: Vec<HloComputation>,
     /// How many of the computations are of functions that it calls.
     callees: usize,

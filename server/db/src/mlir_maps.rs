@@ -229,7 +229,7 @@ pub fn mlir_producers(
         let known = wanted.len();
         wanted.extend(mlir_definitions_behind(db, file, &missing, BATCH));
         if wanted.len() == known || round == MAX_ROUNDS {
-            // What is not read because it is too long is no end of the way.
+            // Definitions that are too long to be read do not count as cut.
             producers.is_cut |= round == MAX_ROUNDS && !missing.is_empty();
             return producers;
         }

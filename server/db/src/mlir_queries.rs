@@ -19,7 +19,7 @@ pub struct MlirPiece {
     pub findings: Vec<Finding>,
 }
 
-/// A piece of MLIR text, as far as it tells itself what its names stand for.
+/// A piece of MLIR text, with the names that the piece itself defines.
 #[derive(Debug)]
 pub(crate) struct MlirRead {
     pub(crate) text: Arc<str>,
@@ -63,7 +63,7 @@ pub struct MlirModule {
     parts: Vec<PartNames>,
     /// The part in which each piece starts.
     first_parts: Vec<usize>,
-    /// Braces of modules and functions that are not closed in their part, and those that a function behind them leaves open.
+    /// Braces of modules and functions that are not closed in their part, and those that a function after them leaves open.
     pub unclosed: Vec<Unclosed>,
     pub name: String,
     pub functions: usize,

@@ -7,7 +7,7 @@ use syntax::hlo::PieceState;
 
 use crate::{File, Language, Piece};
 
-/// The piece, parsed and lowered. Depends on its text alone. Of a language that is not read yet nothing is lowered.
+/// The piece, parsed and lowered. Depends on its text alone. Text of another language is not lowered.
 #[salsa::tracked(no_eq)]
 pub fn block(db: &dyn salsa::Database, piece: Piece) -> Arc<Block> {
     let is_hlo = piece.file(db).is_none_or(|file| file.language(db) == Language::Hlo);

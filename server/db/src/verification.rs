@@ -67,7 +67,7 @@ fn called(db: &dyn salsa::Database, file: File, module: &Module, index: Computat
     let pieces = file.pieces(db);
     let parts = &module.computations[index].segments;
     let segment = |part: &SegmentRef| &signature(db, pieces[part.piece]).segments[part.computation as usize];
-    // A body that is open at the end of its piece may be a part of a giant one, or not closed: its signature does not tell
+    // A body that is open at the end of its piece may be a part of a giant one, or not closed: its signature does not say
     // whether it could be read.
     let is_read = |part: &SegmentRef| {
         let own = segment(part);

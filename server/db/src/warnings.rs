@@ -1,6 +1,6 @@
 //! Warnings about code that computes nothing new, piece by piece, and what they ask about other pieces.
 //!
-//! A piece's warnings depend on its text alone. What lies outside is collected apart, so that an edit of one block runs
+//! A piece's warnings depend on its text alone. What lies outside is collected separately, so that an edit of one block runs
 //! the rules on that block: names that later blocks of a giant computation use, computations that are never called.
 
 use std::hash::{Hash, Hasher};

@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use indexing_map::IndexingMap;
-use ir::{AttributeKey, Graph, Op, Opcode, Shape};
-use syntax::hlo::{PieceState, parse};
+use ir::{AttributeKey, Graph, Op, Opcode, Shape, graphs_of_text};
 
 use crate::{Device, Emitter, Fused, FusionAnalysis, Reason};
 
@@ -17,20 +16,9 @@ add {
 }
 ";
 
-pub(crate) fn graphs(text: &str) -> Vec<(String, Arc<Graph>)> {
-    let text: Arc<str> = Arc::from(text);
-    let parse = Arc::new(parse(&text, PieceState::HEADER));
-    let block = ir::lower(text.clone(), parse.clone());
-    let named = parse.computations.iter().enumerate().filter_map(|(i, computation)| {
-        let graph = Graph::build(&[(&block, i as u32)])?;
-        Some((computation.name.of(&text).trim_start_matches('%').to_owned(), Arc::new(graph)))
-    });
-    named.collect()
-}
-
 /// The instruction `name` of a module: itself if it is a fusion, else a fusion around it.
 pub(crate) fn fused(module: &str, name: &str) -> Result<Fused, Reason> {
-    let graphs = graphs(module);
+    let graphs = graphs_of_text(module);
     let callee = |name: &str| graphs.iter().find(|(n, _)| n == name).map(|(_, graph)| graph.clone());
     let (graph, id) = graphs.iter().find_map(|(_, g)| Some((g, g.find(name)?))).expect(name);
     let op = &graph.ops[id as usize];
@@ -44,19 +32,19 @@ pub(crate) fn fused(module: &str, name: &str) -> Result<Fused, Reason> {
 pub(crate) fn attributes(text: &str) -> ir::Attributes {
     let module =
         format!("HloModule m\nENTRY e {{\n p = f32[] parameter(0)\n ROOT f = f32[] fusion(p), {text}\n}}\n");
-    let (_, graph) = graphs(&module).pop().expect("an entry");
+    let (_, graph) = graphs_of_text(&module).pop().expect("an entry");
     graph.ops[graph.root as usize].attributes.clone()
 }
 
 /// The callees of [`analysis`]: `add`.
 pub(crate) fn callees() -> impl Fn(&str) -> Option<Arc<Graph>> {
-    let graphs = graphs(CALLED);
+    let graphs = graphs_of_text(CALLED);
     move |name| graphs.iter().find(|(n, _)| n == name).map(|(_, graph)| graph.clone())
 }
 
 /// A fusion whose computation has these instructions.
 pub(crate) fn analysis(instructions: &str, device: &str) -> Result<FusionAnalysis, Reason> {
-    let graphs = graphs(&format!("{CALLED}fused {{\n{instructions}\n}}\n"));
+    let graphs = graphs_of_text(&format!("{CALLED}fused {{\n{instructions}\n}}\n"));
     let (_, graph) = graphs.iter().find(|(name, _)| name == "fused").expect("the fused computation");
     let device = Device::find(device).expect(device);
     let fused = Fused::of_fusion(&Op::leaf(Shape::Token), graph, &|_| None)?;

@@ -287,7 +287,7 @@ mod tests {
             (
                 "t= f32[4] negate(p)",
                 expect![[r#"
-                Error syntax «t=»: a space is missing in front of '=': t= is the name of an attribute
+                Error syntax «t=»: a space is missing before '=': t= is the name of an attribute
             "#]],
             ),
             (

@@ -198,9 +198,9 @@ func.func @g(%a: f32) {
     #[test]
     fn names_that_cannot_be_in_mlir_are_refused_with_the_reason() {
         check_mlir_refused("f(%a", "f($0%a", "b", "%b exists already");
-        check_mlir_refused("f(%a", "f($0%a", "b c", "cannot stand behind %");
+        check_mlir_refused("f(%a", "f($0%a", "b c", "cannot stand after %");
         check_mlir_refused("call @f", "call $0@f", "g", "@g exists already");
-        check_mlir_refused("call @f", "call $0@f", "1", "cannot stand behind @");
+        check_mlir_refused("call @f", "call $0@f", "1", "cannot stand after @");
         check_mlir_refused("= #map}", "= $0#map}", "a.b", "one of a dialect");
         check_mlir_refused("x.y %a {", "x.y $0%c {", "d", "nothing of this name");
     }

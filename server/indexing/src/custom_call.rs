@@ -1,7 +1,7 @@
 //! Custom calls: their reads are unknown, except for a few targets.
 
 use indexing_map::IndexingMap;
-use ir::{AttributeKey, Op};
+use ir::{AttributeKey, Op, Opcode, op_info};
 
 use crate::checks::{self, Checked};
 use crate::operand_indexing::{OpIndexing, OperandIndexing};
@@ -29,19 +29,13 @@ const MARKS: &[&str] = &[
     "Unpin",
 ];
 
-/// Elementwise targets. Source: `stablehlo_ext/transforms/chlo_preserve_high_level_ops.cpp`, and its tests
-/// for the tangent.
-const ELEMENTWISE: &[&str] = &[
-    "mhlo.acos",
-    "mhlo.acosh",
-    "mhlo.asin",
-    "mhlo.asinh",
-    "mhlo.atanh",
-    "mhlo.cosh",
-    "mhlo.erf",
-    "mhlo.sinh",
-    "mhlo.tan",
-];
+/// Whether the target is an elementwise op of MHLO. Source: `stablehlo_ext/transforms/chlo_preserve_high_level_ops.cpp`,
+/// and its tests for the tangent.
+fn is_elementwise_target(target: &str) -> bool {
+    let Some(name) = target.strip_prefix("mhlo.") else { return false };
+    let rows = Opcode::ALL.iter().map(|&opcode| op_info(opcode));
+    rows.filter(|row| row.is_elementwise).any(|row| row.counterpart.name() == Some(name))
+}
 
 /// Targets that return the k largest elements of each row and their indices. Sources:
 /// `service/topk_rewriter.cc`, the file above,
@@ -51,7 +45,7 @@ const TOPK: &[&str] = &["TopK", "mhlo.topk", "__gpu$TopK"];
 pub(crate) fn custom_call(op: &Op, output_id: usize) -> Checked<OpIndexing> {
     let output = checks::output(op, output_id)?;
     let target = op.attributes.text(AttributeKey::CustomCallTarget).unwrap_or("").trim_matches('"');
-    let is_mark = MARKS.contains(&target) || ELEMENTWISE.contains(&target);
+    let is_mark = MARKS.contains(&target) || is_elementwise_target(target);
     if is_mark && op.operand_shapes.len() == 1 && checks::operand(op, 0).is_ok_and(|sizes| sizes == output) {
         return Ok(OpIndexing::of([OperandIndexing::from(IndexingMap::identity(output))]));
     }

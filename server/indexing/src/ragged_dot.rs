@@ -39,7 +39,7 @@ pub(crate) fn ragged_dot(op: &Op) -> Checked<OpIndexing> {
         right = right.at_most("the sums of all groups", why);
     } else if is_free {
         left = left
-            .at_most("its row", "a row behind the last group is not; the groups' sizes are runtime values");
+            .at_most("its row", "a row after the last group is not; the groups' sizes are runtime values");
         right =
             right.at_most("every group", "a row belongs to one group; the groups' sizes are runtime values");
     }

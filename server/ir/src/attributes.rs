@@ -27,19 +27,19 @@ impl Attributes {
         Attributes { known: typed.collect(), unknown: not_understood(text, parse, instruction) }
     }
 
-    /// Adds an attribute behind the others.
+    /// Adds an attribute after the others.
     pub fn push(&mut self, key: AttributeKey, value: impl Into<AttributeValue>) {
         self.known.push((key, value.into()));
     }
 
-    /// The same attributes with one more behind them.
+    /// The same attributes with one more after them.
     #[must_use]
     pub fn with(mut self, key: AttributeKey, value: impl Into<AttributeValue>) -> Attributes {
         self.push(key, value);
         self
     }
 
-    /// Adds all attributes of another op behind these.
+    /// Adds all attributes of another op after these.
     pub fn extend(&mut self, other: Attributes) {
         self.known.extend(other.known);
         self.unknown.extend(other.unknown);
@@ -148,7 +148,7 @@ impl Attributes {
         groups::groups(self.text(AttributeKey::ReplicaGroups).unwrap_or("{}"))
     }
 
-    /// `source_target_pairs`, as (source, target). Nothing where a part is no pair.
+    /// `source_target_pairs`, as (source, target). `None` where a part is not a pair.
     pub fn source_target_pairs(&self) -> Option<Vec<(i64, i64)>> {
         let lists = number_lists(self.text(AttributeKey::SourceTargetPairs)?.trim())?;
         lists.into_iter().map(|pair| Some((*pair.first()?, *pair.get(1)?))).collect()

@@ -100,7 +100,7 @@ impl Block {
         written.clone().find(|&id| self.instruction(id).is_root).or_else(|| written.last())
     }
 
-    /// The op of an instruction. `external` answers the shape of a name that another block defines.
+    /// The op of an instruction. `external` returns the shape of a name that another block defines.
     pub fn op(&self, id: InstructionId, external: impl Fn(&str) -> Option<Shape>) -> Option<Op> {
         let instruction = self.instruction(id);
         let operand_shapes = self.operands_of(id).map(|(operand, target)| {
@@ -284,7 +284,7 @@ pub struct Segment {
     pub roots: Vec<InstructionId>,
     pub declared_result: Option<Shape>,
     pub root_shape: Option<Shape>,
-    /// Whether all of it could be read: else nothing is said of its parameters and its root. Always true of a part of a
+    /// Whether all of it could be read; if not, its parameters and root are unknown. Always true of a part of a
     /// giant computation: its other parts read this signature, and the first error that is typed must not change it
     /// for them ([`Block::is_readable`] tells).
     pub is_complete: bool,
@@ -297,7 +297,7 @@ pub struct Segment {
 }
 
 impl Signature {
-    /// What a part of a giant computation in this piece tells of its instruction.
+    /// An instruction of a giant computation, as the other parts see it.
     pub fn export(&self, instruction: InstructionId) -> Option<&Export> {
         let part = self.segments.iter().find(|segment| segment.instructions.contains(&instruction))?;
         part.exports.get((instruction - part.instructions.start) as usize)
@@ -310,7 +310,7 @@ pub struct Export {
     pub opcode: Option<Opcode>,
 }
 
-/// The names of instructions, one behind the other. Size: the names and 4 bytes each.
+/// The names of instructions, one after the other. Size: the names and 4 bytes each.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ExportNames {
     text: Box<str>,

@@ -1,8 +1,8 @@
 //! What an op costs: arithmetic and bytes of memory, exactly counted from shapes.
 //!
 //! Source of the rules: XLA `service/hlo_cost_analysis.cc`. As there, a multiply-add counts as two operations, functions
-//! like `exponential` are counted apart, and loops count as one iteration because the text does not say how many there
-//! are. What differs is said at the rule.
+//! like `exponential` are counted separately, and loops count as one iteration because the text does not say how many there
+//! are. Rules that differ say so.
 
 use syntax::hlo::{AttributeKey, Opcode};
 

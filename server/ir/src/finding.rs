@@ -52,7 +52,7 @@ pub struct Fix {
     pub edits: Vec<FixEdit>,
 }
 
-/// `insert` stands where `place` was.
+/// `insert` replaces the text at `place`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FixEdit {
     pub place: Anchor,
@@ -89,11 +89,11 @@ pub enum Part {
     Element(AttributeKey, u32),
     /// The value of one field of `window={size=… stride=…}`.
     Field(AttributeKey, &'static str),
-    /// Behind the last attribute, where one more may be inserted. Empty.
+    /// After the last attribute, where one more may be inserted. Empty.
     End,
 }
 
-/// Where something stands, seen from one piece.
+/// A place in the text, seen from one piece.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Anchor {
     /// In the same piece.

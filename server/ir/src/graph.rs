@@ -1,7 +1,9 @@
 //! The op graph of one computation: what both languages lower to, and what `indexing` walks.
 
+use std::sync::Arc;
+
 use rustc_hash::FxHashMap;
-use syntax::hlo::{ComputationId, InstructionId, Opcode, OperandKind};
+use syntax::hlo::{ComputationId, InstructionId, Opcode, OperandKind, PieceState};
 
 use crate::attributes::{Attributes, not_understood};
 use crate::block::{Block, OperandRef};
@@ -58,6 +60,18 @@ impl Op {
             literal: None,
         }
     }
+}
+
+/// The graphs of the computations in a text, by their names. For callers without pieces, like tests.
+pub fn graphs_of_text(text: &str) -> Vec<(String, Arc<Graph>)> {
+    let text: Arc<str> = Arc::from(text);
+    let parse = Arc::new(syntax::hlo::parse(&text, PieceState::HEADER));
+    let block = crate::lower(text.clone(), parse.clone());
+    let named = parse.computations.iter().enumerate().filter_map(|(i, computation)| {
+        let graph = Graph::build(&[(&block, i as u32)])?;
+        Some((computation.name.of(&text).trim_start_matches('%').to_owned(), Arc::new(graph)))
+    });
+    named.collect()
 }
 
 impl Graph {
@@ -178,7 +192,7 @@ impl Graph {
         self.names.iter().position(|n| n == name).map(|i| i as OpId)
     }
 
-    /// The ops of all parameters, by their numbers. A number beyond those of the ops is no parameter's.
+    /// The ops of all parameters, by their numbers. Numbers beyond those of the ops are ignored.
     pub fn parameters(&self) -> Vec<Option<OpId>> {
         let mut found = Vec::new();
         for (id, op) in self.ops.iter().enumerate() {

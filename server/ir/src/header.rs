@@ -6,7 +6,7 @@ use crate::block::Block;
 use crate::module::{Alias, ModuleSettings};
 
 impl Block {
-    /// Where the value of an attribute of the header stands.
+    /// The place of the value of an attribute of the header.
     pub fn header_value(&self, key: &str) -> Option<Span> {
         let attributes = &self.parse.header.as_ref()?.attributes;
         attributes.iter().find(|(own, _)| own.of(&self.text) == key).map(|&(_, value)| value)
@@ -60,7 +60,7 @@ fn inside(text: &str) -> &str {
     text.trim().strip_prefix('{').and_then(|t| t.strip_suffix('}')).unwrap_or("")
 }
 
-/// The numbers in a text, whatever stands between them.
+/// The numbers in a text, whatever is between them.
 fn numbers(text: &str) -> Vec<i64> {
     let parts = text.split(|c: char| !c.is_ascii_digit() && c != '-');
     parts.filter_map(|part| part.parse().ok()).collect()

@@ -52,7 +52,7 @@ pub fn result_shape(opcode: Opcode, given: &Given<'_>) -> Result<Shape, ShapeRea
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum ShapeRule {
     Of(fn(&Given<'_>) -> Inferred),
-    /// The rule of a family, which tells its opcodes apart.
+    /// The rule of a family of opcodes, which takes the opcode.
     ByOpcode(fn(Opcode, &Given<'_>) -> Inferred),
 }
 

@@ -28,7 +28,7 @@ pub use block::{Block, Export, ExportNames, External, OperandRef, Segment, Signa
 pub use cost::{CalledCost, Cost, called_cost, op_cost};
 pub use element_type::ElementTypeExt;
 pub use finding::{Anchor, Finding, Fix, FixEdit, InstructionFinding, Part, Severity, UNKNOWN_WORD};
-pub use graph::{Graph, Op, OpId};
+pub use graph::{Graph, Op, OpId, graphs_of_text};
 pub use infer::{Called, CalleePart, Given, Problem, ShapeReason, has_result_of, result_shape};
 pub use lower::lower;
 pub use module::{

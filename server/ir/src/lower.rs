@@ -36,7 +36,7 @@ pub fn lower(text: Arc<str>, parse: Arc<Parse>) -> Block {
         findings: Vec::new(),
     };
     lowering.shapes();
-    // Inline bodies have instruction ranges of their own behind the computation that holds them.
+    // Inline bodies have instruction ranges of their own after the computation that holds them.
     let mut order: Vec<ComputationId> = (0..parse.computations.len() as ComputationId).collect();
     order.sort_by_key(|&c| parse.computations[c as usize].instructions.start);
     lowering.names.resize_with(order.len(), NameTable::default);
@@ -68,8 +68,8 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// Calls without a written shape of bodies that are written in place, which are read behind the calls; and what follows from
-    /// those shapes. Inner bodies come behind outer ones.
+    /// Calls without a written shape of bodies that are written in place, which are read after the calls; and what follows from
+    /// those shapes. Inner bodies come after outer ones.
     fn shapes_of_inline_calls(&mut self) {
         let inline = |c: &&Computation| matches!(c.kind, ComputationKind::Inline(_));
         if !self.parse.computations.iter().any(|c| inline(&c)) {

@@ -96,7 +96,7 @@ impl Default for ModuleSettings {
     }
 }
 
-/// All of a file. Most files hold one module; XLA's own test files hold several, behind `// -----` lines, whose names
+/// All of a file. Most files hold one module; XLA's own test files hold several, after `// -----` lines, whose names
 /// are apart.
 /// Owner: the memo of `db::module`. Size: about 100 bytes per computation.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -208,7 +208,7 @@ impl Module {
         self.entries.contains(&Some(index))
     }
 
-    /// An instruction may stand alone, but not beside computations.
+    /// A text may consist of instructions alone, but not of instructions and computations.
     fn stray_instructions(&mut self, bare: &[ComputationIndex]) {
         for &index in bare {
             let section = self.computations[index].section;

@@ -8,7 +8,7 @@ use rustc_hash::FxBuildHasher;
 /// Size: 10 bytes per name when half full.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct NameTable {
-    /// A few bits of the name's hash, so that other names are seldom looked at; 0 is free. The length is a power of two.
+    /// A few bits of the name's hash, so that other names are rarely looked at; 0 is free. The length is a power of two.
     tags: Vec<u8>,
     /// Parallel to `tags`.
     values: Vec<u32>,
@@ -47,7 +47,7 @@ impl NameTable {
         }
     }
 
-    /// Stores `value` under `name`, or answers who has it already.
+    /// Stores `value` under `name`, or returns who has it already.
     pub fn insert<'a>(
         &mut self,
         name: &str,

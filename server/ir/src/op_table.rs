@@ -32,8 +32,8 @@ pub struct OpInfo {
     pub usual: &'static [AttributeKey],
     /// Optional attributes that XLA prints whatever their value is.
     pub always_printed: &'static [AttributeKey],
-    /// Attributes that XLA prints right behind `dimensions` and not at the place they have for other ops.
-    pub(crate) behind_dimensions: &'static [AttributeKey],
+    /// Attributes that XLA prints right after `dimensions` and not at the place they have for other ops.
+    pub(crate) after_dimensions: &'static [AttributeKey],
     /// Whether [`elementwise`](crate::elementwise) has the opcode.
     pub is_elementwise: bool,
     /// Whether the op does more than compute its result, apart from what it calls. Halves of an asynchronous op and
@@ -80,11 +80,11 @@ pub enum Arity {
 /// Source: `hlo_verifier.cc`, which compares their shapes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Parameters {
-    /// It calls nothing, or its parameters stand for no operands.
+    /// The op calls nothing, or the parameters are not operands.
     None,
     /// Parameter i is operand i.
     Operands,
-    /// A branch has one parameter: its own operand, behind the predicate or branch index.
+    /// A branch has one parameter: its own operand, after the predicate or branch index.
     Branch,
     /// Accumulators, which start as the init values, then the inputs.
     Reduction,
@@ -128,6 +128,16 @@ pub enum Counterpart {
     Mhlo(&'static str),
     /// `mlir_hlo::op_table` has the ops, because attributes or operands are written in another form. The default of a row.
     Table,
+}
+
+impl Counterpart {
+    /// The name of the op without its dialect, where the row has it.
+    pub fn name(self) -> Option<&'static str> {
+        match self {
+            Counterpart::Stablehlo(name) | Counterpart::Mhlo(name) => Some(name),
+            Counterpart::None | Counterpart::Table => None,
+        }
+    }
 }
 
 /// Attributes that every opcode takes.

@@ -1,4 +1,4 @@
-//! From a token's name to where it stands.
+//! From a token's name to its place in the text.
 
 use syntax::Span;
 use syntax::hlo::{Attribute, AttributeKey, InstructionId, Parse, ValueNode};
@@ -7,7 +7,7 @@ use crate::block::Block;
 use crate::finding::Part;
 
 impl Block {
-    /// Where a token of an instruction stands; the opcode, or the attribute around it, where it is not written.
+    /// The place of a token of an instruction. Where the token is not written, that of the attribute around it or of the opcode.
     pub fn part(&self, id: InstructionId, part: Part) -> Span {
         Tokens { text: &self.text, parse: &self.parse }.part(id, part)
     }

@@ -39,7 +39,7 @@ pub struct TextTooLarge {
 /// Bytes of printed text beyond the size of what was read.
 const LIMIT: usize = 256 << 20;
 
-/// The modules of a file, whose pieces are `blocks`; more than one are apart by `// -----` lines.
+/// The modules of a file, whose pieces are `blocks`; more than one are separated by `// -----` lines.
 /// Instructions that could not be read are left out: print files without errors.
 pub fn print_module(
     blocks: &[&Block],

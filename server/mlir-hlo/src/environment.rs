@@ -23,7 +23,7 @@ impl<'a> Slice<'a> {
         Slice { parse, text, from: 0, to: u32::MAX }
     }
 
-    /// The parts of a piece: they are apart by `// -----` lines.
+    /// The parts of a piece: they are separated by `// -----` lines.
     pub fn parts(parse: &'a Parse, text: &'a str) -> Vec<Slice<'a>> {
         let starts = std::iter::once(0).chain(parse.splits.iter().copied());
         let ends = parse.splits.iter().copied().chain([u32::MAX]);
@@ -118,7 +118,7 @@ impl Environment {
                 if computation.starts_with("region_") {
                     computation.insert_str(0, "function_");
                 }
-                // Those of one name are told apart by a number, which goes on where it stopped.
+                // Equal names get a number, which is never used twice.
                 let mut next = computations.get(&computation).copied().unwrap_or(0);
                 if next > 0 {
                     let name = |next: usize| format!("{computation}_{next}");

@@ -11,7 +11,7 @@ use crate::to_hlo::{HloComputation, Writer, pack_index};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HloInstructions {
     pub computation: HloComputation,
-    /// How many parameters are in front of the instructions of the op.
+    /// The number of parameters before the instructions of the op.
     pub parameters: usize,
     /// The computations of its regions.
     pub callees: Vec<HloComputation>,

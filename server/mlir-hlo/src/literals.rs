@@ -58,10 +58,10 @@ impl fmt::Display for LiteralError {
     }
 }
 
-/// Elements of a literal, at most: what is larger stands as `{...}`.
+/// The most elements of a literal; a larger one is printed as `{...}`.
 pub(crate) const MAX_ELEMENTS: i64 = 1 << 24;
 
-/// The literal that `dense<…>`, its type behind it or not, stands for.
+/// The literal of `dense<…>`, with or without its type.
 pub(crate) fn literal_of_dense(value: &str, array: &ArrayShape) -> Result<Literal, LiteralError> {
     let body = value.trim().strip_prefix("dense<").ok_or(LiteralError::NotDense)?;
     let end = body.find('>').ok_or(LiteralError::Unterminated("its value"))?;

@@ -16,35 +16,13 @@ pub(crate) fn sanitized(symbol: &str) -> String {
     name
 }
 
-/// Source: `xla/hlo/parser/hlo_lexer.cc`, the identifiers that are tokens of their own.
+/// Whether HLO reads the name as something else where it has no `%`.
 fn is_reserved(name: &str) -> bool {
-    let is_keyword = matches!(
-        name,
-        "HloModule"
-            | "ENTRY"
-            | "ROOT"
-            | "FileLocations"
-            | "FileNames"
-            | "FunctionNames"
-            | "StackFrames"
-            | "true"
-            | "false"
-            | "maximal"
-            | "replicated"
-            | "manual"
-            | "last_tile_dim_replicate"
-            | "shard_as"
-            | "shard_like"
-            | "unknown"
-            | "unreduced"
-            | "inf"
-            | "nan"
-            | "tuple"
-    );
     // `b0f_0io->b0f` starts like this.
     let is_labels = name.contains('_')
         && name.bytes().all(|b| matches!(b, b'b' | b'f' | b'i' | b'o' | b'_' | b'0'..=b'9'));
-    is_keyword
+    syntax::hlo::is_reserved(name)
+        || matches!(name, "inf" | "nan" | "tuple")
         || is_labels
         || ir::ElementType::from_name(name).is_some()
         || ir::Opcode::from_name(name).is_some()
@@ -58,7 +36,7 @@ pub(crate) struct UniqueNames {
 }
 
 impl UniqueNames {
-    /// `wanted`, with a number behind it where it is taken.
+    /// `wanted`, with a number after it where it is taken.
     pub(crate) fn take(&mut self, wanted: &str) -> String {
         let mut name = wanted.to_owned();
         while self.used.contains(&name) {

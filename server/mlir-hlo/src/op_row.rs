@@ -23,7 +23,7 @@ pub(crate) enum Dialect {
     Mhlo,
 }
 
-/// How the op and the instruction become each other.
+/// How the op and the instruction are converted into each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum How {
     /// Operand by operand, attribute by attribute, region by region.
@@ -107,7 +107,7 @@ pub(crate) struct AttributeRow {
 pub(crate) enum Need {
     /// Both languages have it always.
     Always,
-    /// Left out where nothing is said.
+    /// Omitted where it says nothing.
     Sometimes,
     /// MLIR has it always, HLO where it is not this.
     Unless(i64),

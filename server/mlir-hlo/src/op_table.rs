@@ -1,4 +1,4 @@
-//! The ops of StableHLO and MHLO beside the instructions of HLO: one row per op, read in both directions.
+//! The ops of StableHLO and MHLO with their instructions of HLO: one row per op, for both directions.
 //!
 //! Ops with the operands of their instruction, and no attributes in another form, have their row from the table of
 //! opcodes in `ir`. The files below have the others.

@@ -213,7 +213,7 @@ fn bounds(op: OpText<'_>) -> Result<(Vec<[i64; 3]>, Vec<i64>), NotInHlo> {
     Ok((each, sizes))
 }
 
-/// Dimensions of one element that the result does not have are dropped behind the slice.
+/// Dimensions of one element that the result does not have are dropped after the slice.
 fn extract_slice(op: OpText<'_>, found: &mut HloOp, result: Shape) -> Result<ir::OpId, NotInHlo> {
     let (slices, sizes) = bounds(op)?;
     let operand = found.graph.ops.first().ok_or("it has no operand")?.shape.clone();

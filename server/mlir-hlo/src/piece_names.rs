@@ -76,7 +76,7 @@ impl PieceNames {
     }
 }
 
-/// The aliases that a slice defines, with what they stand for.
+/// The aliases that a slice defines, with their definitions.
 pub(crate) fn aliases<'t>(slice: Slice<'t>) -> impl Iterator<Item = (&'t str, &'t str)> {
     let Slice { parse, text, .. } = slice;
     let here = parse.aliases.iter().filter(move |a| a.is_definition && slice.holds(a.span.start));

@@ -19,14 +19,14 @@ pub(crate) struct Mesh {
     devices: Option<Vec<i64>>,
 }
 
-/// Part of an axis: its number, what is in front of it in the axis, and its size.
+/// Part of an axis: its number, what is before it in the axis, and its size.
 type Part = (usize, i64, i64);
 
 impl Mesh {
-    /// `<["x"=2, "y"=4], device_ids=[…]>`, whatever stands in front.
+    /// `<["x"=2, "y"=4], device_ids=[…]>`, after any prefix.
     pub fn of(text: &str) -> Option<Mesh> {
         let (_, rest) = text.split_once("<[")?;
-        // Behind the attribute a location may stand.
+        // After the attribute, a location may follow.
         let body = &text[text.len() - rest.len() - 1..];
         let body = &body[..closing(body, b'<', b'>')?];
         let mut mesh = Mesh::default();
@@ -54,7 +54,7 @@ impl Mesh {
         format!("#sdy.mesh<[{}]{}>", axes.join(", "), devices.unwrap_or_default())
     }
 
-    /// An axis, or `"y":(2)2`: of what size the part in front of it in the axis is, and its own size.
+    /// An axis, or `"y":(2)2`: of what size the part before it in the axis is, and its own size.
     fn part(&self, text: &str) -> Option<Part> {
         let (name, sizes) = match text.rsplit_once(":(") {
             Some((name, sizes)) => (name, Some(sizes)),
@@ -140,7 +140,7 @@ fn sharding(text: &str, meshes: &Meshes) -> Option<String> {
     let mut tiles = Vec::new();
     let mut order: Vec<Part> = Vec::new();
     for dimension in split(dimensions.strip_prefix('[')?.strip_suffix(']')?) {
-        // Behind the braces a priority may stand.
+        // After the braces, a priority may follow.
         let axes = dimension.strip_prefix('{')?.split('}').next()?;
         let axes: Vec<Part> = split(axes)
             .into_iter()

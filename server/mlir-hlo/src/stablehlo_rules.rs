@@ -1,21 +1,22 @@
 //! What StableHLO's verifier allows and HLO's does not. Source: `stablehlo/dialect/TypeInference.cpp`, the verifiers of
 //! `ReduceOp`, `ReduceWindowOp`, `ScatterOp`, `SelectAndScatterOp`, `SetDimensionSizeOp` and `ConvolutionOp`.
 
+use ir::Opcode;
 use mlir::{ArrayType, NoArrayType, OpId, Parse, element_type};
 
-use crate::op_table::mnemonic;
+use crate::op_table::opcode_of;
 
 /// Whether the op makes use of it: then findings of HLO's verifier may be wrong for it.
 pub fn allows_more_than_hlo(parse: &Parse, text: &str, id: OpId) -> bool {
-    match mnemonic(parse.name(id, text)) {
+    match opcode_of(parse.name(id, text)) {
         // A result may be accumulated in a wider type than the operand has, and initial values may have dimensions.
-        Some("reduce" | "reduce_window" | "scatter" | "select_and_scatter") => {
+        Some(Opcode::Reduce | Opcode::ReduceWindow | Opcode::Scatter | Opcode::SelectAndScatter) => {
             is_promoted(parse, text, id) || has_shaped_init(parse, text, id)
         }
         // The result may be of the size that is set.
-        Some("set_dimension_size") => true,
+        Some(Opcode::SetDimensionSize) => true,
         // Dimensions that the numbers do not name: `[b, 0, 1, ?, f]`.
-        Some("convolution") => ["dim_numbers", "dimension_numbers"]
+        Some(Opcode::Convolution) => ["dim_numbers", "dimension_numbers"]
             .iter()
             .any(|name| parse.attribute(id, name, text).is_some_and(|numbers| numbers.contains('?'))),
         _ => false,
@@ -37,7 +38,7 @@ fn is_promoted(parse: &Parse, text: &str, id: OpId) -> bool {
 
 /// The second half of a reduction's operands are scalars in HLO.
 fn has_shaped_init(parse: &Parse, text: &str, id: OpId) -> bool {
-    if !matches!(mnemonic(parse.name(id, text)), Some("reduce" | "reduce_window")) {
+    if !matches!(opcode_of(parse.name(id, text)), Some(Opcode::Reduce | Opcode::ReduceWindow)) {
         return false;
     }
     let operands = parse.types(&parse.op(id).operand_types);

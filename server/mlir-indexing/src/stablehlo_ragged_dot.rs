@@ -100,7 +100,7 @@ pub(crate) fn ragged_dot(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
     let notes = match (is_contracted, is_free) {
         (true, _) => [Some("only what is in the group of the element is summed up"); 2],
         (_, true) => [
-            Some("a row behind the last group is not read"),
+            Some("a row after the last group is not read"),
             Some("a row meets one group, which the sizes tell"),
         ],
         _ => [None; 2],

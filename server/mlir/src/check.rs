@@ -97,7 +97,7 @@ pub fn check_outside<'a>(
             push("unknown-result", format!("{of} has {}", results(value.count)), Some(*used));
         }
         if value.is_below {
-            push("use-before-definition", format!("{name} is used in front of its definition"), Some(*used));
+            push("use-before-definition", format!("{name} is used before its definition"), Some(*used));
         }
     }
     let mut last = None;
@@ -179,7 +179,7 @@ fn check_op(parse: &Parse, text: &str, id: OpId, findings: &mut Vec<Finding>) {
             findings.push(Finding {
                 span: used.span,
                 code: "use-before-definition",
-                message: format!("{name} is used in front of its definition"),
+                message: format!("{name} is used before its definition"),
                 related: Some((definition.name, "defined here".to_owned())),
             });
         }

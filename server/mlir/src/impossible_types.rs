@@ -18,7 +18,7 @@ pub(crate) fn impossible(ty: &str, is_type: bool) -> Option<String> {
         }
         let is_number = element.bytes().all(|b| b.is_ascii_digit());
         return Some(match is_number {
-            true => format!("{element} is no type of elements: extents have an x behind them"),
+            true => format!("missing element type after extent {element}"),
             false => format!("there is no type {element}"),
         });
     }

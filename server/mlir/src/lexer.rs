@@ -249,7 +249,7 @@ impl Lexer<'_> {
                 let end = match self.peek(1) {
                     b'"' => self.string(start + 1),
                     next if is_word_start(next) => self.while_in(start + 2, WORD),
-                    _ => return self.bad(start, "a symbol needs a name behind @"),
+                    _ => return self.bad(start, "a symbol needs a name after @"),
                 };
                 self.push(Symbol, start, end);
             }
@@ -348,8 +348,8 @@ impl Lexer<'_> {
             // In some dialects `#` and `!` open a body without a name.
             return match prefix {
                 b'#' | b'!' => self.push(TokenKind::Sign, start, end),
-                b'%' => self.bad(start, "a value needs a name behind %"),
-                _ => self.bad(start, "a block needs a name behind ^"),
+                b'%' => self.bad(start, "a value needs a name after %"),
+                _ => self.bad(start, "a block needs a name after ^"),
             };
         }
         let kind = match prefix {

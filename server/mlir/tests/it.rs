@@ -23,7 +23,7 @@ fn check(text: &str, parse: &Parse) {
         assert!(op.behind as usize > id && op.behind as usize <= parse.ops.len());
         let parent = parse.parent(id as u32);
         while above.last().copied() != parent {
-            assert!(above.pop().is_some(), "ops stand behind those that hold them");
+            assert!(above.pop().is_some(), "ops stand after those that hold them");
         }
         if let Some(parent) = parent {
             let outer = parse.op(parent);

@@ -29,7 +29,7 @@ pub use cursor::{Cursor, CursorPlace, cursor};
 pub use float_format::{FloatFormat, Nan};
 pub use fragments::{Fragment, parse_fragment};
 pub use lexer::unescape;
-pub use parser::{parse, parse_units};
+pub use parser::{is_reserved, parse, parse_units};
 pub use pieces::{Cuts, PieceStart, PieceState, split};
 pub use tokens::{TextToken, TokenClass, tokens};
 pub use tree::{

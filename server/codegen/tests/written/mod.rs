@@ -1,21 +1,7 @@
 //! Kernels of modules given as text.
 
-use std::sync::Arc;
-
 use gpu::{Device, Fused, FusionAnalysis};
-use ir::{AttributeKey, Graph, Opcode};
-use syntax::hlo::{PieceState, parse};
-
-fn graphs(text: &str) -> Vec<(String, Arc<Graph>)> {
-    let text: Arc<str> = Arc::from(text);
-    let parse = Arc::new(parse(&text, PieceState::HEADER));
-    let block = ir::lower(text.clone(), parse.clone());
-    let named = parse.computations.iter().enumerate().filter_map(|(i, computation)| {
-        let graph = Graph::build(&[(&block, i as u32)])?;
-        Some((computation.name.of(&text).trim_start_matches('%').to_owned(), Arc::new(graph)))
-    });
-    named.collect()
-}
+use ir::{AttributeKey, Opcode, graphs_of_text};
 
 /// A kernel as text.
 #[allow(dead_code, reason = "not every test launches it")]
@@ -43,7 +29,7 @@ pub struct Emitted {
 
 /// Emits the kernel of a fusion.
 pub fn emitted(hlo: &str, fusion: &str, device: &str) -> Result<Emitted, String> {
-    let graphs = graphs(hlo);
+    let graphs = graphs_of_text(hlo);
     let callee = |name: &str| graphs.iter().find(|(n, _)| n == name).map(|(_, graph)| graph.clone());
     let found = graphs.iter().rev().find_map(|(_, g)| Some((g, g.find(fusion)?)));
     let (graph, id) = found.ok_or("no such instruction")?;

@@ -27,7 +27,7 @@ impl<'a> Elsewhere<'a> {
         Some(Elsewhere { db, file, piece, at, read: mlir_piece(db, piece) })
     }
 
-    /// Nothing, too, where the piece uses no name of others: what is told of it then does not depend on how many there are.
+    /// `None` also where the piece uses no name of other pieces, so that its findings do not depend on their number.
     pub(crate) fn of_what_is_used(db: &'a dyn salsa::Database, piece: Piece) -> Option<Elsewhere<'a>> {
         let MlirPiece { parse, text, .. } = &**mlir_piece(db, piece);
         let uses_values = parse.uses.iter().any(|used| used.is_external);
@@ -74,7 +74,7 @@ impl<'a> Elsewhere<'a> {
         let defined = parse.values.get(value as usize)?;
         let ty = *parse.types(&defined.types).get(index)?;
         match parse.followed(ty)? {
-            // The name stands in the op that binds another one to it.
+            // The span is a name in the op that binds another one to it.
             TypeRef::Elsewhere(span) => {
                 let op = parse.op_at(span.start as usize)?;
                 self.type_of(span.of(text), op).map(Cow::Borrowed)
@@ -153,7 +153,7 @@ impl<'a> Elsewhere<'a> {
         Some(Outside { count: export.count, ty, is_below: self.is_below(found, op).unwrap_or(false) })
     }
 
-    /// Whether an op of another piece defines the name behind `op`, in the same block or one around.
+    /// Whether the definition in another piece comes after `op`, in the same block or one around it.
     fn is_below(&self, name: GiantName, op: OpId) -> Option<bool> {
         if name.piece as usize <= self.at {
             return Some(false);

@@ -34,7 +34,7 @@ const MAX_BYTES: u32 = 64 << 10;
 /// Bytes and ops of regions that come along.
 const MAX_REGION_BYTES: u32 = 16 << 10;
 const MAX_REGION_OPS: u32 = 256;
-/// Bytes behind the name of an argument, of its type and its attributes.
+/// The most bytes of the type and the attributes of an argument.
 const MAX_ARGUMENT_BYTES: usize = 640;
 /// Bytes of a constant of which indices are read.
 const MAX_CONSTANT_BYTES: u32 = 2048;
@@ -112,7 +112,7 @@ fn of_op(
     let behind = inside.last().map_or(head.end, |last| last.end.clamp(head.end, span.end));
     let length = behind - head.end;
     let regions = length <= MAX_REGION_BYTES && found.behind - op <= MAX_REGION_OPS;
-    // Without regions what stands behind them, the types, moves up.
+    // Without the regions, the types after them move up.
     let left_out = if regions { 0 } else { length };
     if span.end - span.start - left_out > MAX_BYTES {
         return None;
@@ -181,13 +181,13 @@ fn of_argument(read: &MlirPiece, value: ValueId) -> Option<MlirDefinition> {
         types: 0..1,
     });
     let span = Span { start: 0, end: (argument_end(text, ty.end as usize, limit) - start) as u32 };
-    // As the function that it stands for.
+    // Isolated, like the function that it replaces.
     own.ops.push(mlir::Op { is_isolated: true, ..super::unnamed(0, span, 0..0, 0..0) });
     let text = text[start..][span.range()].into();
     Some(MlirDefinition { text, parse: own, value: 0, operands: Vec::new() })
 }
 
-/// Behind the attributes of an argument, whose type ends at `from`.
+/// After the attributes of an argument, whose type ends at `from`.
 fn argument_end(text: &str, from: usize, limit: usize) -> usize {
     let (tokens, _) = mlir::tokens(text, from, limit, false);
     let mut depth = 0usize;

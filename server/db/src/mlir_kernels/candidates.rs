@@ -1,4 +1,4 @@
-//! Functions that could be one kernel each: told by the names of their ops, without converting anything.
+//! Functions that could be one kernel each, judged by the names of their ops without a conversion.
 
 use std::sync::Arc;
 

@@ -27,7 +27,7 @@ struct Limits {
     bytes: usize,
 }
 
-// With its `return`, which is no op of the kernel.
+// One more for the `return`, which is not an op of the kernel.
 const OF_KERNELS: Limits = Limits { ops: MAX_OPS_OF_KERNEL + 1, bytes: 4 << 20 };
 const OF_LONG_FUNCTIONS: Limits = Limits { ops: 1 << 16, bytes: 32 << 20 };
 
@@ -80,7 +80,7 @@ fn read_whole(db: &dyn salsa::Database, piece: Piece, limits: Limits) -> Option<
         ops += body.take(limits.ops + 1).count();
         let span = read.parse.op(part.op).span;
         starts.push((text.len(), piece, span.start));
-        // What goes on in the next piece does so behind the end of this one.
+        // A function that continues in the next piece extends to the end of this one.
         let end = if part.is_open { read.text.len() } else { span.end as usize };
         text += read.text.get(span.start as usize..end)?;
         if ops > limits.ops || text.len() > limits.bytes {

@@ -4,21 +4,13 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use ir::{AttributeKey, Graph, Op, OpId, Opcode};
-use syntax::hlo::{PieceState, parse};
 
 /// The graphs of a module, by name.
 pub struct Graphs(HashMap<String, Arc<Graph>>);
 
 impl Graphs {
     pub fn new(text: &str) -> Graphs {
-        let text: Arc<str> = Arc::from(text);
-        let parse = Arc::new(parse(&text, PieceState::HEADER));
-        let block = ir::lower(text.clone(), parse.clone());
-        let named = parse.computations.iter().enumerate().filter_map(|(i, computation)| {
-            let graph = Graph::build(&[(&block, i as u32)])?;
-            Some((computation.name.of(&text).trim_start_matches('%').to_owned(), Arc::new(graph)))
-        });
-        Graphs(named.collect())
+        Graphs(ir::graphs_of_text(text).into_iter().collect())
     }
 
     pub fn get(&self, name: &str) -> Option<Arc<Graph>> {

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use ir::{AttributeKey, Graph, Opcode};
 
 use super::{Estimate, estimate};
-use crate::{Device, Fused, FusionAnalysis, fixture};
+use crate::{Device, Fused, FusionAnalysis};
 
 /// XLA's figures of one fusion, in microseconds.
 struct Figures {
@@ -84,7 +84,7 @@ fn check(modules: &str, device: &str, least: [usize; 2]) {
     let mut unmodelled = 0;
     for module in modules.split("HloModule ").skip(1) {
         let name = module.lines().next().unwrap_or_default().to_owned();
-        let graphs: BTreeMap<_, _> = fixture::graphs(&format!("HloModule {module}")).into_iter().collect();
+        let graphs: BTreeMap<_, _> = ir::graphs_of_text(&format!("HloModule {module}")).into_iter().collect();
         for graph in graphs.values() {
             for (op, instruction) in graph.ops.iter().zip(&graph.names) {
                 let config = op.attributes.text(AttributeKey::BackendConfig);

@@ -217,7 +217,7 @@ mod tests {
                  p = f32[8,8,8] parameter(0)\n ROOT f = f32[8,8,8] fusion(p), kind=kLoop, calls=fused\n}}\n"
             );
             let device = Device::find("h100-sxm").unwrap();
-            let graphs = fixture::graphs(&module);
+            let graphs = ir::graphs_of_text(&module);
             let (_, graph) = graphs.iter().find(|(name, _)| name == "fused").unwrap();
             let alone = Fused::standing_alone(&graph.ops[graph.root as usize], "a").unwrap();
             let alone = FusionAnalysis::new(alone, device).unwrap();

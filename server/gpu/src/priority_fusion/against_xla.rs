@@ -29,7 +29,7 @@ struct Replay {
 
 impl Replay {
     fn of(hlo: &str) -> Replay {
-        let graphs = fixture::graphs(hlo);
+        let graphs = ir::graphs_of_text(hlo);
         let with_root = |(_, graph): &(String, Arc<Graph>)| {
             (graph.as_ref().clone(), graph.names[graph.root as usize].clone())
         };

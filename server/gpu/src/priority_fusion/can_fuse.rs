@@ -116,7 +116,6 @@ fn merged_ir_size(graph: &Graph, producer: &Candidate, consumer: &Candidate) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture;
     use crate::priority_fusion::decide;
 
     /// Checks whether `p` may be fused into `c`, in the entry of a module whose other computations come
@@ -126,7 +125,7 @@ mod tests {
         let module = format!(
             "HloModule m\nadd {{\n a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT s = f32[] add(a, b)\n}}\n{module}\n"
         );
-        let graphs = fixture::graphs(&module);
+        let graphs = ir::graphs_of_text(&module);
         let callees = |name: &str| graphs.iter().find(|(n, _)| n == name).map(|(_, graph)| graph.clone());
         let (_, graph) = graphs.last().expect("an entry");
         let device = Device::find("h100-sxm").unwrap();

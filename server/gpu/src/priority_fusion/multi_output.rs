@@ -161,7 +161,6 @@ fn reaches(graph: &Graph, mut open: Vec<OpId>, of: OpId) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture;
 
     /// Checks the verdicts on `a` and `b` of an entry, as siblings and as producer and consumer.
     #[track_caller]
@@ -170,7 +169,7 @@ mod tests {
             "HloModule m\nadd {{\n x = f32[] parameter(0)\n y = f32[] parameter(1)\n ROOT s = f32[] add(x, y)\n}}\n\
              ENTRY e {{\n p = f32[64,64] parameter(0)\n z = f32[] constant(0)\n{lines}\n}}\n"
         );
-        let graphs = fixture::graphs(&module);
+        let graphs = ir::graphs_of_text(&module);
         let callees = |name: &str| graphs.iter().find(|(n, _)| n == name).map(|(_, graph)| graph.clone());
         let (_, graph) = graphs.last().expect("an entry");
         let device = Device::find("h100-sxm").unwrap();

@@ -39,7 +39,7 @@ pub(super) fn check_new_name(
     let mut names = occurrences.iter().filter(|o| o.role != Role::SchedulingName);
     if names.any(|o| !has_percent(context, o)) && !reads_back(new, symbol) {
         return Err(RenameError(format!(
-            "{new} is a word of HLO text: it can be a name only behind %, and here names are written without"
+            "{new} is a word of HLO text: it can be a name only after %, and here names are written without"
         )));
     }
     Ok(())

@@ -40,7 +40,7 @@ fn check_letters(name: &str, sign: char) -> Result<(), RenameError> {
     }
     match fits || is_number && sign != '@' {
         true => Ok(()),
-        false => Err(RenameError(format!("“{name}” cannot stand behind {sign}"))),
+        false => Err(RenameError(format!("“{name}” cannot stand after {sign}"))),
     }
 }
 

@@ -181,7 +181,7 @@ pub(super) const ROWS: &[AttributeReference] = &[
     row(Key::IsReverse, Form::Bool, "Whether a scan runs from the end.", ""),
     row(Key::IsStable, Form::Bool, "Whether equal elements keep their order.", ""),
     row(Key::K, Form::Int("1"), "How many elements topk keeps.", ""),
-    row(Key::Kind, Form::Words(&["kLoop", "kInput", "kOutput", "kCustom"]), "How a fusion becomes a kernel.", "kLoop: one thread per output elements. kInput: around a reduction or scatter. kOutput: behind a dot or convolution. kCustom: as the backend config says, often Triton."),
+    row(Key::Kind, Form::Words(&["kLoop", "kInput", "kOutput", "kCustom"]), "How a fusion becomes a kernel.", "kLoop: one thread per output elements. kInput: around a reduction or scatter. kOutput: after a dot or convolution. kCustom: as the backend config says, often Triton."),
     row(Key::Largest, Form::Bool, "Whether topk keeps the largest; else the smallest.", ""),
     row(Key::LeftSide, Form::Bool, "Whether the triangular matrix stands left of the unknown.", ""),
     row(Key::LhsBatchDims, Form::Ints("0"), "Dimensions of lhs that run through rhs and result alike.", "Paired in order with `rhs_batch_dims`."),

@@ -24,7 +24,7 @@ pub(crate) fn get_tuple_element(given: &Given<'_>) -> Inferred {
     })
 }
 
-/// Operand 0, behind a token.
+/// Operand 0, after a token.
 pub(crate) fn add_dependency(given: &Given<'_>) -> Inferred {
     let token = given.operand(1)?;
     ensure(*token == Shape::Token, operand(1), || {
@@ -54,7 +54,7 @@ fn check_parameters(
     for (i, parameter) in called.parameters.iter().enumerate() {
         let passed = given.operand(first + i)?;
         let mut at = callee_parameter(key, n, i);
-        // Of several operands the one that does not fit its parameter is told apart.
+        // The finding is at the one operand that does not fit its parameter.
         if count > 1 || first > 0 {
             at = at.on(operand(first + i));
         }
@@ -73,7 +73,7 @@ pub(crate) fn call(opcode: Opcode, given: &Given<'_>) -> Inferred {
     let is_fusion = opcode == Opcode::Fusion;
     let key = if is_fusion { AttributeKey::Calls } else { AttributeKey::ToApply };
     let Some(called) = given.computation(key) else { return Ok(given.declared()?.clone()) };
-    // A fusion may ignore operands behind its parameters.
+    // A fusion may ignore operands after its parameters.
     let operands = given.operands.len();
     let count = if is_fusion { called.parameters.len().min(operands) } else { operands };
     // A computation that returns something else, too, is the stranger itself.
@@ -125,7 +125,7 @@ pub(crate) fn while_loop(given: &Given<'_>) -> Inferred {
     Ok(state.clone())
 }
 
-/// One operand and one computation per branch, behind a scalar that decides.
+/// One operand and one computation per branch, after a scalar that decides.
 pub(crate) fn conditional(given: &Given<'_>) -> Inferred {
     use AttributeKey::{BranchComputations, FalseComputation, TrueComputation};
     let decision = given.array(0)?;

@@ -83,7 +83,7 @@ pub(crate) fn reduce(given: &Given<'_>) -> Inferred {
         return all_reduce(given);
     }
     let arrays = given.operands.len().saturating_sub(1);
-    ensure(arrays > 0, COUNT, || "expected an operand in front of the roots".to_owned())?;
+    ensure(arrays > 0, COUNT, || "expected an operand before the roots".to_owned())?;
     let roots = given.array(arrays)?;
     ensure(roots.element == ElementType::S32 && roots.dims == [arrays as i64], operand(arrays), || {
         format!("expected the roots to be s32[{arrays}], but operand {arrays} is {roots}")
@@ -150,7 +150,7 @@ pub(crate) fn permute(opcode: Opcode, given: &Given<'_>) -> Inferred {
         true => given.operand(0)?.clone(),
         false => one_or_tuple(given.operands.iter().map(|&shape| shape.clone()).collect()),
     };
-    // What the runtime keeps beside is declared only.
+    // The context that the runtime keeps is declared only.
     let context = given.declared.and_then(Shape::tuple_elements).and_then(|e| e.get(2..)).unwrap_or(&[]);
     Ok(Shape::Tuple([sent, result].into_iter().chain(context.iter().cloned()).collect()))
 }

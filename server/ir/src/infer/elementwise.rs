@@ -74,7 +74,7 @@ fn agree(given: &Given<'_>) -> bool {
     arrays.all(|other| other.is_some_and(|other| same_dims(first, other)))
 }
 
-/// The operand that gives the result its sizes: the first array that is no scalar. All others have its sizes, or none.
+/// The operand that gives the result its sizes: the first array that is not a scalar. All others have its sizes, or none.
 fn shared<'a>(given: &Given<'a>, scalars: bool) -> Inferred<&'a ArrayShape> {
     same_as_declared(given, scalars)?;
     let mut shared = given.array(0)?;
@@ -109,7 +109,7 @@ pub(crate) fn binary(opcode: Opcode, given: &Given<'_>) -> Inferred {
     }
     if !same_kind(a, b) {
         let message = format!("expected operands of one element type, but they are {lhs} and {rhs}");
-        // The result's type tells which one is the stranger.
+        // The result's type says which operand is wrong.
         let result = given.declared.and_then(Shape::element).filter(|_| !matches!(opcode, Compare | Complex));
         let at = match result {
             Some(result) if result == a => operand_type(1),
@@ -190,7 +190,7 @@ pub(crate) fn select(given: &Given<'_>) -> Inferred {
     ensure(is_pred, operand_type(0), || {
         format!("expected a predicate of type pred, but operand 0 is {predicate}")
     })?;
-    // The result tells which of the two is the stranger.
+    // The result says which of the two is wrong.
     let stranger = match given.declared {
         Some(declared) if declared.is_compatible(on_true) => operand(2),
         Some(declared) if declared.is_compatible(on_false) => operand(1),

@@ -33,7 +33,7 @@ pub struct Given<'a> {
     /// The shape that the text gives. Ops whose shape does not follow (broadcast, reshape, convert, …) are held against
     /// it and answer it; without it they have none.
     pub declared: Option<&'a Shape>,
-    /// The computation of a name. Where it answers nothing, what depends on it is not checked.
+    /// The computation of a name. Checks that need it are skipped where it is `None`.
     pub called: &'a dyn Fn(Callee<'_>) -> Option<Arc<Called>>,
 }
 

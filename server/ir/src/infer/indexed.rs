@@ -10,7 +10,7 @@ use super::moves::slice_sizes;
 use super::problem::{COUNT, Problem, element, operand, operand_type, value};
 use crate::shape::{ArrayShape, UNBOUNDED};
 
-/// The index vectors: sizes without the vector's dimension, and the length of a vector. A vector dimension behind the
+/// The index vectors: sizes without the vector's dimension, and the length of a vector. A vector dimension after the
 /// last one means scalars.
 fn vectors(given: &Given<'_>, i: usize) -> Inferred<(Vec<i64>, i64)> {
     let indices = given.array(i)?;

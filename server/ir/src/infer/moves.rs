@@ -224,7 +224,7 @@ pub(crate) fn concatenate(given: &Given<'_>) -> Inferred {
         a.rank() == b.rank() && (0..a.rank()).all(|d| d == dim || fits(a.dims[d], b.dims[d]))
     };
     let mut expected = given.declared.and_then(Shape::as_array).filter(|d| d.rank() == first.rank());
-    // The result tells what to hold the operands against, unless no operand is like it.
+    // The operands are compared with the result, unless none is like it.
     if expected
         .is_some_and(|e| !(0..given.operands.len()).any(|i| given.array(i).is_ok_and(|a| beside(e, a))))
     {
@@ -269,7 +269,7 @@ pub(crate) fn pad(given: &Given<'_>) -> Inferred {
         format!("expected a value of the type of {padded} to pad with, but it is {filler}")
     })?;
     let padding = given.attributes.triples(Padding);
-    // Of a scalar nothing is padded, and the attribute may be missing.
+    // A scalar has no padding, so the attribute may be missing.
     let holds = padding.len() == padded.rank();
     ensure(holds, value(Padding), || {
         format!("expected padding per dimension of {padded}, but there is {}", padding.len())

@@ -6,7 +6,7 @@ use syntax::hlo::AttributeKey;
 
 use crate::finding::Part;
 
-/// Boxed: it is seldom made, and often passed on.
+/// Boxed: it is rarely made, and often passed on.
 pub type Reason = Box<Problem>;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,12 +55,12 @@ pub(crate) struct At {
 }
 
 impl At {
-    /// Told at the opcode; the fix is inserted behind the last attribute.
+    /// Reported at the opcode. The fix is inserted after the last attribute.
     pub(crate) fn missing_attribute() -> At {
         opcode("missing-attribute")
     }
 
-    /// The same, told at another token of the instruction.
+    /// The same problem, reported at another token of the instruction.
     pub(crate) fn on(self, other: At) -> At {
         At { part: other.part, ..self }
     }

@@ -46,13 +46,13 @@ const ALL_GATHER: OpInfo = OpInfo {
     optional: GROUPS,
     shape: ShapeRule::ByOpcode(collectives::all_gather),
     mixes_precision: true,
-    behind_dimensions: &[UseGlobalDeviceIds],
+    after_dimensions: &[UseGlobalDeviceIds],
     without_map: NO_MAP,
     detail: "Every device gets all of it: the gathered dimension grows by the size of the group.",
     ..collective(
         Opcode::AllGather,
         Xla("allgather"),
-        "The operands of a group's devices, one behind the other.",
+        "The operands of a group's devices, one after the other.",
     )
 };
 

@@ -5,11 +5,24 @@ use syntax::hlo::Opcode;
 
 use super::Counterpart::{Mhlo, Stablehlo};
 use super::Page::{StableHlo, Xla};
-use super::rows::op;
+use super::rows::{NO_MAP, op};
 use super::{Arity, OpInfo, Parameters, Phase};
 use crate::cost::{Callees, Traffic};
 use crate::infer::{ShapeRule, calls};
 use crate::shape::Shape;
+
+/// An op of a computation that runs beside other ops.
+const fn asynchronous(opcode: Opcode, operands: &'static [&'static str], summary: &'static str) -> OpInfo {
+    OpInfo {
+        arity: Arity::Any,
+        optional: &[Calls, AsyncExecutionThread, OutputToOperandAliasing],
+        traffic: Traffic::Nothing,
+        mixes_precision: true,
+        has_side_effect: true,
+        without_map: "the wrapped computation is not at hand",
+        ..op(opcode, operands, Xla("async"), summary)
+    }
+}
 
 pub(super) const ROWS: &[OpInfo] = &[
     OpInfo {
@@ -34,45 +47,27 @@ pub(super) const ROWS: &[OpInfo] = &[
         ..op(Opcode::AfterAll, &["tokens…"], Xla("afterall"), "A token that comes after all of its operands.")
     },
     OpInfo {
-        arity: Arity::Any,
-        optional: &[Calls, AsyncExecutionThread, OutputToOperandAliasing],
-        traffic: Traffic::Nothing,
         callees: Callees::Everything,
         parameters: Parameters::Operands,
-        mixes_precision: true,
         usual: &[Calls],
-        has_side_effect: true,
-        without_map: "the wrapped computation is not at hand",
         detail: "The result is a tuple of operands, results and context. `X-start` is short for one that wraps X.",
         phase: Phase::Start { of: None, done: Opcode::AsyncDone },
-        ..op(
+        ..asynchronous(
             Opcode::AsyncStart,
             &["operands…"],
-            Xla("async"),
             "Begins the computation it calls, perhaps on another thread.",
         )
     },
     OpInfo {
-        arity: Arity::Any,
-        optional: &[Calls, AsyncExecutionThread, OutputToOperandAliasing],
-        traffic: Traffic::Nothing,
-        mixes_precision: true,
-        has_side_effect: true,
-        without_map: "the wrapped computation is not at hand",
         phase: Phase::Update,
-        ..op(Opcode::AsyncUpdate, &["start"], Xla("async"), "A step of an asynchronous computation.")
+        ..asynchronous(Opcode::AsyncUpdate, &["start"], "A step of an asynchronous computation.")
     },
     OpInfo {
-        arity: Arity::Any,
-        optional: &[Calls, AsyncExecutionThread, OutputToOperandAliasing],
-        traffic: Traffic::Nothing,
-        mixes_precision: true,
-        has_side_effect: true,
         phase: Phase::Done { start: Opcode::AsyncStart },
-        ..op(
+        without_map: NO_MAP,
+        ..asynchronous(
             Opcode::AsyncDone,
             &["start"],
-            Xla("async"),
             "Waits for an asynchronous computation and is its result.",
         )
     },

@@ -47,7 +47,7 @@ pub(super) const ROWS: &[OpInfo] = &[
             Opcode::Concatenate,
             &["operands…"],
             Xla("concatenate"),
-            "The operands one behind the other along one dimension.",
+            "The operands one after the other along one dimension.",
         )
     },
     OpInfo {
@@ -140,7 +140,7 @@ pub(super) const ROWS: &[OpInfo] = &[
         required: &[Dimensions, Mode],
         optional: &[Shifts],
         shape: ShapeRule::Of(calls::first),
-        behind_dimensions: &[Mode],
+        after_dimensions: &[Mode],
         detail: "`mode=rotate` rotates each to the left: element `i` comes from `(i + shift) mod size`.",
         counterpart: Counterpart::None,
         ..op(

@@ -6,6 +6,9 @@ use super::{Arity, Counterpart, OpInfo, Page, Parameters, Phase};
 use crate::cost::{Callees, Flops, Traffic};
 use crate::infer::{ElementTypes, ResultType, ShapeRule, elementwise};
 
+/// A short line about a result.
+type Sentence = &'static str;
+
 /// The reason that an op has no map where its row gives none.
 pub(super) const NO_MAP: &str = "this op has no indexing map";
 
@@ -24,7 +27,7 @@ pub(super) const fn op(
         optional: &[],
         usual: &[],
         always_printed: &[],
-        behind_dimensions: &[],
+        after_dimensions: &[],
         is_elementwise: matches!(opcode, crate::elementwise!()),
         has_side_effect: false,
         is_collective: false,
@@ -46,12 +49,7 @@ pub(super) const fn op(
 }
 
 /// An elementwise op of one operand.
-pub(super) const fn unary(
-    opcode: Opcode,
-    counterpart: Counterpart,
-    page: Page,
-    summary: &'static str,
-) -> OpInfo {
+pub(super) const fn unary(opcode: Opcode, counterpart: Counterpart, page: Page, summary: Sentence) -> OpInfo {
     OpInfo {
         shape: ShapeRule::ByOpcode(elementwise::unary),
         flops: Flops::PerElement,
@@ -65,7 +63,7 @@ pub(super) const fn function(
     opcode: Opcode,
     counterpart: Counterpart,
     page: Page,
-    summary: &'static str,
+    summary: Sentence,
 ) -> OpInfo {
     OpInfo {
         optional: &[AttributeKey::ResultAccuracy],
@@ -82,7 +80,7 @@ pub(super) const fn binary(
     opcode: Opcode,
     counterpart: Counterpart,
     page: Page,
-    summary: &'static str,
+    summary: Sentence,
 ) -> OpInfo {
     OpInfo {
         shape: ShapeRule::ByOpcode(elementwise::binary),

@@ -6,10 +6,10 @@ use syntax::hlo::{AttributeKey, Opcode};
 
 use crate::op_table::op_info;
 
-/// The place of an attribute among those of its instruction. Unknown ones come behind the op's own.
+/// The place of an attribute among those of its instruction. Unknown ones come after the op's own.
 pub(super) fn rank(opcode: Opcode, key: Option<AttributeKey>) -> usize {
     let Some(key) = key else { return UNKNOWN };
-    if op_info(opcode).behind_dimensions.contains(&key) {
+    if op_info(opcode).after_dimensions.contains(&key) {
         return rank(opcode, Some(AttributeKey::Dimensions)) + 1;
     }
     let at = |keys: &[AttributeKey]| keys.iter().position(|&k| k == key);

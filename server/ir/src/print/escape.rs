@@ -1,6 +1,6 @@
 //! Strings in quotes: C escapes both ways. Source: `absl::CEscape`, `absl::CUnescape`.
 
-/// The bytes that the inside of a string stands for.
+/// The bytes that the inside of a string represents.
 pub(super) fn unescape(inner: &str) -> Vec<u8> {
     let bytes = inner.as_bytes();
     let mut out = Vec::with_capacity(bytes.len());
@@ -36,7 +36,7 @@ pub(super) fn unescape(inner: &str) -> Vec<u8> {
     out
 }
 
-/// The number of at most `digits` digits at `at`, which moves behind it.
+/// The number of at most `digits` digits at `at`, which moves past it.
 fn number(text: &str, at: &mut usize, digits: usize, radix: u32) -> Option<u32> {
     let rest = text.as_bytes()[*at..].iter().take(digits);
     let len = rest.take_while(|b| char::from(**b).is_digit(radix)).count();

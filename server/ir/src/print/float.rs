@@ -46,7 +46,7 @@ pub(super) fn write_float(out: &mut String, text: &str, element: ElementType) {
             out.push_str(&if is_exact { short } else { general(value, 17) });
         }
         _ => {
-            // Digits that tell any two values of the type apart.
+            // Digits that distinguish any two values of the type.
             let digits = 1.0 + f64::from(format.precision) * std::f64::consts::LOG10_2;
             out.push_str(&general(value, digits.ceil() as usize));
         }

@@ -1,4 +1,4 @@
-//! `HloModule name, …` and the tables behind it. Source: XLA `hlo_module.cc` HloModule::Print.
+//! `HloModule name, …` and the tables after it. Source: XLA `hlo_module.cc` HloModule::Print.
 
 use std::fmt::Write as _;
 
@@ -28,7 +28,7 @@ const ORDER: &[&str] = &[
 ];
 
 impl Printer<'_, '_> {
-    /// The header, a blank line behind it included.
+    /// The header and the blank line after it.
     pub(super) fn header(&mut self, block: Option<&Block>) {
         let header = block.and_then(|b| b.parse.header.as_ref()).zip(block);
         self.out.push_str("HloModule ");

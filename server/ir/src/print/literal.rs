@@ -12,7 +12,7 @@ use crate::shape::{ArrayShape, Shape};
 
 /// Arrays up to this many elements are written in full.
 const SMALL: i64 = 10;
-/// Zeros that are written out for a value that stands for an array.
+/// The most zeros that are written for an array given as one value.
 const MANY: i64 = 10_000;
 
 /// Writes the literal `text` of `shape`. Without `large` one of more than [`SMALL`] elements, or a tuple, is `{...}`.
@@ -25,7 +25,7 @@ pub(super) fn write_literal(out: &mut String, text: &str, shape: &Shape, large: 
     write_value(out, &mut Tokens::new(text), shape);
 }
 
-/// `f32[2]{0} {1, 2}`, `( s32[] 1, f32[1]{0} {2} )`: each array with its shape in front.
+/// `f32[2]{0} {1, 2}`, `( s32[] 1, f32[1]{0} {2} )`: each array after its shape.
 pub(super) fn write_shaped_literal(
     out: &mut String,
     text: &str,
@@ -41,7 +41,7 @@ pub(super) fn write_shaped_literal(
         out.push_str(" )");
         return;
     }
-    // The shape ends behind its `]`, or behind the layout that follows at once.
+    // The shape ends after its `]`, or after the layout that follows at once.
     let mut end = text.find(']').map_or(text.len(), |n| n + 1);
     let behind = text[end..].trim_start();
     let is_layout = |inner: &str| inner.starts_with(|c: char| c.is_ascii_digit() || c == ':');
@@ -127,7 +127,7 @@ impl Dense<'_> {
             Some((value, _)) if self.array.rank() == 0 => self.value(value),
             None if self.array.rank() == 0 => self.value(self.zero()),
             Some((LiteralElement::Elided, _)) => self.out.push_str("{...}"),
-            // One value for all of a large array is its first element; the zeros behind it are not written.
+            // One value for all of a large array is its first element; the zeros after it are not written.
             Some((value, 0)) if elements > MANY => self.value(value),
             _ => {
                 let mut index = Vec::with_capacity(self.array.rank());
@@ -160,7 +160,7 @@ impl Dense<'_> {
                 self.out.push_str(", ");
             }
             if is_row {
-                // A bare value that stands for an array is its first element; the others are zero.
+                // A bare value for an array is its first element; the others are zero.
                 match values.next() {
                     Some(value) => self.value(value),
                     None => self.value(self.zero()),

@@ -10,7 +10,7 @@ pub(super) struct Uniquer<'a> {
     by_root: FxHashMap<Cow<'a, str>, Numbers>,
 }
 
-/// The numbers that are taken behind one root. Almost every root has one.
+/// The numbers that are taken for one root. Almost every root has one.
 #[derive(Debug, Default)]
 struct Numbers {
     taken: FxHashSet<i64>,
@@ -31,7 +31,7 @@ impl Numbers {
 }
 
 impl<'a> Uniquer<'a> {
-    /// `name`, or if that was given out already the next number behind its root.
+    /// `name`, or its root with the next number if `name` is taken.
     pub(super) fn unique(&mut self, name: &'a str) -> Cow<'a, str> {
         self.number(sanitized(name))
     }
@@ -70,7 +70,7 @@ fn slice<'a>(name: &Cow<'a, str>, end: usize) -> Cow<'a, str> {
     }
 }
 
-/// Where the number behind the last dot starts to belong to the name no more, and the number.
+/// The end of the name before its last dot, and the number after the dot.
 fn split_number(name: &str) -> Option<(usize, i64)> {
     let dot = name.rfind('.').filter(|&at| at > 0)?;
     let digits = &name[dot + 1..];

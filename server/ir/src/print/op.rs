@@ -10,7 +10,7 @@ use crate::attributes::{AttributeValue, Attributes};
 use crate::graph::{Graph, Op};
 
 impl Op {
-    /// Writes what stands behind ` = ` of an instruction: `f32[8] add(a, b), metadata={…}`. `operands` are the names of the
+    /// Writes what comes after ` = ` of an instruction: `f32[8] add(a, b), metadata={…}`. `operands` are the names of the
     /// operands. Attributes are in their own order, layouts are left out where none is stated.
     pub fn write<'n>(&self, out: &mut String, operands: impl Iterator<Item = &'n str>) {
         _ = write!(out, "{} {}(", self.shape, self.opcode);

@@ -1,11 +1,11 @@
 /// How a module is written. Source of the presets: XLA `hlo/ir/hlo_print_options.h`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PrintOptions {
-    /// `%` in front of names.
+    /// `%` before names.
     pub percent: bool,
     pub operand_shapes: bool,
     pub operand_names: bool,
-    /// `/*index=5*/` in front of every fifth operand.
+    /// `/*index=5*/` before every fifth operand.
     pub index_comments: bool,
     /// Metadata of instructions, and the header's tables that it refers to.
     pub metadata: bool,

@@ -1,4 +1,4 @@
-//! The instructions of a module as XLA has them behind its parser: nested ones and `%t#0` are instructions of their own,
+//! The instructions of a module as XLA has them after its parser: nested ones and `%t#0` are instructions of their own,
 //! names are unique in the module, computations and instructions stand in the order in which XLA prints them.
 //!
 //! Source: XLA `hlo_parser.cc`, `hlo_computation.cc` MakeInstructionPostOrder, `hlo_module.cc` MakeComputationPostOrder.
@@ -184,7 +184,7 @@ impl<'a> Program<'a> {
     pub(super) fn called(&self, piece: usize, value: &ValueNode) -> Vec<usize> {
         let block = self.blocks[piece];
         let named = |span: Span| self.by_name.get(span.of(&block.text)).copied();
-        // The name of an inline body is empty and stands behind its closing brace.
+        // The name of an inline body is empty and comes after its closing brace.
         let inline = |behind: Span| {
             let of_piece = block.parse.computations.iter().enumerate();
             let mut inline = of_piece.filter(|(_, c)| matches!(c.kind, ComputationKind::Inline(_)));

@@ -38,7 +38,7 @@ fn write(out: &mut String, shape: &Shape, with_layout: bool) {
     }
 }
 
-/// What stands in front of item `i` of a list.
+/// What comes before item `i` of a list.
 pub(super) fn separate(out: &mut String, i: usize, counted: bool) {
     if i > 0 {
         out.push_str(", ");

@@ -50,7 +50,7 @@ impl<'a> Iterator for Tokens<'a> {
                 at += if bytes[at] == b'\\' { 2 } else { 1 };
             }
             at = (at + 1).min(bytes.len());
-            // A broken text may end behind a backslash.
+            // A broken text may end after a backslash.
             while !self.text.is_char_boundary(at) {
                 at += 1;
             }

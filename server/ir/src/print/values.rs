@@ -12,7 +12,7 @@ pub(super) fn write_dense(out: &mut String, text: &str) {
     }
 }
 
-/// A blank behind each comma and between fields, but not inside of an index like `{0,1}`.
+/// A blank after each comma and between fields, but not inside of an index like `{0,1}`.
 pub(super) fn write_spaced(out: &mut String, text: &str) {
     let mut last = Token::Punctuation('{');
     let is_number = |t: Token<'_>| matches!(t, Token::Word(w) if w.starts_with(|c: char| c.is_ascii_digit()));
@@ -206,7 +206,7 @@ fn write_one_sharding(out: &mut String, text: &str, metadata: bool) {
     if let Some(end) = fields.find(']')
         && ["mesh", "maximal_mesh", "single_device"].iter().any(|kind| fields.starts_with(kind))
     {
-        // The comma behind the mesh may be left out.
+        // The comma after the mesh may be left out.
         let (mesh, rest) = fields.split_at(end + 1);
         let rest = rest.trim_start().trim_start_matches(',').trim();
         let mut parts = vec![mesh];

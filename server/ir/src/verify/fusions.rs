@@ -39,7 +39,7 @@ impl Verifier<'_> {
         let is_root_used = !users.is_empty();
         for id in block.parse.computations[computation as usize].instructions.clone() {
             let instruction = block.instruction(id);
-            // What only serves an instruction behind a root that is the wrong one follows from that.
+            // If the root has users, another instruction should be the root, and those after it are unused for that reason.
             if id == root
                 || is_root_used && id > root
                 || instruction.is_nested

@@ -75,7 +75,7 @@ impl Verifier<'_> {
         let mut steps = users.iter().filter(is_step);
         let message = match (steps.next(), steps.next()) {
             (Some(&first), Some(&second)) => format!(
-                "expected one step behind {}, but there are {} and {}",
+                "expected one step after {}, but there are {} and {}",
                 subject.opcode,
                 self.block.name(first),
                 self.block.name(second)
@@ -159,7 +159,7 @@ impl Verifier<'_> {
             }
             false
         };
-        // Of a list that is no ring most ends are found at once; of a long one the first device decides.
+        // In a list that is not a ring, most ends are found at once. In a long list, only the first devices are followed.
         if lists.len() > 1 && lists.iter().take(64).filter_map(|pair| pair.first()).any(is_ring) {
             let message = "the source-target pairs form a ring: every device waits for another one";
             self.error(subject, "deadlock", Part::Value(key), message);

@@ -1,4 +1,4 @@
-//! What ops of every kind may say beside their own attributes: shardings, and what frontends leave for others.
+//! Attributes that any op may have: shardings, and those of frontends.
 
 use std::rc::Rc;
 
@@ -106,7 +106,7 @@ impl Annotations {
         self.unknown.iter().map(|mesh| format!("a sharding over {mesh}, which is no mesh of the module"))
     }
 
-    /// Adds what another op says that becomes part of the same instruction. What both say is said as here.
+    /// Adds the annotations of another op that becomes part of the same instruction. Where both have one, this one stays.
     fn add_all(&mut self, other: Annotations) {
         let Annotations { sharding, replication, frontend, config, location, unknown } = other;
         if self.location.0.is_none() {
@@ -140,7 +140,7 @@ impl Annotations {
         self.location = location;
     }
 
-    /// Adds all of these behind the attributes of the op itself.
+    /// Adds all of these after the attributes of the op itself.
     pub fn add_to(self, attributes: &mut Attributes) {
         let Annotations { sharding, replication, mut frontend, config, location, .. } = self;
         let mut push = |key: K, text: String| {

@@ -1,6 +1,6 @@
-//! The arguments of a function as parameters, and what is said of them.
+//! The arguments of a function as parameters, with their attributes.
 
-use ir::{Attributes, Shape};
+use ir::{Attributes, Opcode, Shape};
 use mlir::lists::{braced, dictionary};
 use mlir::{BlockId, OpId, Parse, ValueId};
 
@@ -46,7 +46,7 @@ impl Writer<'_> {
             });
             let shape = with_layout_text(shape, layout);
             header.parameters.push(shape.clone());
-            let wanted = self.wanted_name(argument, "parameter");
+            let wanted = self.wanted_name(argument, Opcode::Parameter.name());
             annotations.set_location(self.location_of_argument(argument));
             let mut said = Attributes::default();
             annotations.add_to(&mut said);
@@ -64,7 +64,7 @@ pub(super) fn with_layout_text(shape: Shape, layout: &str) -> Shape {
     }
 }
 
-/// The attributes behind the type of an argument: `%a: tensor<f32> {jax.buffer_donor = true}`.
+/// The attributes after the type of an argument: `%a: tensor<f32> {jax.buffer_donor = true}`.
 fn argument_attributes<'a>(parse: &Parse, text: &'a str, argument: ValueId) -> Vec<(&'a str, &'a str)> {
     let types = parse.types(&parse.values[argument as usize].types);
     let Some(mlir::TypeRef::Written(span)) = types.first() else { return Vec::new() };

@@ -1,4 +1,4 @@
-//! What runs beside the rest: started, updated, done.
+//! Asynchronous ops: start, update, done.
 
 use ir::{AttributeKey as K, AttributeValue, Attributes, Opcode, Shape, halves, op_info};
 use mlir::{Definition, OpId, RegionId};

@@ -1,6 +1,6 @@
 //! The attributes of an instruction, from those of an op.
 
-use ir::{AttributeKey as K, AttributeValue as Value, Attributes};
+use ir::{AttributeKey as K, AttributeValue as Value, Attributes, Opcode};
 use mlir::{field, integer, integers};
 
 use super::annotations::written_sharding;
@@ -11,6 +11,7 @@ use crate::dot_algorithms;
 use crate::lists::nested;
 use crate::not_in_hlo::NotInHlo;
 use crate::op_row::{AttributeRow, Form, Need, OpRow};
+use crate::op_table::opcode_of;
 use crate::op_text::{OpText, matrix, missing};
 use crate::strings::hlo_string;
 
@@ -48,12 +49,12 @@ fn read(
             None => return absent(),
         },
         Form::OneInt => match op.int(names) {
-            // StableHLO counts the dimension of a sort from behind where it is negative.
+            // StableHLO counts the dimension of a sort from the end where it is negative.
             Some(value) if value < 0 => out.push(key, vec![value + rank()]),
             Some(value) => out.push(key, vec![value]),
             None if row.name == "dimension"
                 && key == K::Dimensions
-                && op.parse.name(op.id, op.text).ends_with("sort") =>
+                && opcode_of(op.parse.name(op.id, op.text)) == Some(Opcode::Sort) =>
             {
                 out.push(key, vec![(rank() - 1).max(0)]);
             }
@@ -125,7 +126,7 @@ fn read(
         Form::ScatterNumbers => index_numbers(op, names, SCATTER_LISTS, out),
         Form::RaggedNumbers => {
             let outer = op.attribute(names).ok_or_else(|| missing(row.name))?;
-            // CHLO has all lists beside each other, MHLO those of a dot in an attribute of their own.
+            // CHLO has all lists in one attribute, MHLO those of a dot in an attribute of their own.
             let inner = field(outer, "dot_dimension_numbers").unwrap_or(outer);
             let list = |of: &str, name: &str| field(of, name).and_then(integers).unwrap_or_default();
             push_dot_lists(out, DOT_LISTS.map(|(name, _)| list(inner, name)));

@@ -43,7 +43,7 @@ pub struct HloComputation {
     pub graph: Arc<Graph>,
     /// Per instruction.
     pub ops: Vec<OpId>,
-    /// Comments behind instructions.
+    /// Comments after instructions.
     pub(crate) comments: Vec<(ir::OpId, String)>,
 }
 

@@ -46,7 +46,7 @@ impl Writer<'_> {
         self.emit(id, Opcode::Call, &operands, attributes, &["callee"])
     }
 
-    /// A call that says what it stands for. Source: `xla/hlo/translate/mhlo_to_hlo`, CompositeOp.
+    /// A call that names the op it replaces. Source: `xla/hlo/translate/mhlo_to_hlo`, CompositeOp.
     pub(super) fn composite(&mut self, id: OpId) -> Result<(), NotInHlo> {
         let op = self.op_text(id);
         let custom = || op.body().trim_start().strip_prefix('"')?.split('"').next();

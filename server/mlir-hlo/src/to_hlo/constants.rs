@@ -32,7 +32,7 @@ impl Writer<'_> {
             Some(rest) => {
                 let key = rest.split('>').next().unwrap_or_default().trim_matches('"');
                 match self.environment.resource(key) {
-                    // Four bytes in front say how the others are aligned.
+                    // The first four bytes are the alignment of the others.
                     Some(hex) => literal_of_bytes(hex.get(8..).unwrap_or_default(), array)?,
                     None if key == "__elided__" => Literal::Whole("{...}".to_owned()),
                     None => return Err(format!("the resource {key} is not in the text").into()),
@@ -44,14 +44,14 @@ impl Writer<'_> {
             Literal::Whole(text) => {
                 self.annotations(id, &["value"]).add_to(&mut attributes);
                 let draft = Draft::constant(one_shape(&shapes), text, attributes);
-                self.define_draft(id, "constant", shapes, draft);
+                self.define_draft(id, Opcode::Constant.name(), shapes, draft);
             }
             Literal::Splat(number) => {
                 let one = self.scalar(id, element(&shape), number);
                 attributes.push(K::Dimensions, Vec::<i64>::new());
                 self.annotations(id, &["value"]).add_to(&mut attributes);
                 let draft = Draft::new(Opcode::Broadcast, one_shape(&shapes), &[one], attributes);
-                self.define_draft(id, "constant", shapes, draft);
+                self.define_draft(id, Opcode::Constant.name(), shapes, draft);
             }
         }
         Ok(())
@@ -60,7 +60,7 @@ impl Writer<'_> {
     /// Adds a scalar constant.
     pub(super) fn scalar(&mut self, id: OpId, element: ElementType, literal: String) -> Operand {
         let draft = Draft::constant(Shape::array(element, &[]), literal, Attributes::default());
-        self.body().push("constant", draft, id)
+        self.body().push(Opcode::Constant.name(), draft, id)
     }
 }
 

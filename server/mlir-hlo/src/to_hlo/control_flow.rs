@@ -44,8 +44,8 @@ impl Writer<'_> {
         }
         let tuple = self.tuple(&operands, id);
         let wanted = match self.parse().op(id).results.is_empty() {
-            true => "while".to_owned(),
-            false => self.wanted_name(self.parse().op(id).results.start, "while"),
+            true => Opcode::While.name().to_owned(),
+            false => self.wanted_name(self.parse().op(id).results.start, Opcode::While.name()),
         };
         let draft = Draft::new(Opcode::While, tuple.shape.clone(), &[tuple], attributes);
         let whole = self.body().push(&wanted, draft, id);
@@ -170,7 +170,7 @@ impl Writer<'_> {
         Ok(name)
     }
 
-    /// What is carried stands behind the others, among operands and results. HLO answers a tuple always.
+    /// Carried values come last among operands and results. HLO always returns a tuple.
     pub(super) fn scan(&mut self, id: OpId, row: &'static OpRow) -> Result<(), NotInHlo> {
         let op = self.op_text(id);
         let operands = self.operands(id)?;

@@ -9,11 +9,11 @@ use super::attributes::attributes;
 use super::body::Operand;
 use crate::not_in_hlo::NotInHlo;
 use crate::op_row::OpRow;
-use crate::op_table::row_of;
+use crate::op_table::op_of;
 use crate::op_text::missing;
 use crate::types::{element, extents};
 
-/// What is told of several operands: XLA's own export, of jaxlib 0.12.0.1, writes HLO's form of a tuple, drops the dimensions
+/// The reason given for several operands: XLA's own export, of jaxlib 0.12.0.1, writes HLO's form of a tuple, drops the dimensions
 /// and with them the shapes of the results, and refuses operands that differ.
 const ONE_BY_ONE: &str = "each operand is exchanged alone: XLA's own export of several drops the dimensions, and exchanges \
                           operands for devices";
@@ -31,16 +31,16 @@ impl Writer<'_> {
         let operands = self.operands(id)?;
         let kind = operands.first().map_or(ir::ElementType::Opaque, |o| element(&o.shape));
         let mut attributes = attributes(row, self.op_text(id), &[])?;
-        let sum = row_of("add").ok_or("HLO has no sum")?;
+        let sum = op_of(Opcode::Add).ok_or("HLO has no sum")?;
         let computation = self.applied(id, sum, kind)?;
         attributes.push(K::ToApply, AttributeValue::Computation(computation));
         self.emit(id, Opcode::AllReduce, &operands, attributes, &known_attributes(row))
     }
 
-    /// HLO's all-to-all splits and joins along one dimension; where the op has two, what is split comes apart in front and is
-    /// moved behind. Each of several operands is exchanged alone. Source: `xla/hlo/builder/xla_builder.cc` AllToAllArray.
+    /// HLO's all-to-all splits and joins along one dimension; where the op has two, the split dimension is taken apart first and is
+    /// moved afterwards. Each of several operands is exchanged alone. Source: `xla/hlo/builder/xla_builder.cc` AllToAllArray.
     ///
-    /// MHLO's op that names no dimension gives each operand to one device, as HLO's does that answers a tuple.
+    /// MHLO's op without dimensions gives each operand to one device, as HLO's op with a tuple does.
     pub(super) fn all_to_all(&mut self, id: OpId, row: &'static OpRow) -> Result<(), NotInHlo> {
         let op = self.op_text(id);
         let operands = self.operands(id)?;

@@ -90,7 +90,7 @@ impl Writer<'_> {
         }
     }
 
-    /// The numbers of a constant of a few; one that stands for all is repeated.
+    /// The numbers of a small constant; the one number of a splat is repeated.
     fn integers_of(&mut self, value: mlir::ValueId) -> Option<Vec<i64>> {
         let written = self.written_integers(value)?;
         let [only] = written[..] else { return Some(written) };

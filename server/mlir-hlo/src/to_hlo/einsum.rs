@@ -11,7 +11,7 @@ use super::attributes::{attributes, push_dot_lists};
 use super::body::Operand;
 use crate::not_in_hlo::NotInHlo;
 use crate::op_row::OpRow;
-use crate::op_table::row_of;
+use crate::op_table::op_of;
 use crate::op_text::missing;
 use crate::types::{element, extents, number, with_element};
 
@@ -19,7 +19,7 @@ use crate::types::{element, extents, number, with_element};
 type Side = (Operand, Vec<char>);
 
 impl Writer<'_> {
-    /// Dimensions that only one side has, and the result has not, are summed up in front; the others are a dot's.
+    /// Dimensions that only one side and not the result has are reduced first; the others are those of a dot.
     pub(super) fn einsum(&mut self, id: OpId, row: &'static OpRow) -> Result<(), NotInHlo> {
         let op = self.op_text(id);
         let config = op.string(&["einsum_config", "config"]).ok_or_else(|| missing("einsum_config"))?;
@@ -125,7 +125,8 @@ impl Writer<'_> {
             return Ok((operand, letters));
         }
         let kind = element(&operand.shape);
-        let sum = row_of(if kind == ElementType::Pred { "or" } else { "add" }).ok_or("HLO has no sum")?;
+        let sum = op_of(if kind == ElementType::Pred { Opcode::Or } else { Opcode::Add })
+            .ok_or("HLO has no sum")?;
         let computation = self.applied(id, sum, kind)?;
         let zero = self.scalar(id, kind, number(kind, "0"));
         let (mut sizes, mut left) = (Vec::new(), Vec::new());
@@ -164,7 +165,7 @@ impl Writer<'_> {
         };
         let (dimension, batch) = (stated("dim", rank)?, stated("batch_dims", places)?);
         if dimension >= rank || batch > dimension {
-            return Err("dim is no dimension behind batch_dims".into());
+            return Err("dim is no dimension after batch_dims".into());
         }
         let offset: Vec<i64> =
             (batch..dimension).chain(dimension + places - batch..rank - 1 + places - batch).collect();

@@ -20,7 +20,7 @@ pub struct FunctionHeader {
     pub result: Option<Shape>,
     /// Per result the layout that is stated for it, or nothing; none at all where no result has one.
     pub result_layouts: Vec<String>,
-    /// The function has one result: it is no tuple.
+    /// The function has one result, which is not wrapped in a tuple.
     pub is_single: bool,
     /// Arguments whose memory results take: argument, result.
     pub aliases: Vec<(usize, i64)>,
@@ -36,7 +36,7 @@ pub struct HloFunction {
     /// The function itself.
     pub op: OpId,
     pub header: FunctionHeader,
-    /// Those of regions in front of the function's own, which is the last.
+    /// Those of regions, then the function's own.
     pub computations: Vec<HloComputation>,
     /// Symbols of the functions that it calls.
     pub calls: Vec<Box<str>>,
@@ -259,12 +259,12 @@ impl<'a> Writer<'a> {
             );
         }
         if parse.blocks[block as usize].next.is_some() {
-            self.report(id, "blocks behind the first one: HLO has no branches".to_owned());
+            self.report(id, "blocks after the first one: HLO has no branches".to_owned());
         }
         header
     }
 
-    /// One value for all that a computation answers.
+    /// One value for all that a computation returns.
     pub(super) fn root(&mut self, results: Vec<Operand>, op: OpId) -> Operand {
         match <[Operand; 1]>::try_from(results) {
             Ok([only]) => only,

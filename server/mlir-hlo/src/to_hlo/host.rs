@@ -48,7 +48,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// An instruction that answers data, as one value, and a token.
+    /// An instruction that returns data, as one value, and a token.
     fn receive(
         &mut self,
         id: OpId,

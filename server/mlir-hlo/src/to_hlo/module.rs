@@ -42,7 +42,7 @@ pub struct HloModule {
     pub origins: Vec<Origin>,
 }
 
-/// Converts a text: the slices of each of its parts, with the piece that each is of. Modules of several parts are apart by
+/// Converts a text: the slices of each of its parts, with the piece that each is of. Modules of several parts are separated by
 /// `// -----` lines.
 pub fn to_hlo(parts: &[Vec<(usize, Slice<'_>)>]) -> HloModule {
     let mut all = HloModule::default();
@@ -72,7 +72,7 @@ pub fn to_hlo(parts: &[Vec<(usize, Slice<'_>)>]) -> HloModule {
     all
 }
 
-/// The module of these functions, each with its piece: callees stand in front of callers, the entry is the last.
+/// The module of these functions, each with its piece: callees come before callers, the entry is the last.
 pub fn assemble(environment: &Environment, functions: &[(usize, &HloFunction)]) -> HloModule {
     let mut module = HloModule::default();
     let entry = environment.entry();
@@ -109,7 +109,7 @@ pub fn assemble(environment: &Environment, functions: &[(usize, &HloFunction)]) 
     module
 }
 
-/// Callees in front of their callers, the entry last; and functions that are called in a circle.
+/// Callees before their callers, the entry last; and functions that are called in a circle.
 fn callees_first(
     functions: &[(usize, &HloFunction)],
     by_symbol: &FxHashMap<&str, usize>,

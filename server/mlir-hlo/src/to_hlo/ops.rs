@@ -21,7 +21,7 @@ impl<'a> Writer<'a> {
         OpText::new(self.slice, self.environment, id)
     }
 
-    /// Writes an op. Where HLO cannot say it, a custom call of its name stands in its place.
+    /// Writes an op, or a custom call of its name where HLO has no such instruction.
     pub(super) fn op(&mut self, id: OpId) {
         cancel::check();
         let (finished, calls) = (self.finished.len(), self.calls.len());
@@ -126,7 +126,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// How many results a value stands for: of those that a number claims and no type is written for a few.
+    /// The number of results of a value. Of results without a written type, at most a few count.
     pub(super) fn packed(&self, value: ValueId) -> u32 {
         let value = &self.parse().values[value as usize];
         let written = value.types.end.saturating_sub(value.types.start);
@@ -158,7 +158,7 @@ impl<'a> Writer<'a> {
         Ok(shapes)
     }
 
-    /// Writes the instruction of an op, with its annotations: those in `known` are said in `attributes` already.
+    /// Writes the instruction of an op, with its annotations. Those in `known` are already in `attributes`.
     pub(super) fn emit(
         &mut self,
         id: OpId,
@@ -255,7 +255,7 @@ impl<'a> Writer<'a> {
         }
         self.location(id).add_to(&mut attributes);
         let draft = Draft::new(Opcode::CustomCall, one_shape(&shapes), &operands, attributes);
-        let called = self.define_draft(id, "custom-call", shapes, draft);
+        let called = self.define_draft(id, Opcode::CustomCall.name(), shapes, draft);
         let comment = reason.replace("*/", "* /").replace('\n', " ");
         self.body().comments.push((called.id, format!("not said in HLO: {comment}")));
     }

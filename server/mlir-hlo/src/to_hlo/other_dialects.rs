@@ -1,6 +1,6 @@
 //! Ops of CHLO, of arith and math on tensors, of tensor and linalg, where an instruction computes the same.
 
-use ir::{AttributeKey as K, AttributeValue, Attributes, ElementType, Opcode, Shape};
+use ir::{AttributeKey as K, AttributeValue, Attributes, ElementType, Opcode, Shape, is_elementwise};
 use mlir::OpId;
 
 use super::Writer;
@@ -208,37 +208,33 @@ fn is_expanded(op: &str) -> bool {
 
 /// Ops of each element that compute the same: of CHLO the functions that HLO has, of arith and math those on numbers of one type.
 fn same_opcode(dialect: &str, op: &str) -> Option<Opcode> {
-    let name = match (dialect, op) {
-        (
-            "chlo",
-            "acos" | "asin" | "acosh" | "asinh" | "atanh" | "cosh" | "sinh" | "erf" | "tan" | "mulhi",
-        ) => op,
-        ("arith", "addf" | "addi") => "add",
-        ("arith", "subf" | "subi") => "subtract",
-        ("arith", "mulf" | "muli") => "multiply",
-        ("arith", "divf" | "divsi") => "divide",
-        ("arith", "maximumf" | "maxsi") => "maximum",
-        ("arith", "minimumf" | "minsi") => "minimum",
-        ("arith", "negf") => "negate",
-        ("arith", "andi") => "and",
-        ("arith", "ori") => "or",
-        ("arith", "xori") => "xor",
-        ("math", "absf" | "absi") => "abs",
-        ("math", "ceil") => "ceil",
-        ("math", "cos") => "cosine",
-        ("math", "erf") => "erf",
-        ("math", "exp") => "exponential",
-        ("math", "expm1") => "exponential-minus-one",
-        ("math", "floor") => "floor",
-        ("math", "log") => "log",
-        ("math", "log1p") => "log-plus-one",
-        ("math", "powf") => "power",
-        ("math", "rsqrt") => "rsqrt",
-        ("math", "sin") => "sine",
-        ("math", "sqrt") => "sqrt",
-        ("math", "tan") => "tan",
-        ("math", "tanh") => "tanh",
+    Some(match (dialect, op) {
+        // CHLO's functions have the names that they have in StableHLO and MHLO.
+        ("chlo", _) => row_of(op).map(|row| row.opcode).filter(|&opcode| is_elementwise(opcode))?,
+        ("arith", "addf" | "addi") => Opcode::Add,
+        ("arith", "subf" | "subi") => Opcode::Subtract,
+        ("arith", "mulf" | "muli") => Opcode::Multiply,
+        ("arith", "divf" | "divsi") => Opcode::Divide,
+        ("arith", "maximumf" | "maxsi") => Opcode::Maximum,
+        ("arith", "minimumf" | "minsi") => Opcode::Minimum,
+        ("arith", "negf") => Opcode::Negate,
+        ("arith", "andi") => Opcode::And,
+        ("arith", "ori") => Opcode::Or,
+        ("arith", "xori") => Opcode::Xor,
+        ("math", "absf" | "absi") => Opcode::Abs,
+        ("math", "cos") => Opcode::Cosine,
+        ("math", "exp") => Opcode::Exponential,
+        ("math", "expm1") => Opcode::ExponentialMinusOne,
+        ("math", "log1p") => Opcode::LogPlusOne,
+        ("math", "powf") => Opcode::Power,
+        ("math", "sin") => Opcode::Sine,
+        ("math", _) => Opcode::from_name(op).filter(|&opcode| is_function_of_math(opcode))?,
         _ => return None,
-    };
-    Opcode::from_name(name)
+    })
+}
+
+/// Functions of one value that HLO and math have under one name.
+fn is_function_of_math(opcode: Opcode) -> bool {
+    use Opcode::{Ceil, Erf, Floor, Log, Rsqrt, Sqrt, Tan, Tanh};
+    matches!(opcode, Ceil | Erf | Floor | Log | Rsqrt | Sqrt | Tan | Tanh)
 }

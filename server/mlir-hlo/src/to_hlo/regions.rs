@@ -14,7 +14,7 @@ use crate::op_table::{mnemonic, row_of};
 const MAX_DEPTH: usize = 128;
 
 impl Writer<'_> {
-    /// Writes the ops of a block, and answers what it ends with.
+    /// Writes the ops of a block, and returns what it ends with.
     pub(super) fn block(&mut self, block: BlockId) -> Vec<Operand> {
         let (parse, text) = (self.parse(), self.text());
         let mut results = Vec::new();
@@ -68,7 +68,7 @@ impl Writer<'_> {
     /// in a chain without an end.
     fn is_constant(&self, op: OpId) -> bool {
         let name = self.parse().name(op, self.text());
-        let is_called_so = mnemonic(name).and_then(row_of).is_some_and(|row| row.name == "constant")
+        let is_called_so = mnemonic(name).and_then(row_of).is_some_and(|row| row.opcode == Opcode::Constant)
             || name == "arith.constant";
         is_called_so && self.parse().operands_of(op).next().is_none()
     }
@@ -126,7 +126,7 @@ impl Writer<'_> {
         let shapes: Vec<Shape> = arguments.iter().map(|&a| self.shape_of(a, 0)).collect::<Result<_, _>>()?;
         self.open_body()?;
         for (&argument, shape) in arguments.iter().zip(shapes) {
-            let wanted = self.wanted_name(argument, "parameter");
+            let wanted = self.wanted_name(argument, Opcode::Parameter.name());
             let operand = self.body().parameter(&wanted, shape, Attributes::default(), id);
             self.body().values.insert((argument, 0), operand);
         }

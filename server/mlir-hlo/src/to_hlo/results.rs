@@ -30,7 +30,7 @@ fn attributes<'a>(head: &'a str, generic: Option<&'a str>) -> Vec<Vec<(&'a str, 
 }
 
 impl Writer<'_> {
-    /// Adds to the root what is said of the results, and answers the layouts that are stated for them.
+    /// Adds the attributes of the results to the root, and returns the layouts that are stated for them.
     pub(super) fn result_attributes(
         &mut self,
         id: OpId,
@@ -77,7 +77,7 @@ impl Writer<'_> {
         (self.sharded(id, root, &sharding), layouts)
     }
 
-    /// The root with a sharding: its own instruction says it where that is no argument and says none.
+    /// The root with a sharding. Its own instruction gets it, unless that is an argument or already has one.
     fn sharded(&mut self, id: OpId, root: Operand, sharding: &str) -> Operand {
         let value = || AttributeValue::Text(sharding.to_owned());
         let op = self.body().op_mut(&root);

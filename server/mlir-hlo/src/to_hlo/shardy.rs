@@ -43,7 +43,7 @@ impl Writer<'_> {
         }
     }
 
-    /// A call that stands for a remark about its operand.
+    /// A call that only annotates its operand.
     fn marked(
         &mut self,
         id: OpId,
@@ -155,7 +155,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// The computation of a region, and the shapes of what it answers.
+    /// The computation of a region, and the shapes of what it returns.
     fn manual_body(
         &mut self,
         id: OpId,
@@ -171,7 +171,7 @@ impl Writer<'_> {
         Ok((name, shapes))
     }
 
-    /// An instruction that answers several values, each as an operand of others.
+    /// An instruction that returns several values, each as an operand of others.
     fn several(&mut self, id: OpId, shapes: &[Shape], draft: Draft) -> Vec<Operand> {
         let tuple = self.body().push(draft.opcode.name(), draft, id);
         if shapes.len() == 1 {

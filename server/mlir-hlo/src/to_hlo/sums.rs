@@ -68,7 +68,7 @@ impl Writer<'_> {
         ))
     }
 
-    /// The sizes are those of new dimensions in front.
+    /// The sizes are those of new first dimensions.
     pub(super) fn broadcast(&mut self, id: OpId) -> Result<(), NotInHlo> {
         let operands = self.operands(id)?;
         let operand = operands.first().ok_or("it has no operand")?;
@@ -117,7 +117,7 @@ impl Writer<'_> {
                 if arguments.is_empty() {
                     arguments = self.parse().blocks[block as usize].arguments.clone().collect();
                 } else if is_custom {
-                    // `(%x: T, %y: T) (%z: U, %w: U)`: what is summed up so far stands first for all of them.
+                    // `(%x: T, %y: T) (%z: U, %w: U)`: the accumulators come first.
                     let (left, right) =
                         arguments.iter().enumerate().partition::<Vec<_>, _>(|(at, _)| at % 2 == 0);
                     arguments = left.into_iter().chain(right).map(|(_, &value)| value).collect();

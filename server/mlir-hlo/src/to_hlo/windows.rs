@@ -9,7 +9,7 @@ use crate::not_in_hlo::NotInHlo;
 use crate::op_text::{OpText, missing};
 use crate::types::extents;
 
-/// The window of these sizes that the op slides. `padding` stands for that of the attributes where it is given.
+/// The window of these sizes that the op slides. `padding`, if given, replaces that of the attributes.
 pub(super) fn window(op: OpText<'_>, sizes: &[i64], padding: Option<Vec<i64>>) -> Vec<WindowDim> {
     let rank = sizes.len();
     let custom = |key: &str| {

@@ -1,4 +1,4 @@
-//! What instructions of every kind may say beside their own attributes: shardings, layouts, what frontends leave for others.
+//! Attributes that any instruction may have: shardings, layouts, and those of frontends.
 
 use ir::{AttributeKey, Op, Shape};
 use syntax::hlo::AttributeKey as K;
@@ -19,7 +19,7 @@ pub(super) fn frontend(text: &str) -> String {
     format!("{{{}}}", entries.collect::<Vec<_>>().join(", "))
 }
 
-/// Adds what instructions of every kind may say; answers what is said nowhere.
+/// Adds the attributes that any instruction may have, and returns those that have no counterpart.
 pub(super) fn annotations(op: &Op, written: &mut Written, known: &[AttributeKey]) -> Vec<AttributeKey> {
     let attributes = &op.attributes;
     let mut add = |name: &str, value: String| written.extra.push((name.to_owned(), value));

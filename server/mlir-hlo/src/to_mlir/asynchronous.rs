@@ -1,4 +1,4 @@
-//! What runs beside the rest: started, updated, done.
+//! Asynchronous instructions: start, update, done.
 //!
 //! StableHLO starts an exchange between devices by a region that holds it, MHLO anything by the name of a function. Source:
 //! `xla/hlo/translate/hlo_to_mhlo/async_importer.cc`.
@@ -9,7 +9,7 @@ use super::attributes::Written;
 use super::function::{FunctionWriter, Scope};
 use super::locations::location;
 use super::statement::signature;
-use super::values::{Value, from_results, results};
+use super::values::{MlirValue, from_results, results};
 use crate::not_in_stablehlo::NotInStablehlo;
 use crate::op_row::OpRow;
 use crate::op_table::op_of;
@@ -24,13 +24,13 @@ pub(super) fn exchange_of(opcode: Opcode) -> Option<(Opcode, bool)> {
     }
 }
 
-/// Whether StableHLO has a region for it.
+/// Whether StableHLO starts it with a region.
 fn is_exchange(opcode: Opcode) -> bool {
     let info = op_info(opcode);
     info.is_collective && info.counterpart != Counterpart::None
 }
 
-/// What an instruction that starts `opcode` will answer: an element of its tuple, or all of it.
+/// The shape of the result that an instruction starts: an element of its tuple, or all of it.
 fn answer(op: &Op) -> Result<&Shape, NotInStablehlo> {
     let at = match op.opcode {
         Opcode::AllReduceStart => return Ok(&op.shape),
@@ -41,7 +41,7 @@ fn answer(op: &Op) -> Result<&Shape, NotInStablehlo> {
 }
 
 impl FunctionWriter<'_> {
-    /// What `reverse-start`, or one of the steps behind it, wraps: no computation is named for it.
+    /// The opcode that `reverse-start`, or a later step of it, wraps without naming a computation.
     fn wrapped(&self, scope: &Scope<'_>, id: OpId) -> Option<Opcode> {
         let graph = scope.graph;
         let mut first = id;
@@ -92,12 +92,12 @@ impl FunctionWriter<'_> {
                 self.alone(&alone, &types, |arguments| format!("^bb0({arguments}):"), "stablehlo.return")?;
                 let end = format!("}}){stated} : ({signature}) -> !stablehlo.future<{answer}>{place}");
                 self.line(&end);
-                scope.values.insert(id, Value::Started(names[0].clone()));
+                scope.values.insert(id, MlirValue::Started(names[0].clone()));
                 return Ok(());
             }
             false => self.result_list(&name, 1),
         };
-        // A function of its own, behind the others.
+        // A function of its own, after the others.
         let wanted = self.program.symbols.borrow_mut().take(&format!("async.{name}"));
         let symbol = super::module::symbol(&wanted);
         let (out, indent) = (std::mem::take(&mut self.out), std::mem::replace(&mut self.indent, 1));
@@ -111,14 +111,14 @@ impl FunctionWriter<'_> {
         let function = std::mem::replace(&mut self.out, out);
         self.indent = indent;
         written?;
-        self.behind.push_str(&function);
+        self.more_functions.push_str(&function);
         let bundle = bundle(&types, answer);
         let call = format!("<{{called_computation = {symbol}, execution_thread = \"main\"}}>");
         let operands = operands.join(", ");
         self.line(&format!(
             "{list}\"mhlo.async_start\"({operands}) {call} : ({signature}) -> {bundle}{place}"
         ));
-        scope.values.insert(id, Value::Started(names[0].clone()));
+        scope.values.insert(id, MlirValue::Started(names[0].clone()));
         Ok(())
     }
 
@@ -135,7 +135,7 @@ impl FunctionWriter<'_> {
         for (number, ty) in types.iter().enumerate() {
             let argument = format!("%{}", self.names.take("started"));
             arguments.push(format!("{argument}: {ty}"));
-            scope.values.insert(number as OpId, Value::One(argument));
+            scope.values.insert(number as OpId, MlirValue::One(argument));
         }
         self.line(&head(&arguments.join(", ")));
         self.indent += 1;
@@ -159,7 +159,7 @@ impl FunctionWriter<'_> {
         let graph = scope.graph;
         let op = &graph.ops[id as usize];
         let (value, of) = scope.operand(id, 0)?;
-        let Value::Started(started) = value.clone() else { return Err("nothing starts it".into()) };
+        let MlirValue::Started(started) = value.clone() else { return Err("nothing starts it".into()) };
         let mut first = of;
         while graph.ops[first as usize].opcode == Opcode::AsyncUpdate {
             first = *graph.operands[first as usize].first().ok_or("nothing starts it")?;
@@ -173,7 +173,7 @@ impl FunctionWriter<'_> {
         let is_region = is_exchange(opcode);
         if is_region && is_update {
             // StableHLO has no step between.
-            scope.values.insert(id, Value::Started(started));
+            scope.values.insert(id, MlirValue::Started(started));
             return Ok(());
         }
         let types: Vec<_> = start.operand_shapes.iter().map(mlir_type).collect::<Result<_, _>>()?;
@@ -189,11 +189,11 @@ impl FunctionWriter<'_> {
         let (dictionary, place) = (written.dictionary(), location(op, &self.program.frames));
         self.line(&format!("{list}\"{name}\"({started}){dictionary} : ({from}) -> {to}{place}"));
         let name = names[0].clone();
-        scope.values.insert(id, if is_update { Value::Started(name) } else { Value::One(name) });
+        scope.values.insert(id, if is_update { MlirValue::Started(name) } else { MlirValue::One(name) });
         Ok(())
     }
 
-    /// Instructions that run beside others: started, updated, done.
+    /// Asynchronous instructions that call a computation.
     pub(super) fn asynchronous(
         &mut self,
         scope: &mut Scope<'_>,
@@ -229,7 +229,7 @@ impl FunctionWriter<'_> {
             true => self.operands(scope, id)?,
             false => {
                 let (value, _) = scope.operand(id, 0)?;
-                let Value::Started(name) = value.clone() else {
+                let MlirValue::Started(name) = value.clone() else {
                     return Err("nothing starts it".into());
                 };
                 (vec![name], Vec::new())
@@ -257,14 +257,14 @@ impl FunctionWriter<'_> {
         ));
         let value = match is_done {
             true => from_results(&op.shape, names),
-            false => Value::Started(names.into_iter().next().unwrap_or_default()),
+            false => MlirValue::Started(names.into_iter().next().unwrap_or_default()),
         };
         scope.values.insert(id, value);
         Ok(())
     }
 }
 
-/// What MHLO starts: its operands, what it will answer, and a mark.
+/// The type of what MHLO starts: the operands, the result, and a context.
 fn bundle(operands: &[String], answer: &str) -> String {
     format!("!mhlo.async_bundle<tuple<{}>, {answer}, tensor<ui32>>", operands.join(", "))
 }

@@ -13,7 +13,7 @@ use crate::not_in_stablehlo::NotInStablehlo;
 use crate::op_row::{AttributeRow, Form, Need, OpRow};
 use crate::strings::mlir_string;
 
-/// What is written of an op beside its operands.
+/// The attributes of an op, as text.
 #[derive(Debug, Default)]
 pub(super) struct Written {
     /// Names and values in the generic form; a unit attribute has no value.
@@ -22,9 +22,9 @@ pub(super) struct Written {
     pub clauses: Vec<(String, String)>,
     /// Of the properties those that the custom form has in its dictionary.
     beside: Vec<(String, String)>,
-    /// What is no attribute of the op itself.
+    /// Attributes that any op may have.
     pub extra: Vec<(String, String)>,
-    /// What has been said of the instruction.
+    /// The attributes of the instruction that are written.
     pub keys: Vec<AttributeKey>,
 }
 
@@ -37,14 +37,14 @@ fn entries(list: &[&[(String, String)]]) -> String {
 }
 
 impl Written {
-    /// The attributes of a row. The error says what is missing, or cannot be said.
+    /// The attributes of a row. The error names what is missing or has no counterpart.
     pub fn of(row: &OpRow, op: &Op) -> Result<Written, NotInStablehlo> {
         let mut written = Written::default();
         written.add_row(row, op)?;
         Ok(written)
     }
 
-    /// Adds the attributes of a row behind the others.
+    /// Adds the attributes of a row after the others.
     pub fn add_row(&mut self, row: &OpRow, op: &Op) -> Result<(), NotInStablehlo> {
         row.attributes.iter().try_for_each(|attribute| self.add(row, attribute, op))
     }
@@ -109,7 +109,7 @@ impl Written {
         };
         let dialect = row.dialect.name();
         match attribute.form {
-            Form::Ints if row.name == "map" && !view.has(key) => {
+            Form::Ints if row.opcode == Opcode::Map && !view.has(key) => {
                 let rank = op.shape.dims().len() as i64;
                 self.both(attribute, array_attribute(&(0..rank).collect::<Vec<_>>()), String::new());
             }
@@ -169,7 +169,7 @@ impl Written {
             }
             Form::Window => {
                 let rank = op.operand_shapes.first().map_or(0, |s| s.dims().len());
-                self.window(attributes.window(), rank, row.name == "reduce_window");
+                self.window(attributes.window(), rank, row.opcode == Opcode::ReduceWindow);
             }
             Form::ConvolutionWindow => {
                 let rank = attributes.convolution_dims().map_or(0, |dims| dims.input_spatial.len());
@@ -263,7 +263,7 @@ impl Written {
     }
 }
 
-/// Attributes of HLO that are said with another one.
+/// Attributes of HLO that are part of another one in MLIR.
 fn said_with(form: Form) -> Vec<AttributeKey> {
     let keys = |lists: &[(&str, K)], others: &[K]| -> Vec<AttributeKey> {
         lists.iter().map(|&(_, key)| key).chain(others.iter().copied()).collect()

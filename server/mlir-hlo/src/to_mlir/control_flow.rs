@@ -94,7 +94,7 @@ impl FunctionWriter<'_> {
         Ok(())
     }
 
-    /// What is carried stands behind the others, among operands and results.
+    /// Carried values come last among operands and results.
     pub(super) fn scan(
         &mut self,
         scope: &mut Scope<'_>,

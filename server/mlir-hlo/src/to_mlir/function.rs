@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 use super::header::is_row_major;
 use super::locations::location;
 use super::module::{MAX_BYTES, MissingInstruction, Program, symbol};
-use super::values::{Value, names, results};
+use super::values::{MlirValue, names, results};
 use crate::names::UniqueNames;
 use crate::not_in_stablehlo::NotInStablehlo;
 use crate::strings::mlir_string;
@@ -27,8 +27,8 @@ pub(super) struct FunctionWriter<'p> {
     pub indent: usize,
     pub names: UniqueNames,
     pub incomplete: Vec<MissingInstruction>,
-    /// Functions that stand behind this one: what is started by name.
-    pub behind: String,
+    /// The functions that asynchronous ops of this one call, as text.
+    pub more_functions: String,
     depth: usize,
     /// Instructions that may still be written in bodies that stand where they are called. Never given back: text that is
     /// taken back has been worked on, too.
@@ -40,12 +40,12 @@ pub(super) struct Scope<'g> {
     pub graph: &'g Graph,
     /// Its name; empty where it is of no text.
     pub computation: &'g str,
-    pub values: FxHashMap<OpId, Value>,
+    pub values: FxHashMap<OpId, MlirValue>,
 }
 
 impl Scope<'_> {
     /// The value of an operand; nothing where its instruction could not be written.
-    pub fn operand(&self, id: OpId, at: usize) -> Result<(&Value, OpId), NotInStablehlo> {
+    pub fn operand(&self, id: OpId, at: usize) -> Result<(&MlirValue, OpId), NotInStablehlo> {
         let of = *self.graph.operands[id as usize].get(at).ok_or("an operand is missing")?;
         let value = self
             .values
@@ -68,7 +68,7 @@ impl<'p> FunctionWriter<'p> {
             indent: 1,
             names: UniqueNames::default(),
             incomplete: Vec::new(),
-            behind: String::new(),
+            more_functions: String::new(),
             depth: 0,
             left: program.max_inlined(),
         }
@@ -126,10 +126,10 @@ impl<'p> FunctionWriter<'p> {
             };
             let place = location(op, &self.program.frames);
             arguments.push(format!("%{argument}: {ty}{attributes}{place}"));
-            scope.values.insert(id, Value::One(format!("%{argument}")));
+            scope.values.insert(id, MlirValue::One(format!("%{argument}")));
         }
         let root = &graph.ops[graph.root as usize].shape;
-        // The entry answers the element of a tuple of one, as XLA translates it.
+        // The entry returns the element of a tuple of one, as XLA translates it.
         let only = root.tuple_elements().and_then(|elements| <&[Shape; 1]>::try_from(elements).ok());
         let only = only.filter(|_| is_entry);
         let answered = only.map_or_else(|| results(root), |[element]| vec![element]);
@@ -176,7 +176,7 @@ impl<'p> FunctionWriter<'p> {
         self.line("}");
     }
 
-    /// What the root says of each result, where it is no instruction that says so itself.
+    /// The sharding of each result, where the root is not an op that has it itself.
     fn result_shardings(&mut self, graph: &Graph, count: usize) -> Option<Vec<String>> {
         let root = &graph.ops[graph.root as usize];
         let sharding = root.attributes.text(AttributeKey::Sharding)?.trim().to_owned();
@@ -223,12 +223,12 @@ impl<'p> FunctionWriter<'p> {
         }
     }
 
-    /// A computation as a region: its parameters are these values. Answers what it ends with.
+    /// A computation as a region: its parameters are these values. Returns what it ends with.
     pub fn inlined(
         &mut self,
         name: &str,
-        parameters: &[Value],
-    ) -> Result<(Arc<Graph>, Value), NotInStablehlo> {
+        parameters: &[MlirValue],
+    ) -> Result<(Arc<Graph>, MlirValue), NotInStablehlo> {
         let graph =
             self.program.graphs.get(name).cloned().ok_or_else(|| NotInStablehlo::missing_name(name))?;
         let left = self.left.checked_sub(graph.ops.len().max(1));
@@ -256,7 +256,7 @@ impl<'p> FunctionWriter<'p> {
         for id in graph.parameters().into_iter().map_while(|id| id) {
             let argument = format!("%{}", self.names.take(&graph.names[id as usize]));
             arguments.push(format!("{argument}: {}", mlir_type(&graph.ops[id as usize].shape)?));
-            values.push(Value::One(argument));
+            values.push(MlirValue::One(argument));
         }
         self.line(&format!("^bb0({}):", arguments.join(", ")));
         self.indent += 1;

@@ -124,7 +124,7 @@ fn stated_alias(alias: &ir::Alias) -> String {
     )
 }
 
-/// Whether nothing needs to be said of the layout.
+/// Whether the layout is the default.
 pub(super) fn is_row_major(array: &ir::ArrayShape) -> bool {
     array.layout.as_ref().is_none_or(|layout| *layout == ir::Layout::row_major(array.rank()))
 }

@@ -5,7 +5,7 @@ use ir::{AttributeKey as K, OpId};
 use super::attributes::Written;
 use super::function::{FunctionWriter, Scope};
 use super::statement::{Regions, Results, Statement};
-use super::values::Value;
+use super::values::MlirValue;
 use crate::not_in_stablehlo::NotInStablehlo;
 use crate::op_row::{Dialect, How, OpRow};
 
@@ -38,7 +38,7 @@ impl FunctionWriter<'_> {
     ) -> Result<(), NotInStablehlo> {
         let op = &scope.graph.ops[id as usize];
         let [dimension] = op.attributes.ints(K::Dimensions) else {
-            // Each operand goes to one device: MHLO's op says nothing of dimensions.
+            // Each operand goes to one device: MHLO's op has no dimensions.
             if scope.operand_count(id) < 2 {
                 return Err("it gives its only operand to the only device".into());
             }
@@ -71,7 +71,7 @@ impl FunctionWriter<'_> {
     ) -> Result<(), NotInStablehlo> {
         let graph = scope.graph;
         if graph.ops[id as usize].opcode == row.opcode {
-            scope.values.insert(id, Value::Tuple(Vec::new()));
+            scope.values.insert(id, MlirValue::Tuple(Vec::new()));
             return Ok(());
         }
         let start = graph.operands[id as usize].first().copied();

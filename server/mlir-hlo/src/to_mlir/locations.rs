@@ -47,7 +47,7 @@ fn place(file: &str, line: u32) -> String {
     format!("\"{}\":{line}:0", mlir_string(file))
 }
 
-/// The letters between the quotes behind `key`.
+/// The letters between the quotes after `key`.
 fn quoted<'t>(text: &'t str, key: &str) -> Option<&'t str> {
     let rest = &text[text.find(key)? + key.len()..];
     let mut escaped = false;

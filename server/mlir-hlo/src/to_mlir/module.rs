@@ -66,7 +66,7 @@ pub(super) struct Program {
 /// Elements of a tuple beyond which ops name its type by an alias: an op per element would write each time all of them.
 const WIDE: usize = 64;
 
-/// Converts the modules of a file, whose pieces are `blocks`; several are apart by `// -----` lines.
+/// Converts the modules of a file, whose pieces are `blocks`; several are separated by `// -----` lines.
 pub fn to_stablehlo(blocks: &[&Block], module: &Module) -> StablehloModule {
     // Bodies that are written in place have no names: in XLA's own form each has.
     let is_inline = |block: &&Block| {
@@ -262,7 +262,7 @@ impl Program {
             writer.function(graph, &self.functions[name], is_entry, &donations);
             all.incomplete.append(&mut writer.incomplete);
             all.text.push_str(&writer.out);
-            all.text.push_str(&writer.behind);
+            all.text.push_str(&writer.more_functions);
         }
         all.text.push_str("}\n");
         let tuples = self.wide_tuples.take();

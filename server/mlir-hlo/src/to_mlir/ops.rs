@@ -7,7 +7,7 @@ use super::asynchronous::exchange_of;
 use super::attributes::Written;
 use super::function::{FunctionWriter, Scope};
 use super::statement::{Regions, Results, Statement, signature};
-use super::values::{Value, from_results, results};
+use super::values::{MlirValue, from_results, results};
 use crate::not_in_stablehlo::NotInStablehlo;
 use crate::op_row::{How, OpRow, Pretty, Special};
 use crate::op_table::op_of;
@@ -51,7 +51,7 @@ impl FunctionWriter<'_> {
                 let elements = (0..scope.operand_count(id))
                     .map(|at| scope.operand(id, at).map(|(value, _)| value.clone()))
                     .collect::<Result<_, _>>()?;
-                scope.values.insert(id, Value::Tuple(elements));
+                scope.values.insert(id, MlirValue::Tuple(elements));
                 Ok(())
             }
             Special::GetTupleElement => {
@@ -149,7 +149,7 @@ impl FunctionWriter<'_> {
         Ok(())
     }
 
-    /// Adds what is said of instructions of every kind, and reports what is not.
+    /// Adds the attributes that any instruction may have, and reports those without a counterpart.
     pub(super) fn note(
         &mut self,
         scope: &Scope<'_>,
@@ -164,7 +164,7 @@ impl FunctionWriter<'_> {
         }
     }
 
-    /// Reports what is said of a tuple, or of an element, which is no op: of the root the function says it.
+    /// Reports the sharding of a tuple or of an element, which are not ops. The function has that of the root.
     fn note_moved(&mut self, scope: &Scope<'_>, id: OpId) {
         let graph = scope.graph;
         if id != graph.root && graph.ops[id as usize].attributes.text(AttributeKey::Sharding).is_some() {
@@ -189,7 +189,7 @@ impl FunctionWriter<'_> {
         Ok(())
     }
 
-    /// A custom call of the opcode's name, where there is no op.
+    /// Writes a custom call of the opcode's name where there is no op.
     pub(super) fn placeholder(&mut self, scope: &mut Scope<'_>, id: OpId, reason: &str) {
         let graph = scope.graph;
         let op = &graph.ops[id as usize];

@@ -5,7 +5,7 @@ use ir::{Arity, Op, OpId, Shape, op_info};
 use super::attributes::Written;
 use super::function::{FunctionWriter, Scope};
 use super::locations::location;
-use super::values::{Value, from_leaves, from_results, leaves, results};
+use super::values::{MlirValue, from_leaves, from_results, leaves, results};
 use crate::not_in_stablehlo::NotInStablehlo;
 use crate::op_row::OpRow;
 use crate::types::mlir_type;
@@ -45,7 +45,7 @@ impl Results {
         }
     }
 
-    pub fn value(self, shape: &Shape, names: Vec<String>) -> Value {
+    pub fn value(self, shape: &Shape, names: Vec<String>) -> MlirValue {
         match self {
             Results::Elements => from_results(shape, names),
             Results::Leaves => from_leaves(shape, &mut names.into_iter()),

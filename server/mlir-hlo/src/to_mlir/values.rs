@@ -1,4 +1,4 @@
-//! Values while a function is written: tuples come apart, so that what takes an element reads it directly.
+//! The values of a function that is written. Tuples are kept as their elements, which ops then use directly.
 
 use ir::Shape;
 
@@ -8,15 +8,15 @@ use crate::types::mlir_type;
 
 /// An instruction as values of MLIR.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Value {
+pub(super) enum MlirValue {
     /// `%name`, or `%name#1` of a pack. May be a tuple.
     One(String),
-    Tuple(Vec<Value>),
-    /// What is started, and has no elements before it is done.
+    Tuple(Vec<MlirValue>),
+    /// A started op, which has no elements before it is done.
     Started(String),
 }
 
-/// Shapes in shapes beyond this depth are not taken apart.
+/// Tuples nested deeper than this are not taken apart.
 const MAX_DEPTH: usize = 64;
 
 /// The parts of a shape that are no tuples, in order.
@@ -32,7 +32,7 @@ pub(super) fn leaves(shape: &Shape) -> Vec<&Shape> {
     found
 }
 
-/// What an op of this shape answers: an array, or the elements of a tuple, which may be tuples again. A tuple of one element
+/// The results of an op of this shape: an array, or the elements of a tuple, which may be tuples again. A tuple of one element
 /// is one tuple.
 pub(super) fn results(shape: &Shape) -> Vec<&Shape> {
     match shape.tuple_elements() {
@@ -50,21 +50,25 @@ pub(super) fn names(name: &str, count: usize) -> Vec<String> {
 }
 
 /// A value of this shape whose leaves are these.
-pub(super) fn from_leaves(shape: &Shape, leaves: &mut impl Iterator<Item = String>) -> Value {
-    fn build(shape: &Shape, depth: usize, leaves: &mut dyn Iterator<Item = String>) -> Value {
+pub(super) fn from_leaves(shape: &Shape, leaves: &mut impl Iterator<Item = String>) -> MlirValue {
+    fn build(shape: &Shape, depth: usize, leaves: &mut dyn Iterator<Item = String>) -> MlirValue {
         match shape.tuple_elements().filter(|_| depth < MAX_DEPTH) {
-            Some(elements) => Value::Tuple(elements.iter().map(|e| build(e, depth + 1, leaves)).collect()),
-            None => Value::One(leaves.next().unwrap_or_default()),
+            Some(elements) => {
+                MlirValue::Tuple(elements.iter().map(|e| build(e, depth + 1, leaves)).collect())
+            }
+            None => MlirValue::One(leaves.next().unwrap_or_default()),
         }
     }
     build(shape, 0, leaves)
 }
 
 /// A value of this shape whose results are these; see [`results`].
-pub(super) fn from_results(shape: &Shape, names: Vec<String>) -> Value {
+pub(super) fn from_results(shape: &Shape, names: Vec<String>) -> MlirValue {
     match shape.tuple_elements() {
-        Some(elements) if elements.len() != 1 => Value::Tuple(names.into_iter().map(Value::One).collect()),
-        _ => Value::One(names.into_iter().next().unwrap_or_default()),
+        Some(elements) if elements.len() != 1 => {
+            MlirValue::Tuple(names.into_iter().map(MlirValue::One).collect())
+        }
+        _ => MlirValue::One(names.into_iter().next().unwrap_or_default()),
     }
 }
 
@@ -73,11 +77,11 @@ const BEFORE_DONE: NotInStablehlo =
 
 impl FunctionWriter<'_> {
     /// One name for a value: a tuple is put together.
-    pub(super) fn whole(&mut self, value: &Value, shape: &Shape) -> Result<String, NotInStablehlo> {
+    pub(super) fn whole(&mut self, value: &MlirValue, shape: &Shape) -> Result<String, NotInStablehlo> {
         let elements = match value {
-            Value::Tuple(elements) => elements,
-            Value::One(name) => return Ok(name.clone()),
-            Value::Started(_) => return Err(BEFORE_DONE),
+            MlirValue::Tuple(elements) => elements,
+            MlirValue::One(name) => return Ok(name.clone()),
+            MlirValue::Started(_) => return Err(BEFORE_DONE),
         };
         let shapes = shape.tuple_elements().unwrap_or_default();
         let names: Vec<_> =
@@ -92,14 +96,14 @@ impl FunctionWriter<'_> {
     /// An element of a value that is a tuple.
     pub(super) fn element(
         &mut self,
-        value: &Value,
+        value: &MlirValue,
         shape: &Shape,
         index: usize,
-    ) -> Result<Value, NotInStablehlo> {
+    ) -> Result<MlirValue, NotInStablehlo> {
         match value {
-            Value::Tuple(elements) => elements.get(index).cloned().ok_or("it has no such element".into()),
-            Value::Started(_) => Err(BEFORE_DONE),
-            Value::One(whole) => {
+            MlirValue::Tuple(elements) => elements.get(index).cloned().ok_or("it has no such element".into()),
+            MlirValue::Started(_) => Err(BEFORE_DONE),
+            MlirValue::One(whole) => {
                 let element =
                     shape.tuple_elements().and_then(|e| e.get(index)).ok_or("it has no such element")?;
                 let name = format!("%{}", self.names.take("element"));
@@ -107,13 +111,17 @@ impl FunctionWriter<'_> {
                 self.line(&format!(
                     "{name} = stablehlo.get_tuple_element {whole}[{index}] : ({from}) -> {to}"
                 ));
-                Ok(Value::One(name))
+                Ok(MlirValue::One(name))
             }
         }
     }
 
     /// The names of all leaves.
-    pub(super) fn leaf_names(&mut self, value: &Value, shape: &Shape) -> Result<Vec<String>, NotInStablehlo> {
+    pub(super) fn leaf_names(
+        &mut self,
+        value: &MlirValue,
+        shape: &Shape,
+    ) -> Result<Vec<String>, NotInStablehlo> {
         let Some(shapes) = shape.tuple_elements() else { return Ok(vec![self.whole(value, shape)?]) };
         let mut found = Vec::new();
         for (index, inner) in shapes.iter().enumerate() {
@@ -123,10 +131,10 @@ impl FunctionWriter<'_> {
         Ok(found)
     }
 
-    /// The names of what an op of this shape answers; see [`results`].
+    /// The names of the results of an op of this shape; see [`results`].
     pub(super) fn result_names(
         &mut self,
-        value: &Value,
+        value: &MlirValue,
         shape: &Shape,
     ) -> Result<Vec<String>, NotInStablehlo> {
         match shape.tuple_elements() {

@@ -2,7 +2,7 @@
 
 use crate::{faults, to_hlo, to_stablehlo};
 
-/// The lines of a module behind the names of their instructions; what is not said.
+/// The lines of a module after the names of their instructions; what is not said.
 fn lines(body: &str) -> (Vec<String>, Vec<String>) {
     let module = to_hlo(body);
     assert_eq!(faults(&module.text), [] as [&str; 0], "{}", module.text);

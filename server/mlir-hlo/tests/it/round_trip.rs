@@ -42,9 +42,9 @@ fn graphs_come_back() {
 #[derive(Debug, Default)]
 struct Counts {
     all: u64,
-    /// Something of it StableHLO does not say, and that was told.
+    /// StableHLO lacks a part of it, which is reported.
     incomplete: u64,
-    /// The interpreter answers the same bits.
+    /// The interpreter returns the same bits.
     equal: u64,
     /// The interpreter does not run it.
     refused: u64,
@@ -117,7 +117,7 @@ fn takes_places_together(graph: &Graph) -> bool {
     })
 }
 
-/// What is computed, in order of name: tuples come apart, and go together elsewhere.
+/// The ops by name, without those that only pack or unpack tuples.
 fn opcodes(graph: &Graph, without_moves: bool) -> Vec<&'static str> {
     let is_move = |opcode| without_moves && matches!(opcode, Opcode::Slice | Opcode::Reshape);
     let ops = graph.ops.iter().map(|op| op.opcode);

@@ -1,4 +1,4 @@
-//! What is said of modules, arguments and results: carried where the other language has a word for it, named where it has none.
+//! Attributes of modules, arguments and results are converted, or reported where the other language has none.
 
 use crate::{faults, to_hlo, to_stablehlo};
 

@@ -24,7 +24,7 @@ fn a_parameter_is_the_operand_of_its_number() {
     let ids = &found.graph.operands[found.graph.root as usize];
     let known: Vec<_> =
         ids.iter().map(|&id| (found.graph.names[id as usize].as_str(), found.operand(id))).collect();
-    // A constant is no parameter.
+    // A constant is not a parameter.
     assert_eq!(known, [("x", Some(0)), ("c0", None), ("i", Some(2))]);
     assert_eq!(found.graph.ops[ids[1] as usize].literal.as_deref(), Some("3"));
 }

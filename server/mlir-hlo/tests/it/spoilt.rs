@@ -1,4 +1,4 @@
-//! Texts with something cut out, doubled or changed: both conversions answer, and nothing panics.
+//! Texts with a part removed, doubled or changed: both conversions return, and nothing panics.
 
 use mlir::PieceState;
 use random::Rng;
@@ -147,7 +147,7 @@ fn renumbered(text: &str, rng: &mut Rng) -> String {
 fn nothing_panics() {
     for seed in 0..3000u64 {
         let mut rng = Rng::new(seed * 7919 + 5);
-        // Every other text has only its numbers changed: what is cut is seldom read so far.
+        // Every other text has only its numbers changed: what is cut is rarely read so far.
         let spoil = if seed % 2 == 0 { spoilt } else { renumbered };
         let text = spoil(STABLEHLO, &mut rng);
         let _ = to_hlo(&text);
@@ -174,7 +174,7 @@ fn ops_are_those_of_their_texts() {
 
 #[test]
 fn the_whole_texts_are_said() {
-    // What is told of several exchanges at once is said all the same.
+    // The reason for several operands is reported here, too.
     let incomplete = to_hlo(STABLEHLO).incomplete;
     let unsaid: Vec<_> = incomplete.iter().filter(|(_, i)| !i.what.starts_with("each operand")).collect();
     assert!(unsaid.is_empty() && incomplete.len() == 1, "{incomplete:?}");

@@ -1,4 +1,4 @@
-//! Exchanges between devices, and what else runs beside the rest, there and back.
+//! Asynchronous ops, converted and converted back.
 
 use ir::AttributeKey as K;
 use mlir::PieceState;
@@ -135,7 +135,7 @@ fn starts_are_told_apart_by_their_computations() {
     assert_eq!((started(graphs.entry()), started(called)), ("abs", "negate"), "{context}");
 }
 
-/// What a region and the exchange in it both say is said once, as the outer one has it.
+/// An annotation of both the region and the op in it is written once, as on the outer op.
 #[test]
 fn annotations_of_an_exchange_are_said_once() {
     let text = r#"func.func public @main(%a: tensor<4xf32>) -> tensor<8xf32> {

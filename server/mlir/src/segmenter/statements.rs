@@ -94,7 +94,7 @@ impl Segmenter<'_> {
         if !has_name {
             let equal = self.tokens.all[name - 1].span;
             self.out.ops[op as usize].name = Span { start: equal.end, end: equal.end };
-            self.error(equal, "an operation is expected behind =");
+            self.error(equal, "an operation is expected after =");
             return name;
         }
         name + 1

@@ -16,7 +16,7 @@ impl Parser<'_> {
         let is_nameless = self.is_bare && !is_root && self.can_be_shape();
         if !is_nameless && self.at(Token::AttributeName) {
             let word = self.lexer.text_of();
-            let message = format!("a space is missing in front of '=': {word}= is the name of an attribute");
+            let message = format!("a space is missing before '=': {word}= is the name of an attribute");
             self.error_at(self.lexer.full_span(), message);
             return Err(super::parser::Reported);
         }

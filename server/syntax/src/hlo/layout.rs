@@ -64,7 +64,7 @@ impl<'a> Parser<'a> {
             return Ok(id);
         }
         self.lexer.bump();
-        self.expect(Token::LeftSquare, "expects '[' behind an element type")?;
+        self.expect(Token::LeftSquare, "expects '[' after an element type")?;
         let dims = self.dimensions()?;
         let rank = dims.len();
         let first = self.out.ints.len() as u32;
@@ -176,7 +176,7 @@ impl<'a> Parser<'a> {
                 layout.tiles.push(tile);
             }
             if layout.tiles.is_empty() {
-                return self.fail("expects '(' behind T");
+                return self.fail("expects '(' after T");
             }
         }
         if self.eat_word("L") {
@@ -197,7 +197,7 @@ impl<'a> Parser<'a> {
             if !self.eat(Token::RightParen) {
                 // XLA continues without an error.
                 let span = self.lexer.full_span();
-                self.warning_at(span, "expects ')' behind the memory space");
+                self.warning_at(span, "expects ')' after the memory space");
             }
         }
         if self.at_word("SC") {
@@ -272,7 +272,7 @@ impl<'a> Parser<'a> {
 
     /// `(D, C+, S~)`, parsed and dropped, as in XLA.
     fn level_types(&mut self) -> Parsed {
-        self.expect(Token::LeftParen, "expects '(' behind D")?;
+        self.expect(Token::LeftParen, "expects '(' after D")?;
         loop {
             if !(self.eat_word("D") || self.eat_word("C") || self.eat_word("S") || self.eat_word("H")) {
                 return self.fail("expects a dimension level type: D, C, S or H");
@@ -300,9 +300,9 @@ impl<'a> Parser<'a> {
 
     /// `(dim:idx,idx)`
     fn split_config(&mut self) -> Parsed<Vec<i64>> {
-        self.expect(Token::LeftParen, "expects '(' behind SC")?;
+        self.expect(Token::LeftParen, "expects '(' after SC")?;
         let mut split = vec![self.int()?];
-        self.expect(Token::Colon, "expects ':' behind the split dimension")?;
+        self.expect(Token::Colon, "expects ':' after the split dimension")?;
         loop {
             split.push(self.int()?);
             if !self.eat(Token::Comma) {

@@ -27,7 +27,7 @@ impl Parser<'_> {
 
     /// `( {1, 2}, 3 )`: the elements are written without shapes.
     fn tuple_literal(&mut self, elements: &[ShapeId]) -> Parsed {
-        self.expect(Token::LeftParen, "expects '(' in front of tuple elements")?;
+        self.expect(Token::LeftParen, "expects '(' before tuple elements")?;
         for (i, &element) in elements.iter().enumerate() {
             if i > 0 {
                 self.expect(Token::Comma, "expects ',' between tuple elements")?;
@@ -90,7 +90,7 @@ impl Parser<'_> {
                     }
                     self.lexer.bump();
                     if !self.at(Token::RightBrace) {
-                        return self.fail("expects '}' behind '...'");
+                        return self.fail("expects '}' after '...'");
                     }
                     seen[1] = dims[0];
                 }

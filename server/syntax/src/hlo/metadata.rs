@@ -192,7 +192,7 @@ impl Parser<'_> {
             if !self.eat_word("synthetic_call") {
                 return self.fail("expects synthetic_call");
             }
-            self.expect(Token::RightSquare, "expects ']' behind synthetic_call")?;
+            self.expect(Token::RightSquare, "expects ']' after synthetic_call")?;
         } else {
             self.origin_tree()?;
         }

@@ -134,7 +134,7 @@ impl Parser<'_> {
         self.braced(|p| {
             p.expect(Token::LeftParen, "expects '('")?;
             p.int()?;
-            p.expect(Token::Comma, "expects ',' behind the parameter number")?;
+            p.expect(Token::Comma, "expects ',' after the parameter number")?;
             p.braced(|p| p.int().map(|_| ()))?;
             p.expect(Token::RightParen, "expects ')'")
         })
@@ -153,7 +153,7 @@ impl Parser<'_> {
                 }
             }
         }
-        self.expect(Token::RightParen, "expects ',' or ')' behind a parameter shape")?;
+        self.expect(Token::RightParen, "expects ',' or ')' after a parameter shape")?;
         self.expect(Token::Arrow, "expects '->' before the result shape")?;
         let result = self.shape()?;
         header.entry_layout = Some((parameters, result));
@@ -203,7 +203,7 @@ impl Parser<'_> {
         }
         let index = self.int()? as u32;
         let mut values = [0; 3];
-        self.expect(Token::LeftBrace, "expects '{' behind the row's index")?;
+        self.expect(Token::LeftBrace, "expects '{' after the row's index")?;
         while self.at(Token::AttributeName) {
             let slot = keys.iter().position(|&k| k == self.lexer.text_of());
             self.lexer.bump();

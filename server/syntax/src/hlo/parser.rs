@@ -70,8 +70,9 @@ pub(crate) fn few_digits(text: &[u8]) -> Option<i64> {
     text.iter().try_fold(0, |value, b| b.is_ascii_digit().then(|| value * 10 + i64::from(b - b'0')))
 }
 
-/// Whether the word belongs to the sharding grammar, which makes it a name only with a `%`.
-pub(crate) fn is_reserved(word: &str) -> bool {
+/// Whether the word is a keyword, which makes it a name only with a `%`.
+/// Source: `xla/hlo/parser/hlo_lexer.cc`, the identifiers that are tokens of their own.
+pub fn is_reserved(word: &str) -> bool {
     matches!(
         word,
         "true"
@@ -337,7 +338,7 @@ impl<'a> Parser<'a> {
         let mut result = None;
         if self.at(Token::LeftParen) {
             parameters = Some(self.parameter_list()?);
-            self.expect(Token::Arrow, "expects '->' behind the parameter list")?;
+            self.expect(Token::Arrow, "expects '->' after the parameter list")?;
             let from = self.lexer.start;
             let shape = self.shape()?;
             result = Some((shape, Span::new(from, self.lexer.previous_end)));
@@ -424,7 +425,7 @@ impl<'a> Parser<'a> {
         let mut thread = Span::default();
         while self.eat(Token::Comma) {
             if !(self.at(Token::AttributeName) && self.lexer.text_of() == "execution_thread") {
-                return self.fail("expects execution_thread=\"…\" behind a computation");
+                return self.fail("expects execution_thread=\"…\" after a computation");
             }
             self.lexer.bump();
             thread = self.string()?;

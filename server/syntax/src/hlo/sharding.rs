@@ -202,7 +202,7 @@ impl Parser<'_> {
     fn mesh(&mut self) -> Parsed<bool> {
         let is_maximal = self.is_at_single_device();
         self.lexer.bump();
-        self.expect(Token::LeftSquare, "expects '[' behind mesh")?;
+        self.expect(Token::LeftSquare, "expects '[' after mesh")?;
         if is_maximal {
             if !(self.at(Token::AttributeName) && self.lexer.text_of() == "device_id") {
                 return self.fail("expects device_id=");
@@ -215,7 +215,7 @@ impl Parser<'_> {
                     self.lexer.bump();
                 } else {
                     self.string()?;
-                    self.expect(Token::Equal, "expects '=' behind the axis")?;
+                    self.expect(Token::Equal, "expects '=' after the axis")?;
                 }
                 self.int()?;
                 if !self.eat(Token::Comma) {
@@ -229,7 +229,7 @@ impl Parser<'_> {
 
     /// `(0,2,1,3)` or `([4,16]T(1,0))`
     fn device_ids(&mut self) -> Parsed {
-        self.expect(Token::LeftParen, "expects '(' in front of device ids")?;
+        self.expect(Token::LeftParen, "expects '(' before device ids")?;
         if self.at(Token::LeftSquare) {
             let _dims = self.iota_behind_arrow()?;
         } else {
@@ -240,7 +240,7 @@ impl Parser<'_> {
                 }
             }
         }
-        self.expect(Token::RightParen, "expects ')' behind device ids")
+        self.expect(Token::RightParen, "expects ')' after device ids")
     }
 
     /// `[{'a'}, {'c', ?}]`
@@ -268,9 +268,9 @@ impl Parser<'_> {
             _ => return self.fail("expects an axis"),
         }
         if self.eat(Token::Colon) {
-            self.expect(Token::LeftParen, "expects '(' in front of the pre-size of a sub-axis")?;
+            self.expect(Token::LeftParen, "expects '(' before the pre-size of a sub-axis")?;
             self.int()?;
-            self.expect(Token::RightParen, "expects ')' behind the pre-size of a sub-axis")?;
+            self.expect(Token::RightParen, "expects ')' after the pre-size of a sub-axis")?;
             self.int()?;
         }
         Ok(())
@@ -282,7 +282,7 @@ impl Parser<'_> {
             Token::LeftSquare => {
                 let from = self.lexer.full_span();
                 let tile = self.square_ints()?;
-                self.expect(Token::LessEqual, "expects '<=' behind the group shape")?;
+                self.expect(Token::LessEqual, "expects '<=' after the group shape")?;
                 let reshape = self.square_ints()?;
                 if self.eat_word("T") {
                     self.paren_ints()?;

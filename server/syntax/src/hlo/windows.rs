@@ -10,7 +10,7 @@ impl Parser<'_> {
     pub(crate) fn slice_ranges(&mut self) -> Parsed<ValueNode> {
         let start = self.out.ints.len();
         self.braced(|p| {
-            p.expect(Token::LeftSquare, "expects '[' in front of a range")?;
+            p.expect(Token::LeftSquare, "expects '[' before a range")?;
             let mut range = [0, 0, 1];
             range[0] = p.int()?;
             p.expect(Token::Colon, "expects ':' between start and limit")?;

@@ -68,7 +68,7 @@ pub fn mlir_servers(server: &Path) -> Result<()> {
             let theirs = Times::median(&theirs);
             print(&format!("{} MB, mlir-lsp-server", size / 1_000_000), theirs);
             println!(
-                "  ours is faster: open {:.1} times (at least 5), edit {:.0} times (at least 100), hover behind an edit {:.0} \
+                "  ours is faster: open {:.1} times (at least 5), edit {:.0} times (at least 100), hover after an edit {:.0} \
                  times (at least 100); it is resident with {:.2} of the memory (less than 1)",
                 theirs.open_ms / ours.open_ms.max(1e-6),
                 theirs.edit_ms / ours.edit_ms.max(1e-6),
@@ -99,7 +99,7 @@ fn times(python: &Path, file: &Path, edits: usize, server: &Path) -> Result<Time
 
 fn print(name: &str, times: Times) {
     println!(
-        "  {name:<28} open {:>9.2} ms   edit {:>9.3} ms   hover behind an edit {:>9.3} ms   {:>7.1} MB",
+        "  {name:<28} open {:>9.2} ms   edit {:>9.3} ms   hover after an edit {:>9.3} ms   {:>7.1} MB",
         times.open_ms, times.edit_ms, times.hover_ms, times.resident_mb
     );
 }

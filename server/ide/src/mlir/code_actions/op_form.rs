@@ -225,7 +225,7 @@ mod tests {
                 let read = mlir::parse(&text, mlir::PieceState::default());
                 for id in 0..read.ops.len() as OpId {
                     let name = read.name(id, &text);
-                    known += usize::from(layout(name).is_some() || format(name).is_some());
+                    known += usize::from(layout(name).is_some() || custom_form(name).is_some());
                     let Some((_, first)) = other_form(&read, id, &text) else { continue };
                     changed += 1;
                     let turned = |text: &str| {

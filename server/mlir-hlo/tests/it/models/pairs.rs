@@ -24,7 +24,7 @@ pub struct Pairs<'g> {
     inlined: HashMap<usize, Node>,
 }
 
-/// An instruction behind those that only move what it makes, and where its elements go.
+/// An instruction after those that only move what it makes, and where its elements go.
 struct Moved {
     base: Node,
     through: Vec<Node>,
@@ -180,7 +180,7 @@ impl<'g> Pairs<'g> {
         self.ours.operands(conditional).get(at + 1).copied()
     }
 
-    /// An op that is no instruction of theirs: a value that is known, or something that several instructions compute.
+    /// An op that is not an instruction of theirs: a value that is known, or something that several instructions compute.
     fn left_out(&mut self, a: Node, b: Node, left: &Moved, right: &Moved) {
         let (op, other) = (self.ours.op(left.base), self.theirs.op(right.base));
         let same = |a: Node, b: Node| {

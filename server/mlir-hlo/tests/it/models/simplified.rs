@@ -12,13 +12,13 @@ use super::program::{Node, Program};
 pub enum Absent {
     /// It depends on constants alone: XLA has a constant of the same values in its place.
     Folded,
-    /// It answers one of its operands as it is.
+    /// It returns one of its operands as it is.
     Neutral,
     /// XLA has several instructions in its place, which read what it reads.
     Expanded,
     /// A branch that a constant chooses stands in its place.
     Chosen,
-    /// What the module answers does not depend on it.
+    /// What the module returns does not depend on it.
     Dead,
     /// Only such ops read it as XLA does not have.
     WithOthers,
@@ -100,7 +100,7 @@ impl Program {
         let branches = self.called(node);
         let at = match self.op(index).shape.element()? {
             ElementType::Pred => usize::from(bits == 0),
-            // What is no branch is the last one.
+            // What is not a branch is the last one.
             _ => usize::try_from(bits).ok().filter(|&at| at < branches.len()).unwrap_or(branches.len() - 1),
         };
         branches.get(at).copied()
