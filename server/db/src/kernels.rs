@@ -61,6 +61,9 @@ impl Database {
     }
 }
 
+/// What is known of a kernel, or why there is none; `None` if there is no such instruction.
+pub type OfKernel<T> = Option<Result<Arc<T>, Reason>>;
+
 /// A computation by the name under which it is called.
 pub type Callee = (String, Arc<Graph>);
 
@@ -194,17 +197,13 @@ fn collect(
 }
 
 /// A fusion's computation, or what a reduction, a scatter or a map applies.
-fn called_by(op: &Op) -> impl Iterator<Item = &str> {
+pub(crate) fn called_by(op: &Op) -> impl Iterator<Item = &str> {
     [AttributeKey::Calls, AttributeKey::ToApply].into_iter().filter_map(|key| op.attributes.computation(key))
 }
 
-/// The emitter of a fusion, or of an op that XLA would wrap into one, with its launch; or why no emitter takes it. Nothing
-/// where there is no such instruction.
+/// The emitter of a fusion, or of an op that XLA would wrap into one, with its launch.
 #[salsa::tracked(lru = 4096, no_eq)]
-pub fn kernel<'db>(
-    db: &'db dyn salsa::Database,
-    id: KernelId<'db>,
-) -> Option<Result<Arc<FusionAnalysis>, Reason>> {
+pub fn kernel<'db>(db: &'db dyn salsa::Database, id: KernelId<'db>) -> OfKernel<FusionAnalysis> {
     let source = fusion_source(db, id).clone()?;
     let is_of_cpu = id.piece(db).file(db).is_some_and(|file| crate::is_of_cpu(db, file));
     let analysis = source.fused().and_then(|mut fused| {
@@ -224,12 +223,9 @@ pub fn kernel_estimate<'db>(db: &'db dyn salsa::Database, id: KernelId<'db>) -> 
     Some(Arc::new(gpu::estimate(analysis, &|name| source.callee(name))))
 }
 
-/// The code of the kernel, before it is text; or why it has none. Nothing where there is no such instruction.
+/// The code of the kernel, before it is text.
 #[salsa::tracked(lru = 64, no_eq)]
-pub fn kernel_code<'db>(
-    db: &'db dyn salsa::Database,
-    id: KernelId<'db>,
-) -> Option<Result<Arc<codegen::Kernel>, Reason>> {
+pub fn kernel_code<'db>(db: &'db dyn salsa::Database, id: KernelId<'db>) -> OfKernel<codegen::Kernel> {
     let source = fusion_source(db, id).clone()?;
     let analysis = match kernel(db, id).as_ref()? {
         Ok(analysis) => analysis,
@@ -238,26 +234,23 @@ pub fn kernel_code<'db>(
     if let Emitter::Elsewhere(elsewhere) = &analysis.emitter {
         return Some(Err(elsewhere.reason()));
     }
+    Some(emit(&source, analysis).map(Arc::new))
+}
+
+fn emit(source: &FusionSource, analysis: &FusionAnalysis) -> Result<codegen::Kernel, Reason> {
     let computation = source.computation().map_or("fused", |(name, _)| name);
     let callees = |name: &str| source.callee(name);
-    let source = codegen::Source { name: &source.name, computation, analysis, callees: &callees };
-    Some(codegen::emit(&source).map(Arc::new))
+    codegen::emit(&codegen::Source { name: &source.name, computation, analysis, callees: &callees })
 }
 
 /// What the code of a kernel that a change of the fusion would give reads and writes.
 fn changed_code(source: &FusionSource, analysis: &FusionAnalysis) -> Option<Vec<gpu::CodeAccess>> {
-    let computation = source.computation().map_or("fused", |(name, _)| name);
-    let callees = |name: &str| source.callee(name);
-    let source = codegen::Source { name: &source.name, computation, analysis, callees: &callees };
-    codegen::accesses(&codegen::emit(&source).ok()?, analysis.device).ok()
+    codegen::accesses(&emit(source, analysis).ok()?, analysis.device).ok()
 }
 
-/// The kernel as XLA's emitters write it, with the way back from lines to ops; or why there is none.
+/// The kernel as XLA's emitters write it, with the op of each line.
 #[salsa::tracked(lru = 64, no_eq)]
-pub fn kernel_mlir<'db>(
-    db: &'db dyn salsa::Database,
-    id: KernelId<'db>,
-) -> Option<Result<Arc<codegen::KernelText>, Reason>> {
+pub fn kernel_mlir<'db>(db: &'db dyn salsa::Database, id: KernelId<'db>) -> OfKernel<codegen::KernelText> {
     let code = kernel_code(db, id).as_ref()?;
     Some(code.as_ref().map(|kernel| Arc::new(codegen::mlir(kernel))).map_err(Clone::clone))
 }
@@ -269,7 +262,7 @@ pub fn kernel_passes<'db>(
     db: &'db dyn salsa::Database,
     id: KernelId<'db>,
     asked: Arc<str>,
-) -> Option<Result<Arc<codegen::KernelText>, Reason>> {
+) -> OfKernel<codegen::KernelText> {
     let code = kernel_code(db, id).as_ref()?;
     let text = code.as_ref().map_err(Clone::clone).and_then(|kernel| {
         let text = codegen::passes::mlir_after(kernel, &asked);
@@ -281,18 +274,12 @@ pub fn kernel_passes<'db>(
 
 /// The same as PTX.
 #[salsa::tracked(lru = 64, no_eq)]
-pub fn kernel_ptx<'db>(
-    db: &'db dyn salsa::Database,
-    id: KernelId<'db>,
-) -> Option<Result<Arc<codegen::KernelText>, Reason>> {
-    let analysis = match kernel(db, id).as_ref()? {
-        Ok(analysis) => analysis,
-        Err(reason) => return Some(Err(reason.clone())),
-    };
+pub fn kernel_ptx<'db>(db: &'db dyn salsa::Database, id: KernelId<'db>) -> OfKernel<codegen::KernelText> {
     let code = match kernel_code(db, id).as_ref()? {
         Ok(code) => code,
         Err(reason) => return Some(Err(reason.clone())),
     };
+    let Some(Ok(analysis)) = kernel(db, id) else { return None };
     let name_of = |op| analysis.fused.name(op).to_owned();
     Some(codegen::ptx(code, analysis.device, &name_of).map(Arc::new))
 }

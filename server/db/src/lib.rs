@@ -41,8 +41,8 @@ pub use hlo_ops::{alias_environment, hlo_maps_beside, hlo_op_findings, hlo_op_ma
 pub use kernel_costs::kernel_cost;
 pub use kernel_ids::{KernelId, kernel_id};
 pub use kernels::{
-    FusionSource, Target, Waste, fusion_source, kernel, kernel_coalescing, kernel_code, kernel_estimate,
-    kernel_mlir, kernel_partition, kernel_passes, kernel_ptx, kernel_waste,
+    FusionSource, OfKernel, Target, Waste, fusion_source, kernel, kernel_coalescing, kernel_code,
+    kernel_estimate, kernel_mlir, kernel_partition, kernel_passes, kernel_ptx, kernel_waste,
 };
 pub use load::Progress;
 pub use mlir_calls::mlir_call_findings;

@@ -22,7 +22,7 @@ pub use cut_functions::{CUT_FUNCTION, LONG_FUNCTION, mlir_instruction, mlir_inst
 use cut_functions::{cut_function, op_source};
 
 use crate::kernel_ids::KernelId;
-use crate::kernels::FusionSource;
+use crate::kernels::{FusionSource, called_by};
 use crate::mlir_queries::{mlir_module, mlir_piece};
 use crate::positions::position_of;
 use crate::{File, Piece};
@@ -224,19 +224,14 @@ fn called_graphs<'g>(
     graph_of: impl Fn(&str) -> Option<&'g Arc<Graph>>,
 ) -> Vec<(String, Arc<Graph>)> {
     let mut found: Vec<(String, Arc<Graph>)> = Vec::new();
-    let mut open: Vec<String> = called_by(op);
+    let mut open: Vec<String> = called_by(op).map(str::to_owned).collect();
     while let Some(name) = open.pop() {
         if found.iter().any(|(known, _)| *known == name) {
             continue;
         }
         let Some(graph) = graph_of(&name) else { continue };
-        open.extend(graph.ops.iter().flat_map(called_by));
+        open.extend(graph.ops.iter().flat_map(called_by).map(str::to_owned));
         found.push((name, graph.clone()));
     }
     found
-}
-
-fn called_by(op: &Op) -> Vec<String> {
-    let keys = [AttributeKey::Calls, AttributeKey::ToApply];
-    keys.into_iter().filter_map(|key| op.attributes.computation(key)).map(str::to_owned).collect()
 }

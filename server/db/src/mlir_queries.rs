@@ -253,8 +253,4 @@ impl MlirModule {
     pub fn pieces_of(&self, part: usize) -> std::ops::Range<usize> {
         self.parts.get(part).map_or(0..0, |p| p.pieces.clone())
     }
-
-    pub fn part_count(&self) -> usize {
-        self.parts.len()
-    }
 }
