@@ -69,7 +69,7 @@ fn check(lines: &str, to: &[&str], from: &[&str]) {
     }
     let at = text.find("ROOT it = ").expect("it is there") + "ROOT ".len();
     let config = HoverConfig { readable_variables: false };
-    let hover = analysis.hover_with(file, at, &config).expect("nobody cancels").expect("a popup").markdown;
+    let hover = analysis.hover_with(file, at, &config).expect("nobody cancels").expect("a popup").markdown();
     let mut explained = String::new();
     analysis.annotate(file, &mut |chunk| explained += chunk).expect("nobody cancels");
     for printed in shown {
@@ -116,7 +116,7 @@ fn iota_has_both_maps() {
     let file = host.open("x.hlo", Language::Hlo, text);
     let analysis = host.analysis();
     let at = text.find("it = ").expect("it is there");
-    let hover = analysis.hover(file, at).expect("nobody cancels").expect("a popup").markdown;
+    let hover = analysis.hover(file, at).expect("nobody cancels").expect("a popup").markdown();
     let mut explained = String::new();
     analysis.annotate(file, &mut |chunk| explained += chunk).expect("nobody cancels");
     for (title, map) in [
@@ -390,7 +390,7 @@ func.func @f(%arg0: tensor<240000xf32>, %out: tensor<20x40x300xf32>, %thread_id_
         let hover = |word: &str| {
             let at = text.find(word).unwrap_or_else(|| panic!("{word} is there"));
             let hover = analysis.hover(file, at).expect("nobody cancels");
-            hover.unwrap_or_else(|| panic!("{word} has a popup")).markdown
+            hover.unwrap_or_else(|| panic!("{word} has a popup")).markdown()
         };
         assert!(
             hover("#map = ").contains("(d0, d1, d2) -> (d0 * 4 + d1 * 512 + d2)"),

@@ -137,7 +137,7 @@ fn check(name: &str, text: &str, seen: &mut [usize; 3]) -> usize {
             continue;
         };
         let hover = analysis.hover_with(file, place.at, &HoverConfig::default()).expect(SAID);
-        let Some(shown) = hover.and_then(|hover| shown(&hover.markdown)) else { continue };
+        let Some(shown) = hover.and_then(|hover| shown(&hover.markdown())) else { continue };
         assert_eq!(Some(&shown.time), lens.time.as_ref(), "{what}");
         // The lens has only the parts that fit.
         let in_lens = lens.title.split(" · ").find(|part| {

@@ -43,7 +43,7 @@ fn check(operand: &str, callee: &str, maps: &[&str]) {
     }
     let at = text.find("ROOT it").expect("it is there") + "ROOT ".len();
     let config = HoverConfig { readable_variables: false };
-    let hover = analysis.hover_with(file, at, &config).expect(SAID).expect("a popup").markdown;
+    let hover = analysis.hover_with(file, at, &config).expect(SAID).expect("a popup").markdown();
     let mut explained = String::new();
     analysis.annotate(file, &mut |chunk| explained += chunk).expect(SAID);
     let letters = |text: &str| text.split_whitespace().collect::<String>().replace(",domain:", "domain:");
@@ -154,7 +154,7 @@ fn stablehlo_has_maps_in_both_directions() {
     for (op, from, to, map, domain) in blocks {
         let config = HoverConfig { readable_variables: false };
         let at = text.find(op).expect("it is there");
-        let hover = analysis.hover_with(file, at, &config).expect(SAID).expect("a popup").markdown;
+        let hover = analysis.hover_with(file, at, &config).expect(SAID).expect("a popup").markdown();
         let end = |name: &str| if name.starts_with('%') { format!("`{name}`") } else { name.to_owned() };
         let block = format!("**{} → {}**\n```\n{map}\ndomain: {domain}\n```\n", end(from), end(to));
         assert!(hover.contains(&block), "{block} is not in\n{hover}");

@@ -30,7 +30,7 @@ fn check(name: &str, text: &str) -> usize {
         }
         let config = HoverConfig { readable_variables: false };
         let hover = analysis.hover_with(file, place.at, &config).expect(said);
-        let hover = hover.map(|hover| hover.markdown).unwrap_or_default();
+        let hover = hover.map(|hover| hover.markdown()).unwrap_or_default();
         if hover.contains("more maps") || !hover.contains("→") {
             continue;
         }

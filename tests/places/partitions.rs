@@ -45,7 +45,7 @@ fn check(name: &str, text: &str) -> (usize, usize) {
             .filter(|f| f.starts_with(&plain) && !f.contains("__epilogue__"))
             .collect();
         assert_eq!(own, shown, "{name}, %{}", place.name);
-        let hover = analysis.hover(file, place.at).expect(said).map(|h| h.markdown).unwrap_or_default();
+        let hover = analysis.hover(file, place.at).expect(said).map(|h| h.markdown()).unwrap_or_default();
         let functions = partition.functions.iter().take(8);
         let is_listed = |f: &ide::PartitionedFunction| hover.contains(&format!(". `{}`", f.name));
         assert!(partition.functions.len() < 2 || functions.clone().all(is_listed), "{name}: {hover}");

@@ -9,7 +9,7 @@ use crate::hover::{differs, loop_text, operand_names};
 use crate::kernel::hover::{caused_in_kernel, kernel_hover};
 use crate::locate::{FileContext, InstructionRef};
 use crate::maps::{LocalGraph, outputs};
-use crate::plain_text::plain_text;
+use crate::rich_text::RichText;
 
 /// Writes every line of the text; after the last line of an instruction, indented comments with its kernel
 /// and maps.
@@ -65,11 +65,15 @@ fn kernel_notes(context: &FileContext<'_>, at: InstructionRef) -> Vec<String> {
     }
     let summary = kernel_hover(context, at).summary;
     let shown = if summary.is_empty() { caused_in_kernel(context, at) } else { summary };
-    comments(&plain_text(&shown, ""))
+    comments(&shown)
 }
 
-fn comments(text: &str) -> Vec<String> {
-    text.lines().filter(|line| !line.is_empty()).map(|line| format!("  //   {line}\n")).collect()
+fn comments(text: &RichText) -> Vec<String> {
+    text.plain_text("")
+        .lines()
+        .filter(|line| !line.is_empty())
+        .map(|line| format!("  //   {line}\n"))
+        .collect()
 }
 
 fn map_notes(context: &FileContext<'_>, at: InstructionRef) -> Vec<String> {
@@ -80,7 +84,7 @@ fn map_notes(context: &FileContext<'_>, at: InstructionRef) -> Vec<String> {
     }
     let Some(local) = LocalGraph::of(context, at) else { return Vec::new() };
     if let Some(text) = loop_text(context, &local, &names) {
-        return comments(&plain_text(&text, ""));
+        return comments(&text);
     }
     let mut notes = Vec::new();
     let mut push = |note: String| {

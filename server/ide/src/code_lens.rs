@@ -4,8 +4,8 @@ use crate::TextRange;
 use crate::hlo::names::name_at;
 use crate::kernel::lens::{KernelLens, kernel_lens};
 use crate::locate::FileContext;
-use crate::markdown::{bytes, counted};
 use crate::semantics::Symbol;
+use crate::units::{bytes, counted};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CodeLens {

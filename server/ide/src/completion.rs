@@ -17,6 +17,7 @@ use syntax::hlo::CursorPlace;
 use crate::TextRange;
 use crate::locate::FileContext;
 use crate::reference;
+use crate::rich_text::RichText;
 use crate::scope::Scope;
 
 /// The largest number of names offered; further typing asks again.
@@ -83,11 +84,11 @@ pub(crate) fn completion(context: &FileContext<'_>, offset: usize) -> Completion
     out
 }
 
-/// The documentation of an item, as Markdown: `opcode/add`, `attribute/dimensions`, `type/f32`.
-pub fn completion_documentation(key: &str) -> Option<String> {
+/// The documentation of an item: `opcode/add`, `attribute/dimensions`, `type/f32`.
+pub fn completion_documentation(key: &str) -> Option<RichText> {
     match key.split_once('/')? {
         ("opcode", name) => Some(reference::opcode(Opcode::from_name(name)?)),
-        ("attribute", name) => Some(reference::attribute(ir::AttributeKey::from_name(name)?)?.markdown()),
+        ("attribute", name) => Some(reference::attribute(ir::AttributeKey::from_name(name)?)?.text()),
         ("type", name) => reference::element_type(ir::ElementType::from_name(name)?),
         _ => None,
     }

@@ -3,7 +3,7 @@
 use eval::{Arguments, EvaluatedArray, Fill};
 
 use crate::evaluate::Evaluated;
-use crate::markdown::counted;
+use crate::units::counted;
 
 /// The text of a value that was evaluated as a summary from `arguments`, or the reason why there is none.
 pub fn evaluated_page(evaluated: &Evaluated, arguments: &Arguments) -> String {

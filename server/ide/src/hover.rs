@@ -12,13 +12,14 @@ use crate::hlo::names::name_at;
 use crate::kernel::hover::{caused_in_kernel, kernel_hover};
 use crate::kernel::why_not_fused::why_not_fused;
 use crate::locate::{FileContext, InstructionRef};
-use crate::markdown::{bytes, code, counted, fence, shorten};
 use crate::reference::{Explained, at_cursor};
+use crate::rich_text::{Line, RichText, code, parts};
 use crate::semantics::{Name, Role, Symbol};
 use crate::source_location::source_location;
+use crate::units::{bytes, counted, shorten};
 use crate::{Hover, TextRange};
 
-pub(crate) use maps::{MAP_LIMIT, access_blocks, beside_blocks, differs, loop_text, utilisation_text};
+pub(crate) use maps::{access_blocks, beside_blocks, concatenated, differs, loop_text, utilisation_text};
 
 /// The largest number of characters shown of an instruction's line.
 const LINE_LIMIT: usize = 600;
@@ -44,10 +45,10 @@ pub(crate) fn hover(context: &FileContext<'_>, offset: usize, config: &HoverConf
         |at| (at.piece, offset.saturating_sub(context.range(at.piece, Span::default()).start)),
     );
     let explained = match at_cursor(context, found, piece, local) {
-        Some(Explained::Other(span, markdown)) => {
-            return Some(Hover { range: context.range(piece, span), markdown });
+        Some(Explained::Other(span, text)) => {
+            return Some(Hover { range: context.range(piece, span), text });
         }
-        Some(Explained::Opcode(span, markdown)) => Some((context.range(piece, span), markdown)),
+        Some(Explained::Opcode(span, text)) => Some((context.range(piece, span), text)),
         None => None,
     };
     let Some(at) = found else {
@@ -55,26 +56,26 @@ pub(crate) fn hover(context: &FileContext<'_>, offset: usize, config: &HoverConf
         return module().or_else(|| computation_header(context, offset));
     };
     // The opcode's documentation, then the instruction.
-    if let Some((range, reference)) = explained {
-        return Some(Hover {
-            range,
-            markdown: format!("{reference}\n---\n{}", instruction(context, at, config)),
-        });
+    if let Some((range, mut text)) = explained {
+        text.space();
+        text.divider();
+        text.append(instruction(context, at, config));
+        return Some(Hover { range, text });
     }
     let own_name = context.block(at.piece).instruction(at.id).name;
     // On a name, the hover describes what the name refers to.
     match name_at(context, offset).filter(|name| name.at.span != own_name) {
         Some(Name { at: used, symbol: Symbol::Instruction(target) }) if used.role != Role::SchedulingName => {
-            let markdown = instruction(context, target, config);
-            Some(Hover { range: context.range(used.piece, used.span), markdown })
+            let text = instruction(context, target, config);
+            Some(Hover { range: context.range(used.piece, used.span), text })
         }
         Some(Name { at: used, symbol: Symbol::Computation(index) }) => {
-            let markdown = computation(context, index)?;
-            Some(Hover { range: context.range(used.piece, used.span), markdown })
+            let text = computation(context, index);
+            Some(Hover { range: context.range(used.piece, used.span), text })
         }
         _ => {
             let range = hover_range(context, at, offset);
-            Some(Hover { range, markdown: instruction(context, at, config) })
+            Some(Hover { range, text: instruction(context, at, config) })
         }
     }
 }
@@ -87,28 +88,31 @@ fn hover_range(context: &FileContext<'_>, at: InstructionRef, offset: usize) -> 
     if head.contains(&offset) { head.start..head.end.min(whole.end) } else { whole }
 }
 
-/// The hover of an instruction, as Markdown.
-pub(crate) fn instruction(context: &FileContext<'_>, at: InstructionRef, config: &HoverConfig) -> String {
+/// The hover of an instruction.
+pub(crate) fn instruction(context: &FileContext<'_>, at: InstructionRef, config: &HoverConfig) -> RichText {
     let kernel = kernel_hover(context, at);
     let source = source_location(context, at);
     let is_kernel = !kernel.summary.is_empty();
+    let mut text = RichText::default();
     // The framework op comes first, as the most important information about a kernel.
-    let mut out = if is_kernel { source.header() } else { String::new() };
-    out += &fence("hlo", &line(context, at));
+    if is_kernel {
+        text.append(source.header());
+    }
+    text.code("hlo", line(context, at));
     if let Some(shape) = context.shape(at) {
-        out += &format!("{}\n\n", shape_summary(shape));
+        text.paragraph(shape_summary(shape));
     }
-    out += &kernel.summary;
+    text.append(kernel.summary);
     if !is_kernel {
-        out += &caused_in_kernel(context, at);
+        text.append(caused_in_kernel(context, at));
     }
-    out += &maps::maps(context, at, config);
-    out += &kernel.details;
-    out += &why_not_fused(context, at);
+    text.append(maps::maps(context, at, config));
+    text.append(kernel.details);
+    text.append(why_not_fused(context, at));
     if !is_kernel {
-        out += &source.footer();
+        text.append(source.footer());
     }
-    out
+    text
 }
 
 /// The instruction as written, without the parts that the hover shows elsewhere and without metadata.
@@ -131,22 +135,21 @@ pub(crate) fn line(context: &FileContext<'_>, at: InstructionRef) -> String {
 }
 
 /// `f32[20,10]{1,0} · 800 B · 200 elements`
-pub(crate) fn shape_summary(shape: &Shape) -> String {
+pub(crate) fn shape_summary(shape: &Shape) -> Line {
     let size = shape.bytes().map_or_else(|| "size not known".to_owned(), bytes);
     match shape {
         Shape::Array(array) => {
-            let elements = array
-                .elements()
-                .map_or_else(String::new, |n| format!(" · {}", counted(n.unsigned_abs(), "element")));
             let bits = array.element.bits().unwrap_or_default();
             let width = if bits < 8 { format!(" of {bits} bits") } else { String::new() };
-            format!("{} · {size}{elements}{width}", code(&array.to_string()))
+            let elements = array.elements().map(|n| counted(n.unsigned_abs(), "element"));
+            let facts = [parts![code(array.to_string())], size.into()].into_iter();
+            parts![Line::facts(facts.chain(elements.map(Line::from))), width]
         }
         Shape::Tuple(elements) => {
             let count = counted(elements.len() as u64, "element");
-            format!("{} · {size} in {count}", code(&shorten(&shape.to_string(), 200)))
+            parts![code(shorten(&shape.to_string(), 200)), format!(" · {size} in {count}")]
         }
-        _ => format!("{} · {size}", code(&shape.to_string())),
+        _ => parts![code(shape.to_string()), " · ", size],
     }
 }
 
@@ -172,12 +175,12 @@ fn computation_header(context: &FileContext<'_>, offset: usize) -> Option<Hover>
     };
     let found = computations.iter().position(|c| !c.name.is_empty() && is_head(c))?;
     let segment = ir::SegmentRef { piece, computation: found as u32 };
-    let markdown = computation(context, context.module().computation_of(segment)?)?;
-    Some(Hover { range: context.range(piece, computations[found].name), markdown })
+    let text = computation(context, context.module().computation_of(segment)?);
+    Some(Hover { range: context.range(piece, computations[found].name), text })
 }
 
 /// The hover of a computation: signature and size.
-fn computation(context: &FileContext<'_>, index: usize) -> Option<String> {
+fn computation(context: &FileContext<'_>, index: usize) -> RichText {
     let module = context.module();
     let computation = &module.computations[index];
     let mut parameters: Vec<(u32, String)> = Vec::new();
@@ -203,12 +206,14 @@ fn computation(context: &FileContext<'_>, index: usize) -> Option<String> {
     let result = result.map(ToString::to_string).unwrap_or_default();
     let entry = if module.is_entry(index) { "ENTRY " } else { "" };
     let signature = format!("{entry}%{} ({}) -> {result}", computation.name, parameters.join(", "));
-    let head = fence("hlo", &shorten(&signature, LINE_LIMIT));
+    let mut text = RichText::default();
+    text.code("hlo", shorten(&signature, LINE_LIMIT));
     let count = counted(count as u64, "instruction");
     match module.is_entry(index) {
-        true => Some(format!("{head}{}", module::entry(context, index, &count))),
-        false => Some(format!("{head}{count}\n")),
+        true => text.append(module::entry(context, index, count)),
+        false => text.line(count),
     }
+    text
 }
 
 #[cfg(test)]

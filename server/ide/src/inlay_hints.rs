@@ -7,7 +7,7 @@ use ir::{Opcode, SegmentRef, Shape};
 use crate::kernel::functions::split_hints;
 use crate::locate::{FileContext, InstructionRef};
 use crate::maps::{LocalGraph, domain_label, hinted_maps};
-use crate::markdown::shorten;
+use crate::units::shorten;
 use crate::{InlayHint, TextRange};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

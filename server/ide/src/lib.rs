@@ -33,14 +33,13 @@ mod kernel;
 mod language;
 mod locate;
 mod maps;
-mod markdown;
 mod mlir;
-mod plain_text;
 mod print_module;
 mod reference;
 mod references;
 mod rename;
 mod repairs;
+mod rich_text;
 mod scope;
 mod selection_ranges;
 mod semantic_tokens;
@@ -49,6 +48,7 @@ mod signature_help;
 mod source_location;
 mod statistics;
 mod tuple_element;
+mod units;
 mod warnings;
 mod workspace_symbols;
 mod xla_dump;
@@ -90,13 +90,13 @@ pub use kernel::heaviest::{HeaviestKernels, HeavyKernel, bound};
 pub use kernel::language::KernelLanguage;
 pub use kernel::partition_queries::{PartitionedComputation, PartitionedFunction};
 pub use language::language_of;
-pub use markdown::{counted, percent_encoded};
-pub use plain_text::plain_text;
 pub use references::{Reference, ReferenceKind};
 pub use rename::RenameError;
+pub use rich_text::{Line, RichText, percent_encoded};
 pub use semantic_tokens::{SemanticToken, TokenKind, TokenModifier, TokenModifiers};
 pub use signature_help::{SignatureHelp, SignatureParameter};
 pub use statistics::FileStatistics;
+pub use units::counted;
 pub use warnings::{WarningsConfig, is_unnecessary};
 pub use workspace_symbols::WorkspaceSymbol;
 pub use xla_dump::dumped_beside_modules;
@@ -165,11 +165,18 @@ pub struct Diagnostics {
     pub omitted_hints: usize,
 }
 
-/// The hover's Markdown and the range it describes.
+/// The hover's text and the range it describes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hover {
     pub range: TextRange,
-    pub markdown: String,
+    pub text: RichText,
+}
+
+impl Hover {
+    /// The text as Markdown.
+    pub fn markdown(&self) -> String {
+        self.text.markdown()
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -177,8 +184,7 @@ pub struct InlayHint {
     /// The byte offset after which the hint is shown.
     pub offset: usize,
     pub label: String,
-    /// Markdown.
-    pub tooltip: Option<String>,
+    pub tooltip: Option<Line>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

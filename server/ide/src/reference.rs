@@ -14,7 +14,7 @@ pub(crate) use at_cursor::{Explained, at_cursor};
 pub(crate) use attributes::Form;
 use layouts::layout;
 
-use crate::markdown::code;
+use crate::rich_text::{Line, RichText, code, page_link, parts};
 
 /// One attribute.
 #[derive(Debug, Clone, Copy)]
@@ -36,24 +36,34 @@ pub(crate) fn attribute(key: AttributeKey) -> Option<&'static AttributeReference
     attributes::ROWS.iter().find(|row| row.key == key)
 }
 
-/// The reference of an element type, as Markdown.
-pub(crate) fn element_type(element: ElementType) -> Option<String> {
-    types::ROWS.iter().find(|row| row.element == element).map(types::markdown)
+/// The reference of an element type.
+pub(crate) fn element_type(element: ElementType) -> Option<RichText> {
+    types::ROWS.iter().find(|row| row.element == element).map(types::reference)
 }
 
-/// The reference of an opcode as Markdown: a headline, then pitfalls, the operands and the link.
-pub(crate) fn opcode(opcode: Opcode) -> String {
+/// The width and range of an element type, in a line.
+pub(crate) fn element_type_summary(element: ElementType) -> Option<String> {
+    types::ROWS.iter().find(|row| row.element == element).map(types::summary)
+}
+
+/// The reference of an opcode: a headline, then pitfalls, the operands and the link.
+pub(crate) fn opcode(opcode: Opcode) -> RichText {
     let row = op_info(opcode);
-    let name = opcode.name();
     let operands = row.operands.join(", ");
-    let detail = if row.detail.is_empty() { String::new() } else { format!("{}\n\n", row.detail) };
-    format!(
-        "{}: {}\n\n{detail}{} · [reference]({})\n",
-        code(name),
-        row.summary,
-        code(&format!("{name}({operands})")),
-        url(row.page)
-    )
+    let form = code(format!("{}({operands})", opcode.name()));
+    let link = page_link("reference", url(row.page));
+    described(opcode.name(), row.summary, row.detail, Line::facts([form, link]))
+}
+
+/// The summary and details of a word, and a last line.
+fn described(word: &str, summary: &str, detail: &str, last: impl Into<Line>) -> RichText {
+    let mut text = RichText::default();
+    text.paragraph(parts![code(word), ": ", Line::documentation(summary)]);
+    if !detail.is_empty() {
+        text.paragraph(Line::documentation(detail));
+    }
+    text.line(last);
+    text
 }
 
 fn url(page: Page) -> String {
@@ -64,14 +74,9 @@ fn url(page: Page) -> String {
 }
 
 impl AttributeReference {
-    pub(crate) fn markdown(&self) -> String {
-        let detail = if self.detail.is_empty() { String::new() } else { format!("{}\n\n", self.detail) };
-        format!(
-            "{}: {}\n\n{detail}{}\n",
-            code(self.key.name()),
-            self.summary,
-            code(&format!("{}={}", self.key, self.form.example()))
-        )
+    pub(crate) fn text(&self) -> RichText {
+        let form = code(format!("{}={}", self.key, self.form.example()));
+        described(self.key.name(), self.summary, self.detail, form)
     }
 }
 

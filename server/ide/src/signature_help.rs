@@ -7,9 +7,10 @@ use syntax::hlo::CursorPlace;
 
 use crate::completion::Wanted;
 use crate::locate::FileContext;
-use crate::markdown::shorten;
 use crate::reference;
+use crate::rich_text::{Line, RichText};
 use crate::scope::Scope;
+use crate::units::shorten;
 
 /// The number of operands shown; tuples of a training step have thousands.
 const LIMIT: usize = 64;
@@ -18,8 +19,7 @@ const LIMIT: usize = 64;
 pub struct SignatureHelp {
     /// `dot(lhs: f32[8,16], rhs), lhs_contracting_dims, …`
     pub label: String,
-    /// Markdown.
-    pub documentation: String,
+    pub documentation: Line,
     pub parameters: Vec<SignatureParameter>,
     /// Index of the parameter at the cursor.
     pub active: Option<usize>,
@@ -29,8 +29,8 @@ pub struct SignatureHelp {
 pub struct SignatureParameter {
     /// Byte range in the label.
     pub label: Range<usize>,
-    /// Markdown; may be empty.
-    pub documentation: String,
+    /// May be empty.
+    pub documentation: RichText,
 }
 
 pub(crate) fn signature_help(context: &FileContext<'_>, offset: usize) -> Option<SignatureHelp> {
@@ -42,7 +42,7 @@ pub(crate) fn signature_help(context: &FileContext<'_>, offset: usize) -> Option
     let info = op_info(opcode);
     let mut help = SignatureHelp {
         label: format!("{opcode}("),
-        documentation: info.summary.to_owned(),
+        documentation: Line::documentation(info.summary),
         parameters: Vec::new(),
         active: None,
     };
@@ -85,7 +85,7 @@ fn operands(scope: &Scope<'_>, info: &OpInfo, help: &mut SignatureHelp) {
             help.label += &format!(": {}", shorten(&shape, 60));
         }
         let label = start..help.label.len();
-        help.parameters.push(SignatureParameter { label, documentation: String::new() });
+        help.parameters.push(SignatureParameter { label, documentation: RichText::default() });
     }
     if written > LIMIT {
         help.label += ", …";
@@ -103,7 +103,7 @@ fn attributes(opcode: Opcode, help: &mut SignatureHelp) -> Vec<AttributeKey> {
         help.label += key.name();
         let label = start..help.label.len();
         help.label += mark;
-        let documentation = reference::attribute(key).map_or_else(String::new, |a| a.markdown());
+        let documentation = reference::attribute(key).map_or_else(RichText::default, |a| a.text());
         help.parameters.push(SignatureParameter { label, documentation });
     }
     keys.into_iter().map(|(key, _)| key).collect()

@@ -3,7 +3,8 @@
 use syntax::hlo::{AttributeKey, Parse, unescape};
 
 use crate::locate::{FileContext, InstructionRef};
-use crate::markdown::{code, file_link, shorten};
+use crate::rich_text::{Inline, Line, RichText, code, file_link};
+use crate::units::shorten;
 
 /// The largest number of characters of the framework name in a hover.
 const NAME_LIMIT: usize = 200;
@@ -17,28 +18,35 @@ pub(crate) struct SourceLocation {
 
 impl SourceLocation {
     /// The first line of a kernel's hover; empty without metadata.
-    pub(crate) fn header(&self) -> String {
-        self.line().map_or_else(String::new, |line| format!("{line}\n\n"))
+    pub(crate) fn header(&self) -> RichText {
+        let mut text = RichText::default();
+        self.line().into_iter().for_each(|line| text.paragraph(line));
+        text
     }
 
     /// The last lines of other hovers; empty without metadata.
-    pub(crate) fn footer(&self) -> String {
-        self.line().map_or_else(String::new, |line| format!("---\n{line}\n"))
+    pub(crate) fn footer(&self) -> RichText {
+        let mut text = RichText::default();
+        if let Some(line) = self.line() {
+            text.divider();
+            text.line(line);
+        }
+        text
     }
 
-    fn line(&self) -> Option<String> {
-        let name = self.op_name.as_deref().map(|name| code(&shorten(name, NAME_LIMIT)));
-        let parts: Vec<String> = name.into_iter().chain(self.link()).collect();
-        (!parts.is_empty()).then(|| parts.join(" · "))
+    fn line(&self) -> Option<Line> {
+        let name = self.op_name.as_deref().map(|name| code(shorten(name, NAME_LIMIT)));
+        let parts: Vec<Inline> = name.into_iter().chain(self.link()).collect();
+        (!parts.is_empty()).then(|| Line::facts(parts))
     }
 
     /// `[model.py:12](file:///src/model.py#L12)`; no link if the path is relative or names another machine.
-    pub(crate) fn link(&self) -> Option<String> {
+    fn link(&self) -> Option<Inline> {
         let file = self.file.as_ref()?;
         let short = file.rsplit('/').next().unwrap_or(file);
         let at = self.line.map_or_else(String::new, |line| format!(":{line}"));
-        let link = file_link(&format!("{}{at}", shorten(short, NAME_LIMIT)), file, self.line);
-        Some(link.unwrap_or_else(|| code(&format!("{}{at}", shorten(file, NAME_LIMIT)))))
+        let link = file_link(format!("{}{at}", shorten(short, NAME_LIMIT)), file, self.line);
+        Some(link.unwrap_or_else(|| code(format!("{}{at}", shorten(file, NAME_LIMIT)))))
     }
 }
 

@@ -202,23 +202,24 @@ fn shown(text: &str, language: Language) -> Vec<(String, String)> {
     for (at, _) in text.char_indices() {
         let hover = analysis.hover(file, at).expect(said);
         if hover != last {
-            all.extend(hover.clone().map(|h| (format!("hover at {at}"), h.markdown)));
+            all.extend(hover.clone().map(|h| (format!("hover at {at}"), h.markdown())));
             last = hover;
         }
         if at % 97 == 0 {
             let found = analysis.completion(file, at).expect(said);
             let documents =
                 found.items.iter().filter_map(|i| ide::completion_documentation(i.documentation.as_deref()?));
-            all.extend(documents.map(|text| ("completion".to_owned(), text)));
+            all.extend(documents.map(|text| ("completion".to_owned(), text.markdown())));
             if let Some(help) = analysis.signature_help(file, at).expect(said) {
-                all.push(("signature".to_owned(), help.documentation));
-                all.extend(help.parameters.into_iter().map(|p| ("parameter".to_owned(), p.documentation)));
+                all.push(("signature".to_owned(), help.documentation.markdown()));
+                let parameters = help.parameters.into_iter();
+                all.extend(parameters.map(|p| ("parameter".to_owned(), p.documentation.markdown())));
             }
         }
     }
     let config = InlayHintsConfig { domains: DomainHints::All, splits: true };
     let hints = analysis.inlay_hints(file, 0..text.len(), &config).expect(said);
-    all.extend(hints.into_iter().filter_map(|h| Some(("hint".to_owned(), h.tooltip?))));
+    all.extend(hints.into_iter().filter_map(|h| Some(("hint".to_owned(), h.tooltip?.markdown()))));
     all.push(("heaviest".to_owned(), analysis.heaviest_kernels(file, 20).expect(said).markdown()));
     for instruction in ["f", "g", "h"] {
         let query = FusionQuery { instruction: instruction.to_owned(), computation: None };
@@ -230,7 +231,9 @@ fn shown(text: &str, language: Language) -> Vec<(String, String)> {
                 let config = HoverConfig::default();
                 let hover =
                     analysis.kernel_document_hover(file, &query, &document, line, 4, &config).expect(said);
-                all.extend(hover.map(|markdown| (format!("kernel of {instruction}, line {line}"), markdown)));
+                all.extend(
+                    hover.map(|text| (format!("kernel of {instruction}, line {line}"), text.markdown())),
+                );
             }
         }
     }

@@ -49,7 +49,7 @@ pub fn run(arguments: &ExplainArguments) -> Result<ExitCode> {
     let mut out = BufWriter::new(stdout().lock());
     match place {
         Some(place) => match analysis.hover(file, place).ok().context(uncancelled)? {
-            Some(hover) => writeln!(out, "{}", visible(&ide::plain_text(&hover.markdown, "    ")))?,
+            Some(hover) => writeln!(out, "{}", visible(&hover.text.plain_text("    ")))?,
             None => bail!("{}: nothing to explain at that place", arguments.file.display()),
         },
         None => {

@@ -112,13 +112,12 @@ pub(super) fn symbol_kind(kind: ide::SymbolKind) -> lsp_types::SymbolKind {
 }
 
 /// Markdown, or plain text for a client that lists no format.
-pub(super) fn documentation(text: String, markdown: bool) -> Option<Documentation> {
-    if text.is_empty() {
+pub(super) fn documentation(value: String, is_markdown: bool) -> Option<Documentation> {
+    if value.is_empty() {
         return None;
     }
-    Some(match markdown {
-        true => Documentation::MarkupContent(MarkupContent { kind: MarkupKind::Markdown, value: text }),
-        // A client that lists no format supports plain text only.
-        false => Documentation::String(ide::plain_text(&text, "")),
+    Some(match is_markdown {
+        true => Documentation::MarkupContent(MarkupContent { kind: MarkupKind::Markdown, value }),
+        false => Documentation::String(value),
     })
 }

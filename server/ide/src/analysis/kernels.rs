@@ -64,7 +64,7 @@ impl Analysis {
         self.with_file(file, |context| context.semantics().kernel_lines(&context, query, document, offset))
     }
 
-    /// The hover at a position in the body of a kernel's document, as Markdown; `column` in bytes.
+    /// The hover at a position in the body of a kernel's document; `column` in bytes.
     pub fn kernel_document_hover(
         &self,
         file: FileId,
@@ -73,7 +73,7 @@ impl Analysis {
         line: usize,
         column: usize,
         config: &HoverConfig,
-    ) -> Cancellable<Option<String>> {
+    ) -> Cancellable<Option<RichText>> {
         self.with_file(file, |context| {
             kernel::document_hover::kernel_document_hover(&context, query, document, line, column, config)
         })

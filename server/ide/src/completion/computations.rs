@@ -36,7 +36,7 @@ pub(super) fn items(scope: &Scope<'_>, key: AttributeKey, out: &mut Completion) 
                 format!("({}) -> {}", list.join(", "), result.map_or("?".to_owned(), Shape::to_string));
             let rank = u8::from(!fits(scope, key, &parameters, result));
             out.items.push(CompletionItem {
-                detail: crate::markdown::shorten(&detail, 120),
+                detail: crate::units::shorten(&detail, 120),
                 insert: format!("{sigil}{name}"),
                 filter: format!("{sigil}{name}"),
                 sort: format!("{rank}{:05}", out.items.len()),

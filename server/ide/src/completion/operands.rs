@@ -3,8 +3,8 @@
 use ir::{ElementTypeExt, Opcode, Shape, is_elementwise, op_info};
 
 use super::{Completion, CompletionItem, CompletionKind, LIMIT, matches};
-use crate::markdown::{counted, shorten};
 use crate::scope::Scope;
+use crate::units::{counted, shorten};
 
 pub(super) fn items(scope: &Scope<'_>, index: usize, out: &mut Completion) {
     let wanted = Wanted::new(scope, index);

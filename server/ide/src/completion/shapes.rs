@@ -37,10 +37,8 @@ pub(super) fn items(scope: &Scope<'_>) -> Vec<CompletionItem> {
     for &element in ElementType::ALL {
         let name = element.name();
         let is_array = !matches!(element, ElementType::Token | ElementType::Opaque);
-        let summary = reference::element_type(element).unwrap_or_default();
-        let summary = summary.lines().next().and_then(|l| l.split_once(": ")).map_or("", |(_, text)| text);
         items.push(CompletionItem {
-            detail: summary.to_owned(),
+            detail: reference::element_type_summary(element).unwrap_or_default(),
             insert: format!("{name}["),
             snippet: Some(if is_array { format!("{name}[$1] $0") } else { format!("{name}[] $0") }),
             sort: format!("2{name}"),

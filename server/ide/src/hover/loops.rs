@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 
 use indexing::{OpIndexing, OperandIndexing};
 
-use crate::markdown::code;
+use crate::rich_text::{RichText, code, parts, strong};
 
 /// For a `while` whose state is a tuple of `elements` arrays; `maps` returns the maps of one element. `None`
 /// if one is unknown.
-pub(super) fn of_loop(state: &str, elements: usize, maps: impl Fn(usize) -> OpIndexing) -> Option<String> {
+pub(super) fn of_loop(state: &str, elements: usize, maps: impl Fn(usize) -> OpIndexing) -> Option<RichText> {
     let mut unchanged = Vec::new();
     let mut computed: BTreeMap<Vec<usize>, Vec<usize>> = BTreeMap::new();
     for element in 0..elements {
@@ -21,16 +21,16 @@ pub(super) fn of_loop(state: &str, elements: usize, maps: impl Fn(usize) -> OpIn
             _ => computed.entry(read).or_default().push(element),
         }
     }
-    let state = code(state);
-    let mut text = String::new();
+    let title = |written: &[usize]| strong(parts!["output ", ranges(written), " → ", code(state)]);
+    let mut text = RichText::default();
     for (read, written) in computed {
-        text +=
-            &format!("**output {} → {state}** at most all of {}\n\n", ranges(&written), elements_of(&read));
+        text.paragraph(parts![title(&written), " at most all of ", elements_of(&read)]);
     }
     if !unchanged.is_empty() {
-        text += &format!("**output {} → {state}** the same element, unchanged\n\n", ranges(&unchanged));
+        text.paragraph(parts![title(&unchanged), " the same element, unchanged"]);
     }
-    Some(text + "A loop reads what its body reads in each turn.\n\n")
+    text.paragraph("A loop reads what its body reads in each turn.");
+    Some(text)
 }
 
 fn is_handed_on(access: &OperandIndexing) -> bool {
@@ -97,7 +97,8 @@ ENTRY e {
 ",
         );
         let hover = analysis.hover(file, offset).expect("nobody cancels").expect("an instruction");
-        let maps = hover.markdown.find("**output").map_or("", |at| &hover.markdown[at..]);
+        let markdown = hover.markdown();
+        let maps = markdown.find("**output").map_or("", |at| &markdown[at..]);
         expect![[r#"
             **output 0 → `%t`** at most all of element 0
 

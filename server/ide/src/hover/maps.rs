@@ -9,25 +9,28 @@ use super::loops::of_loop;
 use super::{HoverConfig, operand_names};
 use crate::locate::{FileContext, InstructionRef};
 use crate::maps::{LocalGraph, outputs};
-use crate::markdown::{bytes, code, fence, prose};
+use crate::rich_text::{Inline, Line, RichText, code, parts, quoted, strong};
+use crate::units::{bytes, figure};
 
 /// The column after which a map is broken at a comma, because hovers are narrow.
 const MAP_WIDTH: usize = 72;
 /// The number of points and boxes examined to decide whether XLA's map differs from ours.
 const EQUALITY_BUDGET: usize = 5_000;
 /// The number of maps in one hover; the rest are counted.
-pub(crate) const MAP_LIMIT: usize = 32;
+const MAP_LIMIT: usize = 32;
 
-pub(super) fn maps(context: &FileContext<'_>, at: InstructionRef, config: &HoverConfig) -> String {
+pub(super) fn maps(context: &FileContext<'_>, at: InstructionRef, config: &HoverConfig) -> RichText {
     let block = context.block(at.piece);
-    let Some(opcode) = block.instruction(at.id).opcode else { return String::new() };
+    let Some(opcode) = block.instruction(at.id).opcode else { return RichText::default() };
     // A tuple reads nothing by index.
     let reads_nothing = block.instruction(at.id).operands.1 == 0 && opcode != Opcode::Iota;
     if reads_nothing || opcode == Opcode::Tuple {
-        return String::new();
+        return RichText::default();
     }
     let Some(local) = LocalGraph::of(context, at) else {
-        return "No map: a shape is not known.\n\n".to_owned();
+        let mut text = RichText::default();
+        text.paragraph("No map: a shape is not known.");
+        return text;
     };
     let names = operand_names(context, at);
     if let Some(text) = loop_text(context, &local, &names) {
@@ -43,25 +46,34 @@ pub(super) fn maps(context: &FileContext<'_>, at: InstructionRef, config: &Hover
         blocks.extend(access_blocks(&from, &names, local.op(), &exact, &xla, op));
     }
     blocks.extend(beside_blocks(&local.maps_beside(context, &names)));
+    concatenated(blocks)
+}
+
+/// The first blocks of maps, and the number of the others.
+pub(crate) fn concatenated(mut blocks: Vec<RichText>) -> RichText {
     let omitted = blocks.len().saturating_sub(MAP_LIMIT);
     blocks.truncate(MAP_LIMIT);
+    let mut text = RichText::default();
+    blocks.into_iter().for_each(|block| text.append(block));
     if omitted > 0 {
-        blocks.push(format!("… and {omitted} more maps.\n\n"));
+        text.paragraph(format!("… and {omitted} more maps."));
     }
-    blocks.concat()
+    text
 }
 
 /// A block per map other than those of the operands.
-pub(crate) fn beside_blocks(maps: &[MapBeside]) -> Vec<String> {
-    let end = |name: &str| if name.starts_with('%') { code(name) } else { name.to_owned() };
+pub(crate) fn beside_blocks(maps: &[MapBeside]) -> Vec<RichText> {
+    let end = |name: &str| if name.starts_with('%') { code(name) } else { Inline::Words(name.to_owned()) };
     let block = |MapBeside { from, to, access }: &MapBeside| {
-        format!("**{} → {}**\n{}", end(from), end(to), fence("", &map_text(access, None)))
+        let mut text = RichText::default();
+        text.map(strong(parts![end(from), " → ", end(to)]), map_text(access, None));
+        text
     };
     maps.iter().map(block).collect()
 }
 
 /// A loop over a tuple, in words.
-pub(crate) fn loop_text(context: &FileContext<'_>, local: &LocalGraph, names: &[String]) -> Option<String> {
+pub(crate) fn loop_text(context: &FileContext<'_>, local: &LocalGraph, names: &[String]) -> Option<RichText> {
     let state = local.op().shape.tuple_elements().filter(|_| local.op().opcode == Opcode::While)?;
     let [name] = names else { return None };
     of_loop(name, state.len(), |output| local.maps(context, output, Rules::Exact))
@@ -90,7 +102,7 @@ pub(crate) fn access_blocks(
     exact: &OpIndexing,
     xla: &OpIndexing,
     named: Option<&Op>,
-) -> Vec<String> {
+) -> Vec<RichText> {
     let mut groups: Vec<Group<'_>> = Vec::new();
     for (i, accesses) in exact.operands.iter().enumerate() {
         let name = names.get(i).map_or("operand", String::as_str);
@@ -105,37 +117,43 @@ pub(crate) fn access_blocks(
     }
     let mut blocks = Vec::new();
     for Group { names, accesses, theirs, shape } in groups {
-        let operands = names.iter().map(|n| code(n)).collect::<Vec<_>>().join(", ");
+        let operands = Line::joined(names.into_iter().map(code), ", ");
+        let title = parts![strong(parts![from, " → ", operands])];
         if accesses.is_empty() {
             let why = if op.opcode == Opcode::Fusion { "not read by this output" } else { "not read" };
-            blocks.push(format!("**{from} → {operands}** {why}\n\n"));
+            blocks.push(paragraph(parts![title.clone(), " ", why]));
         }
         if !accesses.is_empty() && accesses.iter().all(|a| a.map.is_mapped() && a.map.results().is_empty()) {
-            blocks.push(format!("**{from} → {operands}** the scalar\n\n"));
+            blocks.push(paragraph(parts![title, " the scalar"]));
             continue;
         }
         for (n, access) in accesses.iter().enumerate() {
-            let nth = if accesses.len() > 1 {
-                format!(" ({} of {})", n + 1, accesses.len())
-            } else {
-                String::new()
+            let nth = match accesses.len() {
+                1 => String::new(),
+                count => format!(" ({} of {count})", n + 1),
             };
-            let mut block = format!("**{from} → {operands}**{nth}{}", access_text(access, named));
+            let mut block = access_block(parts![title.clone(), nth], access, named);
             // Where XLA's own map is a different function, both are shown.
             let xla = theirs.filter(|t| t.len() == accesses.len()).and_then(|t| t.get(n));
             if let Some(xla) = xla.filter(|xla| differs(xla, access)) {
-                block += &match xla.map.is_undefined() {
-                    true => "XLA has no map here.\n\n".to_owned(),
-                    false => format!("XLA's own map:\n{}", fence("", &map_text(xla, named))),
-                };
+                match xla.map.is_undefined() {
+                    true => block.paragraph("XLA has no map here."),
+                    false => block.map("XLA's own map:", map_text(xla, named)),
+                }
             }
             blocks.push(block);
         }
         // The text already says if the operand is not read.
         let read = shape.filter(|_| !accesses.is_empty());
-        blocks.extend(read.and_then(|shape| utilisation_text(accesses, shape)));
+        blocks.extend(read.and_then(|shape| utilisation_text(accesses, shape)).map(paragraph));
     }
     blocks
+}
+
+fn paragraph(line: impl Into<Line>) -> RichText {
+    let mut text = RichText::default();
+    text.paragraph(line);
+    text
 }
 
 /// The share of the operand that is read, unless all of it is read once.
@@ -168,49 +186,47 @@ pub(crate) fn utilisation_text(accesses: &[OperandIndexing], shape: &Shape) -> O
     let times = match () {
         () if used.reads.upper == u64::MAX => String::new(),
         () if high <= 1.0 => ", each element once".to_owned(),
-        () if low == high => format!(", each element {} times", rounded(low)),
-        () => format!(", each element {} to {} times", rounded(low), rounded(high)),
+        () if low == high => format!(", each element {} times", figure(low)),
+        () => format!(", each element {} to {} times", figure(low), figure(high)),
     };
     let bound = if used.is_exact { "" } else { ", at most" };
-    Some(format!("{read}{times}{bound}\n\n"))
+    Some(format!("{read}{times}{bound}"))
 }
 
-fn rounded(times: f64) -> String {
-    let text = format!("{times:.2}");
-    text.trim_end_matches('0').trim_end_matches('.').to_owned()
-}
-
-fn access_text(access: &OperandIndexing, named: Option<&Op>) -> String {
-    let note = access.note.as_deref().map(|n| format!("{}\n\n", prose(n))).unwrap_or_default();
+/// An access under its title.
+fn access_block(title: Line, access: &OperandIndexing, named: Option<&Op>) -> RichText {
+    let mut text = RichText::default();
+    let note = access.note.as_deref().map(quoted);
     if access.map.is_undefined() {
-        return format!(" no map: {note}");
+        text.paragraph(parts![title, " no map: ", note.unwrap_or_else(|| quoted("not known"))]);
+        return text;
     }
     let names = variable_names(access, named);
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     if access.is_identity() && access.map.num_dims() > 0 && access.runtime_variables.is_empty() {
         let domain = domain_short_named(&access.map, &names, PrintStyle::Floordiv);
-        return format!(" identity · {domain}\n\n{note}");
+        text.paragraph(parts![title, " identity · ", domain]);
+        note.into_iter().for_each(|note| text.paragraph(note));
+        return text;
     }
-    let mut text = format!("\n{}{note}", fence("", &map_text(access, named)));
+    text.map(title, map_text(access, named));
+    note.into_iter().for_each(|note| text.paragraph(note));
     let printed = access.map.with_names(&names);
     for (i, variable) in access.runtime_variables.iter().enumerate() {
         let source = match &variable.source {
-            RuntimeSource::Operand(n) => format!("operand {n}"),
-            RuntimeSource::Op { op: indexing::OWN_REPLICA, .. } => "the executing device".to_owned(),
-            RuntimeSource::Op { name, .. } => code(&format!("%{name}")),
+            RuntimeSource::Operand(n) => Line::from(format!("operand {n}")),
+            RuntimeSource::Op { op: indexing::OWN_REPLICA, .. } => "the executing device".into(),
+            RuntimeSource::Op { name, .. } => code(format!("%{name}")).into(),
         };
         let name = printed.runtime().get(i).and_then(|v| v.name.as_deref());
         let name = name.map_or_else(|| format!("rt{i}"), str::to_owned);
         // Its map uses the access's dimensions.
         let map = print_named(&variable.map, &names[..access.map.num_dims()], PrintStyle::Floordiv);
         let index = map.split(", domain:").next().unwrap_or_default();
-        text += &format!("{} is {source} at {}\n\n", code(&name), code(index));
+        text.paragraph(parts![code(name), " is ", source, " at ", code(index)]);
     }
     if let Some(replica) = &access.replica_id_map {
-        text += &format!(
-            "replica id:\n{}",
-            fence("", &wrap(&print_map(replica, PrintStyle::Floordiv), MAP_WIDTH))
-        );
+        text.map("replica id:", wrap(&print_map(replica, PrintStyle::Floordiv), MAP_WIDTH));
     }
     text
 }

@@ -5,7 +5,8 @@ use syntax::Span;
 
 use crate::Hover;
 use crate::locate::{FileContext, InstructionRef};
-use crate::markdown::{bytes, code, counted, fence, shorten};
+use crate::rich_text::{Inline, Line, RichText, code, parts, strong};
+use crate::units::{bytes, counted, shorten};
 
 /// The number of aliases, donated buffers and layouts listed.
 const LIMIT: usize = 8;
@@ -36,94 +37,107 @@ pub(super) fn module_header(context: &FileContext<'_>, piece: usize, local: usiz
             kernels += context.kernels_of(segment).len() as u64;
         }
     }
-    let mut markdown = fence("hlo", &format!("HloModule {}", header.name.of(&block.text)));
-    let mut facts =
-        vec![schedule(settings), counted(computations, "computation"), counted(instructions, "instruction")];
-    facts.extend((kernels > 0).then(|| counted(kernels, "kernel")));
-    markdown += &format!("{}\n", facts.join(" · "));
+    let mut text = RichText::default();
+    text.code("hlo", format!("HloModule {}", header.name.of(&block.text)));
+    let counts = [counted(computations, "computation"), counted(instructions, "instruction")];
+    text.line(facts(settings, counts, kernels));
     if settings.replica_count > 1 || settings.num_partitions > 1 {
         let replicas = counted(settings.replica_count.unsigned_abs(), "replica");
         let partitions = counted(settings.num_partitions.unsigned_abs(), "partition");
-        markdown += &format!("\n{replicas} × {partitions}\n");
+        text.space();
+        text.line(format!("{replicas} × {partitions}"));
     }
     if let Some(entry) = module.entry_of(section) {
         let name = &module.computations[entry].name;
-        markdown += &format!("\nentry {}\n", code(&format!("%{name}")));
-        markdown += &buffers(context, entry, settings);
+        text.space();
+        text.line(parts!["entry ", code(format!("%{name}"))]);
+        text.append(buffers(context, entry, settings));
     }
     let name = if header.name.is_empty() { line } else { header.name };
     let range = if header.name.contains(local) { name } else { line };
-    Some(Hover { range: context.range(piece, range), markdown })
+    Some(Hover { range: context.range(piece, range), text })
 }
 
 /// The part of an entry's hover below the signature.
-pub(super) fn entry(context: &FileContext<'_>, index: usize, instructions: &str) -> String {
+pub(super) fn entry(context: &FileContext<'_>, index: usize, instructions: String) -> RichText {
     let module = context.module();
     let computation = &module.computations[index];
-    let Some(settings) = module.settings(computation.section) else { return format!("{instructions}\n") };
+    let Some(settings) = module.settings(computation.section) else {
+        return RichText::of_line(instructions);
+    };
     let kernels: usize = computation.segments.iter().map(|&segment| context.kernels_of(segment).len()).sum();
-    let mut facts = vec![schedule(settings), instructions.to_owned()];
-    facts.extend((kernels > 0).then(|| counted(kernels as u64, "kernel")));
-    format!("{}\n{}", facts.join(" · "), buffers(context, index, settings))
+    let mut text = RichText::of_line(facts(settings, [instructions], kernels as u64));
+    text.append(buffers(context, index, settings));
+    text
 }
 
-fn schedule(settings: &ModuleSettings) -> String {
-    match settings.is_scheduled {
-        true => "**scheduled**: instructions run in this order".to_owned(),
-        false => "**not scheduled**".to_owned(),
-    }
+/// Whether the module is scheduled, and what it contains.
+fn facts<const N: usize>(settings: &ModuleSettings, counts: [String; N], kernels: u64) -> Line {
+    let schedule = match settings.is_scheduled {
+        true => parts![strong("scheduled"), ": instructions run in this order"],
+        false => parts![strong("not scheduled")],
+    };
+    let kernels = (kernels > 0).then(|| counted(kernels, "kernel"));
+    let counts = counts.into_iter().chain(kernels).map(Line::from);
+    Line::facts(std::iter::once(schedule).chain(counts))
 }
 
 /// Aliases, donated buffers, layouts.
-fn buffers(context: &FileContext<'_>, entry: usize, settings: &ModuleSettings) -> String {
+fn buffers(context: &FileContext<'_>, entry: usize, settings: &ModuleSettings) -> RichText {
     let segments = &context.module().computations[entry].segments;
     let parameter = |number: i64| {
         let at = context.parameter_of(segments, u32::try_from(number).ok()?)?;
         Some((at, context.shape(at)?))
     };
-    let mut text = String::new();
+    let mut text = RichText::default();
     if !settings.aliases.is_empty() {
         let size =
             total(settings.aliases.iter().map(|a| Some(part(parameter(a.parameter)?.1, &a.index)?.bytes())));
         let outputs = counted(settings.aliases.len() as u64, "output");
-        text += &format!("\n{outputs} in place of parameters{size}\n");
+        text.space();
+        text.line(format!("{outputs} in place of parameters{size}"));
         for alias in settings.aliases.iter().take(LIMIT) {
-            let must = if alias.is_must { "must-alias" } else { "may-alias" };
+            let must = if alias.is_must { ", must-alias" } else { ", may-alias" };
             let from = name(context, parameter(alias.parameter).map(|(at, _)| at), alias.parameter);
-            text += &format!(
-                "- output {} is {from}{}, {must}\n",
-                code(&path(&alias.output)),
-                element(&alias.index)
-            );
+            text.item(parts![
+                "output ",
+                code(path(&alias.output)),
+                " is ",
+                from,
+                element(&alias.index),
+                must
+            ]);
         }
-        text += &more(settings.aliases.len());
+        more(settings.aliases.len(), &mut text);
     }
     if !settings.donors.is_empty() {
         let size =
             total(settings.donors.iter().map(|(n, index)| Some(part(parameter(*n)?.1, index)?.bytes())));
         let count = counted(settings.donors.len() as u64, "donated buffer");
-        text += &format!("\n{count}{size}\n");
+        text.space();
+        text.line(format!("{count}{size}"));
         for (number, index) in settings.donors.iter().take(LIMIT) {
             let from = name(context, parameter(*number).map(|(at, _)| at), *number);
-            text += &format!("- {from}{}\n", element(index));
+            text.item(parts![from, element(index)]);
         }
-        text += &more(settings.donors.len());
+        more(settings.donors.len(), &mut text);
     }
     if let Some((parameters, result)) = &settings.entry_layout {
-        text += "\nlayouts of parameters and result\n";
+        let shown = |shape: &Shape| code(shorten(&shape.to_string(), SHAPE_LIMIT));
+        text.space();
+        text.line("layouts of parameters and result");
         for (number, shape) in parameters.iter().enumerate().take(LIMIT) {
-            text += &format!("- parameter {number}: {}\n", code(&shorten(&shape.to_string(), SHAPE_LIMIT)));
+            text.item(parts![format!("parameter {number}: "), shown(shape)]);
         }
-        text += &more(parameters.len());
-        text += &format!("- result: {}\n", code(&shorten(&result.to_string(), SHAPE_LIMIT)));
+        more(parameters.len(), &mut text);
+        text.item(parts!["result: ", shown(result)]);
     }
     text
 }
 
-fn more(count: usize) -> String {
-    match count.saturating_sub(LIMIT) {
-        0 => String::new(),
-        n => format!("- … and {n} more\n"),
+fn more(count: usize, text: &mut RichText) {
+    if let n @ 1.. = count.saturating_sub(LIMIT) {
+        text.item(format!("… and {n} more"));
     }
 }
 
@@ -138,14 +152,14 @@ fn path(index: &[i64]) -> String {
     format!("{{{}}}", index.iter().map(i64::to_string).collect::<Vec<_>>().join(","))
 }
 
-fn element(index: &[i64]) -> String {
-    if index.is_empty() { String::new() } else { format!(", element {}", code(&path(index))) }
+fn element(index: &[i64]) -> Line {
+    if index.is_empty() { Line::default() } else { parts![", element ", code(path(index))] }
 }
 
-fn name(context: &FileContext<'_>, at: Option<InstructionRef>, number: i64) -> String {
+fn name(context: &FileContext<'_>, at: Option<InstructionRef>, number: i64) -> Inline {
     match at {
-        Some(at) => code(&format!("%{}", context.block(at.piece).name(at.id))),
-        None => format!("parameter {number}"),
+        Some(at) => code(format!("%{}", context.block(at.piece).name(at.id))),
+        None => Inline::Words(format!("parameter {number}")),
     }
 }
 
@@ -177,7 +191,7 @@ ENTRY %main {
 ";
         let (analysis, file, offset) = open(&text.replacen(at, &format!("$0{at}"), 1));
         let hover = analysis.hover(file, offset).expect("nobody cancels").expect("a popup");
-        expect.assert_eq(&hover.markdown);
+        expect.assert_eq(&hover.markdown());
     }
 
     #[test]

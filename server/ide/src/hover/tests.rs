@@ -11,7 +11,7 @@ fn check_with(lines: &str, readable_variables: bool, expect: Expect) {
     let (analysis, file, offset) = open(&in_entry(lines));
     let config = HoverConfig { readable_variables };
     let hover = analysis.hover_with(file, offset, &config).expect("nobody cancels");
-    expect.assert_eq(&hover.map_or_else(|| "nothing".to_owned(), |h| h.markdown));
+    expect.assert_eq(&hover.map_or_else(|| "nothing".to_owned(), |h| h.markdown()));
 }
 
 #[test]

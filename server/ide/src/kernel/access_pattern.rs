@@ -7,10 +7,10 @@ use crate::TextRange;
 use crate::code_actions::instructions_in;
 use crate::kernel::coalescing_queries::buffer_name;
 use crate::kernel::document::kernel_around;
-use crate::kernel::hover::memory_of;
+use crate::kernel::hover::memory;
 use crate::kernel::launched::LaunchedKernel;
 use crate::locate::{FileContext, InstructionRef};
-use crate::markdown::figure;
+use crate::units::figure;
 
 mod svg;
 mod text;
@@ -195,7 +195,7 @@ pub(crate) fn access_pattern(
     );
     Some(AccessPattern {
         // Plain names, because pictures and comments do not render Markdown.
-        summary: memory_of(&format!("%{}", buffer_name(&kernel.operands, analysis, buffer.buffer)), buffer),
+        summary: memory(&kernel.operands, analysis, buffer).plain_text(),
         svg: svg::svg(&title, &caption, &picture, &sectors),
         text: text::text(&title, &caption, &picture, &sectors),
         title,

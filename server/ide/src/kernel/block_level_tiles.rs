@@ -8,7 +8,7 @@ use indexing_map::PrintStyle;
 use ir::{ElementTypeExt, Shape};
 
 use crate::locate::FileContext;
-use crate::markdown::code;
+use crate::rich_text::{Inline, Line, RichText, code, parts, strong};
 
 /// The number of operands shown.
 const LIMIT: usize = 16;
@@ -18,65 +18,69 @@ pub(crate) fn block_level_tiles<'a>(
     context: &FileContext<'a>,
     id: KernelId<'a>,
     analysis: &FusionAnalysis,
-) -> String {
-    let Some(level) = &analysis.fused.block_level else { return String::new() };
-    let Some(source) = context.fusion_source(id) else { return String::new() };
-    let Some((_, graph)) = source.computation() else { return String::new() };
+) -> RichText {
+    tiles(context, id, analysis).unwrap_or_default()
+}
+
+fn tiles<'a>(context: &FileContext<'a>, id: KernelId<'a>, analysis: &FusionAnalysis) -> Option<RichText> {
+    let level = analysis.fused.block_level.as_ref()?;
+    let source = context.fusion_source(id)?;
+    let (_, graph) = source.computation()?;
     let callees = |name: &str| source.callee(name);
     let operands = source.op.operand_shapes.len();
-    let mut out = format!("**tiles** · {} warps a block\n", level.warps);
-    for (output, sizes) in level.output_tiles.iter().enumerate() {
-        out += &format!("- output {output}: {}\n", code(&list(sizes)));
+    let mut text = RichText::default();
+    text.line(parts![strong("tiles"), format!(" · {} warps a block", level.warps)]);
+    'outputs: for (output, sizes) in level.output_tiles.iter().enumerate() {
+        text.item(parts![format!("output {output}: "), list(sizes)]);
         let accesses = indexing::fusion(graph, output, operands, Rules::Xla, &callees).operands;
         for (number, access) in
             accesses.iter().enumerate().flat_map(|(n, all)| all.iter().map(move |a| (n, a)))
         {
             if number >= LIMIT {
-                out += &format!("- and {} operands more\n", operands - LIMIT);
-                return out + "\n";
+                text.item(format!("and {} operands more", operands - LIMIT));
+                break 'outputs;
             }
             let name = graph.parameter(number as u32).map(|op| graph.names[op as usize].as_str());
-            let name = code(&format!("%{}", name.unwrap_or("?")));
+            let name = code(format!("%{}", name.unwrap_or("?")));
             let told = match SymbolicTile::from_map(&access.map) {
                 Some(tile) => told(&tile, sizes, source.op.operand_shapes.get(number), analysis),
-                None => "is read in no tile that XLA's rules describe".to_owned(),
+                None => "is read in no tile that XLA's rules describe".into(),
             };
-            out += &format!("  - {name} {told}\n");
+            text.inner_item(parts![name, " ", told]);
         }
     }
-    out + "\n"
+    text.space();
+    Some(text)
 }
 
 /// Sizes and strides at the sizes of the output's tile, the symbolic tile, and the share of the transferred
 /// bytes that is used.
-fn told(tile: &SymbolicTile, sizes: &[i64], shape: Option<&Shape>, analysis: &FusionAnalysis) -> String {
-    let Some(values) = tile.at(sizes) else { return "is tiled by another number of sizes".to_owned() };
+fn told(tile: &SymbolicTile, sizes: &[i64], shape: Option<&Shape>, analysis: &FusionAnalysis) -> Line {
+    let Some(values) = tile.at(sizes) else { return "is tiled by another number of sizes".into() };
     let all = |values: &[Option<i64>]| -> Option<Vec<i64>> { values.iter().copied().collect() };
     let (Some(own), Some(strides)) = (all(&values.sizes), all(&values.strides)) else {
-        return "has a tile beyond 64 bits".to_owned();
+        return "has a tile beyond 64 bits".into();
     };
-    let mut out = format!("{} by strides {}", code(&list(&own)), code(&list(&strides)));
+    let mut facts = vec![parts![list(&own), " by strides ", list(&strides)]];
     if let Some(array) = shape.and_then(Shape::as_array) {
         let bytes = array.element.bits().map_or(1, |bits| i64::from(bits.div_ceil(8)));
         let transaction = analysis.device.dram_transaction_bytes();
         let used = tiled_efficiency(&array.dims, &array.minor_to_major(), &own, &strides, bytes, transaction);
-        out += &format!(" · {:.0} % of the bytes moved are used", used * 100.0);
+        facts.push(format!("{:.0} % of the bytes moved are used", used * 100.0).into());
     }
     if !values.is_tile {
-        out += " · no tile: its constraint does not hold at these sizes";
+        facts.push("no tile: its constraint does not hold at these sizes".into());
     }
     let style = PrintStyle::Floordiv;
-    out + &format!(
-        " · offsets {}, sizes {}, strides {}",
-        code(&tile.offset_text(style)),
-        code(&tile.size_text(style)),
-        code(&tile.stride_text(style))
-    )
+    let [offsets, sizes, strides] =
+        [tile.offset_text(style), tile.size_text(style), tile.stride_text(style)].map(code);
+    facts.push(parts!["offsets ", offsets, ", sizes ", sizes, ", strides ", strides]);
+    Line::facts(facts)
 }
 
-fn list(numbers: &[i64]) -> String {
+fn list(numbers: &[i64]) -> Inline {
     let text: Vec<String> = numbers.iter().map(i64::to_string).collect();
-    format!("[{}]", text.join(", "))
+    code(format!("[{}]", text.join(", ")))
 }
 
 #[cfg(test)]
@@ -107,7 +111,7 @@ ENTRY %e {
 }
 "#;
         let (analysis, file, offset) = fixture::open(module);
-        let hover = analysis.hover(file, offset).expect("nobody cancels").expect("a popup").markdown;
+        let hover = analysis.hover(file, offset).expect("nobody cancels").expect("a popup").markdown();
         assert!(hover.contains("**tiles** · 4 warps a block"), "{hover}");
         assert!(hover.contains("- output 0: `[1, 1024]`"), "{hover}");
         let rows = "`%p` `[1, 1024]` by strides `[1, 1]` · 100 % of the bytes moved are used";

@@ -9,7 +9,8 @@ use gpu::{
 use crate::kernel::coalescing_queries::buffer_name;
 use crate::kernel::launched::LaunchedKernel;
 use crate::locate::{FileContext, InstructionRef};
-use crate::markdown::{averaged, bytes, figure};
+use crate::rich_text::{Line, code, parts};
+use crate::units::{averaged, bytes, figure};
 use crate::{Diagnostic, Diagnostics, Related, Severity, TextRange};
 
 /// The code of these diagnostics.
@@ -149,7 +150,7 @@ fn message(
         bytes(counts.bytes_used),
         if buffer.is_sampled() { " (sampled)" } else { "" },
     );
-    message += &format!("\ncause: {}", cause_text(analysis, buffer, worst, *cause, called));
+    message += &format!("\ncause: {}", cause_text(analysis, buffer, worst, *cause, called).plain_text());
     if let Some(remedy) = remedy {
         message += &format!("\nhelp: {}", remedy_text(analysis, &name, remedy, called));
     }
@@ -228,30 +229,32 @@ fn layout(shape: &ir::Shape) -> String {
     format!("{{{}}}", order.iter().map(usize::to_string).collect::<Vec<_>>().join(","))
 }
 
+/// The op or layout because of which lanes diverge. `called` gives the name of an op of the fusion in the
+/// text.
 pub(crate) fn cause_text(
     analysis: &FusionAnalysis,
     buffer: &BufferTraffic,
     worst: &AccessTraffic,
     cause: Cause,
     called: &dyn Fn(&str) -> String,
-) -> String {
+) -> Line {
     let array = layout(&worst.access.shape);
+    let name = |op| code(called(analysis.fused.name(op)));
     match cause {
         Cause::Layout(_) if matches!(buffer.buffer, Buffer::Result(_)) => {
-            format!("its layout {array} is not the order in which the threads compute it")
+            parts!["its layout ", array, " is not the order in which the threads compute it"]
         }
-        Cause::Layout(op) => format!(
-            "the threads do not follow {} in its layout {}",
-            called(analysis.fused.name(op)),
-            layout(&analysis.fused.op(op).shape)
-        ),
+        Cause::Layout(op) => {
+            let own = layout(&analysis.fused.op(op).shape);
+            parts!["the threads do not follow ", name(op), " in its layout ", own]
+        }
         Cause::Op(op) => {
-            let (the_op, name) = (analysis.fused.op(op), called(analysis.fused.name(op)));
+            let the_op = analysis.fused.op(op);
             let own = layout(&the_op.shape);
             let differs = the_op.operand_shapes.iter().any(|s| layout(s) == array) && own != array;
             match ir::is_elementwise(the_op.opcode) && differs {
-                true => format!("its layout {array}, where {name} has {own}"),
-                false => format!("{} {name}", the_op.opcode.name()),
+                true => parts!["its layout ", array, ", where ", name(op), " has ", own],
+                false => parts![the_op.opcode.name(), " ", name(op)],
             }
         }
     }

@@ -1,8 +1,6 @@
 //! The hover in a kernel's code: the map of the access on a line, the map that a name refers to, and the
 //! instruction from which the line originates.
 
-use std::fmt::Write;
-
 use gpu::Buffer;
 use indexing_map::wrap;
 
@@ -13,12 +11,12 @@ use crate::kernel::fusion::FusionQuery;
 use crate::kernel::hover::{map_text, memory};
 use crate::kernel::launched::LaunchedKernel;
 use crate::locate::FileContext;
-use crate::markdown::{code, fence};
+use crate::rich_text::{RichText, code, parts, strong};
 
 /// The column after which a map is broken.
 const MAP_WIDTH: usize = 72;
 
-/// The hover on a line of the document's body, as Markdown; `column` in bytes.
+/// The hover on a line of the document's body; `column` in bytes.
 pub(crate) fn kernel_document_hover(
     context: &FileContext<'_>,
     query: &FusionQuery,
@@ -26,28 +24,24 @@ pub(crate) fn kernel_document_hover(
     line: usize,
     column: usize,
     config: &HoverConfig,
-) -> Option<String> {
-    let text = document.body.lines().nth(line)?;
-    let mut out = String::new();
-    if let Some(map) = named_map(document, text, column) {
-        out += &map;
-    }
-    if let Some(access) = access(context, query, document, line) {
-        out += &access;
-    }
+) -> Option<RichText> {
+    let mut text = RichText::default();
+    named_map(document, document.body.lines().nth(line)?, column, &mut text);
+    access(context, query, document, line, &mut text);
     if let Some((_, name)) = document.instruction_of(line).and_then(|instruction| instruction.at.clone())
         && let Some(found) = context.semantics().hover(context, name.start, config)
     {
-        if !out.is_empty() {
-            out += "---\n\n";
+        if !text.is_empty() {
+            text.divider();
+            text.space();
         }
-        out += &found.markdown;
+        text.append(found.text);
     }
-    (!out.is_empty()).then_some(out)
+    (!text.is_empty()).then_some(text)
 }
 
 /// The map of `#indexing_map3` on an MLIR line, from its definition above.
-fn named_map(document: &KernelDocument, line: &str, column: usize) -> Option<String> {
+fn named_map(document: &KernelDocument, line: &str, column: usize, text: &mut RichText) -> Option<()> {
     let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let mut names = line.match_indices("#indexing_map").map(|(at, _)| {
         let end = line[at + 1..].find(|c| !is_word(c)).map_or(line.len(), |end| at + 1 + end);
@@ -64,7 +58,8 @@ fn named_map(document: &KernelDocument, line: &str, column: usize) -> Option<Str
         }
         None => wrap(map, MAP_WIDTH),
     };
-    Some(format!("{}\n{}", code(name), fence("", &shown)))
+    text.map(code(name), shown);
+    Some(())
 }
 
 /// The map from the kernel's threads to the argument's elements that the line accesses, and the traffic.
@@ -73,7 +68,8 @@ fn access(
     query: &FusionQuery,
     document: &KernelDocument,
     line: usize,
-) -> Option<String> {
+    text: &mut RichText,
+) -> Option<()> {
     let (_, argument) = *document.accesses.iter().find(|(at, _)| *at == line)?;
     let LaunchedKernel { id, operands, .. } = context.semantics().launched(context, query).ok()?;
     let Some(Ok(analysis)) = context.kernel(id) else { return None };
@@ -83,15 +79,15 @@ fn access(
         codegen::kernel::Role::Result(number) => Buffer::Result(number),
     };
     let buffer = context.kernel_coalescing(id).iter().find(|buffer| buffer.buffer == wanted)?;
-    let mut out = format!("{}\n\n", memory(&operands, analysis, buffer));
-    let name = code(&format!("%{}", buffer_name(&operands, analysis, wanted)));
+    text.paragraph(memory(&operands, analysis, buffer));
+    let name = code(format!("%{}", buffer_name(&operands, analysis, wanted)));
     for access in &buffer.accesses {
         let map = &access.access.elements.map;
         if map.is_mapped() && !map.results().is_empty() {
-            let _ = write!(out, "**thread → {name}**\n{}", fence("", &map_text(map)));
+            text.map(strong(parts!["thread → ", name.clone()]), map_text(map));
         }
     }
-    Some(out)
+    Some(())
 }
 
 #[cfg(test)]
@@ -131,6 +127,7 @@ ENTRY %e {
                     .kernel_document_hover(file, &query, &document, n, column, &config)
                     .expect("nobody cancels")
                     .unwrap_or_default()
+                    .markdown()
             })
             .collect();
         for expect in expect {

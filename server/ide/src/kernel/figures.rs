@@ -5,7 +5,7 @@ use db::KernelId;
 use gpu::{Bound, BufferTraffic, Counts, Estimate};
 
 use crate::locate::FileContext;
-use crate::markdown::bytes;
+use crate::units::bytes;
 
 /// Smaller ratios are rounding of requests at array edges.
 const NOTABLE: f64 = 1.05;

@@ -8,7 +8,7 @@ use syntax::hlo::{ComputationId, InstructionId};
 
 use crate::TextRange;
 use crate::locate::{FileContext, InstructionRef};
-use crate::markdown::code;
+use crate::rich_text::{Line, code, parts};
 
 /// The lines of one function of a kernel, for editors that highlight functions in different colours.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -70,7 +70,7 @@ fn written(block: &Block, computation: ComputationId, graph: &Graph, op: OpId) -
 pub(crate) fn split_hints(
     context: &FileContext<'_>,
     segment: SegmentRef,
-) -> Vec<(InstructionRef, String, String)> {
+) -> Vec<(InstructionRef, String, Line)> {
     let Some((partition, graph)) = partition_of(context, segment) else { return Vec::new() };
     let block = context.block(segment.piece);
     let count = partition.functions.len();
@@ -100,18 +100,14 @@ pub(crate) fn why(reason: &SplitReason) -> Option<String> {
     })
 }
 
-/// Both maps of a split, as Markdown.
-pub(crate) fn explained(reason: &SplitReason) -> String {
+/// The reason for a split, with both maps.
+pub(crate) fn explained(reason: &SplitReason) -> Line {
     match reason {
         SplitReason::SeveralMaps { user, first, second } => {
-            format!(
-                "from the index of fn {}: at {} and at {}",
-                user + 1,
-                code(&results(first)),
-                code(&results(second))
-            )
+            let [first, second] = [first, second].map(|map| code(results(map)));
+            parts![format!("from the index of fn {}: at ", user + 1), first, " and at ", second]
         }
-        other => why(other).unwrap_or_default(),
+        other => why(other).unwrap_or_default().into(),
     }
 }
 
@@ -126,6 +122,7 @@ mod tests {
     use expect_test::{Expect, expect};
 
     use crate::fixture::open;
+    use crate::rich_text::Line;
     use crate::{DomainHints, InlayHintsConfig};
 
     const TEXT: &str = "HloModule m
@@ -170,12 +167,12 @@ ENTRY e {
         let config = InlayHintsConfig { domains: DomainHints::Off, splits: true };
         let hints = analysis.inlay_hints(file, 0..text.len(), &config).expect("nobody cancels");
         let shown: Vec<_> =
-            hints.iter().map(|h| (h.label.as_str(), h.tooltip.as_deref().unwrap_or(""))).collect();
+            hints.iter().map(|h| (h.label.as_str(), h.tooltip.as_ref().map(Line::markdown))).collect();
         assert_eq!(
             shown,
             [(
                 "// fn 2 of 2: also read through (d1, d0)",
-                "from the index of fn 1: at `(d0, d1)` and at `(d1, d0)`"
+                Some("from the index of fn 1: at `(d0, d1)` and at `(d1, d0)`".to_owned())
             )]
         );
     }

@@ -7,7 +7,8 @@ use crate::TextRange;
 use crate::executions::executions;
 use crate::kernel::figures::KernelFigures;
 use crate::locate::{FileContext, InstructionRef};
-use crate::markdown::{code_cell, counted, prose};
+use crate::rich_text::{Column, RichText, code, parts, quoted};
+use crate::units::counted;
 
 /// One instruction that runs as a kernel, with all its executions.
 #[derive(Debug, Clone, PartialEq)]
@@ -143,23 +144,27 @@ fn kind(context: &FileContext<'_>, at: InstructionRef) -> String {
 impl HeaviestKernels {
     /// The list as Markdown, for clients without a list view.
     pub fn markdown(&self) -> String {
-        let mut out = format!("# Heaviest kernels\n\n{}\n\n", self.summary());
-        out += "| kernel | in | kind | runs | µs | share | bound by | bytes per run |\n|---|---|---|--:|--:|--:|---|---|\n";
-        for kernel in &self.kernels {
-            out += &format!(
-                "| {} | {} | {} | {} | {}{:.2} | {:.1} % | {} | {} |\n",
-                code_cell(&format!("%{}", kernel.name)),
-                code_cell(&kernel.computation),
-                prose(&kernel.kind),
-                kernel.executions,
-                if kernel.figures.is_at_least { "at least " } else { "" },
-                kernel.total_us,
-                kernel.share * 100.0,
-                bound(kernel.figures.bound),
-                kernel.figures.traffic(),
-            );
-        }
-        out
+        let column = |title| Column { title, is_number: matches!(title, "runs" | "µs" | "share") };
+        let columns =
+            ["kernel", "in", "kind", "runs", "µs", "share", "bound by", "bytes per run"].map(column);
+        let row = |kernel: &HeavyKernel| {
+            let at_least = if kernel.figures.is_at_least { "at least " } else { "" };
+            vec![
+                parts![code(format!("%{}", kernel.name))],
+                parts![code(&kernel.computation)],
+                parts![quoted(&kernel.kind)],
+                parts![kernel.executions.to_string()],
+                parts![format!("{at_least}{:.2}", kernel.total_us)],
+                parts![format!("{:.1} %", kernel.share * 100.0)],
+                parts![bound(kernel.figures.bound)],
+                parts![kernel.figures.traffic()],
+            ]
+        };
+        let mut text = RichText::default();
+        text.heading("Heaviest kernels");
+        text.paragraph(self.summary());
+        text.table(&columns, self.kernels.iter().map(row).collect());
+        text.markdown()
     }
 
     /// `84.10 µs in 12 launches on h100-sxm; 3 more not listed`

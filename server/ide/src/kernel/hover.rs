@@ -12,7 +12,8 @@ use crate::kernel::functions::explained;
 use crate::kernel::launched::LaunchedKernel;
 use crate::kernel::lens::launched;
 use crate::locate::{FileContext, InstructionRef};
-use crate::markdown::{bytes, code, counted, fence, figure, prose};
+use crate::rich_text::{Line, RichText, code, parts, quoted, strong};
+use crate::units::{bytes, counted, figure};
 
 /// The column after which a map is broken at a comma.
 const MAP_WIDTH: usize = 72;
@@ -24,8 +25,11 @@ pub(crate) fn kernel_hover(context: &FileContext<'_>, at: InstructionRef) -> Ker
     if context.is_of_cpu() {
         let is_fusion = context.block(at.piece).instruction(at.id).opcode == Some(ir::Opcode::Fusion);
         let why = gpu::Elsewhere::CpuBackend.reason();
-        let text = if is_fusion { format!("**no GPU kernel:** {why}\n\n") } else { String::new() };
-        return KernelSections::summary(text);
+        let mut summary = RichText::default();
+        if is_fusion {
+            summary.paragraph(parts![strong("no GPU kernel:"), " ", why]);
+        }
+        return KernelSections::summary(summary);
     }
     if !context.is_launched(at) {
         return KernelSections::default();
@@ -36,15 +40,13 @@ pub(crate) fn kernel_hover(context: &FileContext<'_>, at: InstructionRef) -> Ker
 
 /// For an instruction inside a fused computation: the kernel's accesses that are uncoalesced because of it,
 /// and for a gather those with data-dependent addresses. Empty for other instructions.
-pub(crate) fn caused_in_kernel(context: &FileContext<'_>, at: InstructionRef) -> String {
+pub(crate) fn caused_in_kernel(context: &FileContext<'_>, at: InstructionRef) -> RichText {
+    let mut text = RichText::default();
     let launch = context.caller(at).filter(|&launch| context.is_launched(launch));
-    let Some(kernel) = launch.and_then(|launch| LaunchedKernel::of(context, launch)) else {
-        return String::new();
-    };
-    let Some(Ok(analysis)) = context.kernel(kernel.id) else { return String::new() };
+    let Some(kernel) = launch.and_then(|launch| LaunchedKernel::of(context, launch)) else { return text };
+    let Some(Ok(analysis)) = context.kernel(kernel.id) else { return text };
     let block = context.block(at.piece);
     let is_gather = block.instruction(at.id).opcode == Some(ir::Opcode::Gather);
-    let mut out = String::new();
     for buffer in context.kernel_coalescing(kernel.id).iter().filter(|b| !b.accesses.is_empty()) {
         let cause = uncoalesced_cause(analysis, buffer);
         let is_cause = cause.is_some_and(|cause| {
@@ -52,12 +54,19 @@ pub(crate) fn caused_in_kernel(context: &FileContext<'_>, at: InstructionRef) ->
             analysis.fused.name(op) == block.name(at.id)
         });
         if is_cause || is_gather && buffer.is_judged_at_worst() {
-            let launched = code(&format!("%{}", kernel.name));
-            out +=
-                &format!("- in the kernel of {launched}: {}\n", memory(&kernel.operands, analysis, buffer));
+            let launched = code(format!("%{}", kernel.name));
+            text.item(parts![
+                "in the kernel of ",
+                launched,
+                ": ",
+                memory(&kernel.operands, analysis, buffer)
+            ]);
         }
     }
-    if out.is_empty() { out } else { out + "\n" }
+    if !text.is_empty() {
+        text.space();
+    }
+    text
 }
 
 /// The reason why an array is uncoalesced; `None` if it is coalesced, or its traffic is unknown.
@@ -71,14 +80,14 @@ fn uncoalesced_cause(analysis: &FusionAnalysis, buffer: &BufferTraffic) -> Optio
 #[derive(Debug, Default)]
 pub(crate) struct KernelSections {
     /// One line with the emitter, the launch and the time, then a line per array with its accesses.
-    pub(crate) summary: String,
+    pub(crate) summary: RichText,
     /// Thread maps and functions.
-    pub(crate) details: String,
+    pub(crate) details: RichText,
 }
 
 impl KernelSections {
-    fn summary(summary: String) -> KernelSections {
-        KernelSections { summary, details: String::new() }
+    fn summary(summary: RichText) -> KernelSections {
+        KernelSections { summary, details: RichText::default() }
     }
 }
 
@@ -89,7 +98,10 @@ pub(crate) fn kernel_sections<'a>(context: &FileContext<'a>, kernel: &LaunchedKe
     let analysis = match context.kernel(id) {
         None => return KernelSections::default(),
         Some(Err(reason)) => {
-            return KernelSections::summary(format!("**no kernel on {device}:** {}\n\n", prose(reason)));
+            let title = strong(parts!["no kernel on ", device, ":"]);
+            let mut summary = RichText::default();
+            summary.paragraph(parts![title, " ", quoted(&**reason)]);
+            return KernelSections::summary(summary);
         }
         Some(Ok(analysis)) => analysis,
     };
@@ -97,29 +109,34 @@ pub(crate) fn kernel_sections<'a>(context: &FileContext<'a>, kernel: &LaunchedKe
     let figures = KernelFigures::of(context, id);
     let mut summary = summary(analysis, device, figures.as_ref());
     if buffers.iter().any(|buffer| buffer.unknown.is_some()) {
-        summary += "how it reads and writes memory is not known\n\n";
+        summary.paragraph("how it reads and writes memory is not known");
     }
     if matches!(analysis.emitter, Emitter::Elsewhere(_)) {
         return KernelSections { summary, details: block_level_tiles(context, id, analysis) };
     }
-    let called = |op: &str| code(&format!("%{op}"));
+    let called = |op: &str| format!("%{op}");
     for buffer in buffers.iter().filter(|b| !b.accesses.is_empty()) {
+        let mut item = memory(operands, analysis, buffer);
         let cause = uncoalesced_cause(analysis, buffer)
-            .and_then(|cause| Some(cause_text(analysis, buffer, buffer.worst_access()?, cause, &called)))
-            .map_or_else(String::new, |cause| format!("; cause: {cause}"));
-        summary += &format!("- {}{cause}\n", memory(operands, analysis, buffer));
+            .and_then(|cause| Some(cause_text(analysis, buffer, buffer.worst_access()?, cause, &called)));
+        if let Some(cause) = cause {
+            item.push("; cause: ");
+            item.push(cause);
+        }
+        summary.item(item);
     }
-    summary += "\n";
-    let details = thread_maps(operands, analysis, buffers) + &functions(context, id);
+    summary.space();
+    let mut details = thread_maps(operands, analysis, buffers);
+    details.append(functions(context, id));
     KernelSections { summary, details }
 }
 
 /// The maps from a thread to the elements it writes and reads. Arrays with equal maps share one.
-fn thread_maps(operands: &[String], analysis: &FusionAnalysis, buffers: &[BufferTraffic]) -> String {
+fn thread_maps(operands: &[String], analysis: &FusionAnalysis, buffers: &[BufferTraffic]) -> RichText {
     let outputs = analysis.thread_to_output();
     let several = outputs.len() > 1;
-    let mut maps: Vec<(String, Vec<String>)> = Vec::new();
-    let mut add = |map: &IndexingMap, array: String| {
+    let mut maps: Vec<(String, Vec<Line>)> = Vec::new();
+    let mut add = |map: &IndexingMap, array: Line| {
         let text = map_text(&map.without_unit_variables(0));
         match maps.iter_mut().find(|(known, _)| *known == text) {
             Some((_, arrays)) if arrays.contains(&array) => {}
@@ -127,105 +144,104 @@ fn thread_maps(operands: &[String], analysis: &FusionAnalysis, buffers: &[Buffer
             None => maps.push((text, vec![array])),
         }
     };
-    let mut undecided = String::new();
+    let mut text = RichText::default();
     for (i, map) in outputs.iter().take(LIMIT).enumerate() {
         let what = if several { format!("output {i}") } else { "output".to_owned() };
         match map {
-            Some(map) => add(map, what),
-            None => undecided += &format!("**thread → {what}** is decided in the kernel\n\n"),
+            Some(map) => add(map, what.into()),
+            None => text.paragraph(parts![strong(parts!["thread → ", what]), " is decided in the kernel"]),
         }
     }
     for buffer in buffers.iter().filter(|b| matches!(b.buffer, Buffer::Operand(_))).take(LIMIT) {
         for access in &buffer.accesses {
             let map = &access.access.elements.map;
             if map.is_mapped() && !map.results().is_empty() {
-                add(map, code(&format!("%{}", buffer_name(operands, analysis, buffer.buffer))));
+                add(map, parts![code(format!("%{}", buffer_name(operands, analysis, buffer.buffer)))]);
             }
         }
     }
-    let shown =
-        maps.iter().map(|(text, arrays)| format!("**thread → {}**\n{}", arrays.join(", "), fence("", text)));
-    undecided + &shown.collect::<String>()
+    for (map, arrays) in maps {
+        text.map(strong(parts!["thread → ", Line::joined(arrays, ", ")]), map);
+    }
+    text
 }
 
 /// The functions of a kernel that has several.
-fn functions<'a>(context: &FileContext<'a>, id: KernelId<'a>) -> String {
+fn functions<'a>(context: &FileContext<'a>, id: KernelId<'a>) -> RichText {
+    let mut text = RichText::default();
     let Some(partition) = context.kernel_partition(id).filter(|p| p.functions.len() > 1) else {
-        return String::new();
+        return text;
     };
-    let mut out = format!("**{} functions**\n", partition.functions.len());
+    text.line(strong(format!("{} functions", partition.functions.len())));
     for (i, function) in partition.functions.iter().take(LIMIT).enumerate() {
-        let reason = explained(&function.reason);
-        let reason = if reason.is_empty() { String::new() } else { format!(": {reason}") };
         let count = counted(function.ops.len() as u64, "instruction");
         let entry = if function.is_entry { ", the entry," } else { "" };
-        out += &format!("{}. {}{entry} of {count}{reason}\n", i + 1, code(&function.name));
+        let mut item = parts![code(&function.name), entry, " of ", count];
+        let reason = explained(&function.reason);
+        if !reason.is_empty() {
+            item.push(": ");
+            item.push(reason);
+        }
+        text.numbered_item(i + 1, item);
     }
     let omitted = partition.functions.len().saturating_sub(LIMIT);
     if omitted > 0 {
-        out += &format!("\n{omitted} more\n");
+        text.space();
+        text.line(format!("{omitted} more"));
     }
-    out + "\n"
+    text.space();
+    text
 }
 
 /// `**loop** on h100-sxm · hero %t · grid 24576 × 128 threads · 12.6 MB`, and epilogues.
-fn summary(analysis: &FusionAnalysis, device: &str, figures: Option<&KernelFigures>) -> String {
-    let mut parts = vec![format!("**{}** on {device}", analysis.emitter.name())];
+fn summary(analysis: &FusionAnalysis, device: &str, figures: Option<&KernelFigures>) -> RichText {
+    let called = |op| code(format!("%{}", analysis.fused.name(op)));
+    let mut facts = vec![parts![strong(analysis.emitter.name()), " on ", device]];
     match &analysis.emitter {
         Emitter::Elsewhere(elsewhere) => {
-            parts.push(prose(&elsewhere.reason()));
-            parts.extend(analysis.stated_launch().map(|launch| launched(&launch)));
-            parts.extend(analysis.fused.block_config.as_deref().map(prose));
+            facts.push(quoted(elsewhere.reason()).into());
+            facts.extend(analysis.stated_launch().map(|launch| launched(&launch).into()));
+            facts.extend(analysis.fused.block_config.as_deref().map(|config| quoted(config).into()));
         }
         _ => {
-            parts.push(format!("hero {}", code(&format!("%{}", analysis.fused.name(analysis.hero())))));
-            parts.extend(analysis.launch().map(|launch| launched(&launch)));
+            facts.push(parts!["hero ", called(analysis.hero())]);
+            facts.extend(analysis.launch().map(|launch| launched(&launch).into()));
         }
     }
-    parts.extend(figures.into_iter().flat_map(|figures| [figures.traffic(), figures.time()]));
-    let mut out = format!("{}\n\n", parts.join(" · "));
-    let names = |root: usize, hero: u32| {
-        let root = analysis.fused.roots[root];
-        (root != hero).then(|| {
-            let name = |op| code(&format!("%{}", analysis.fused.name(op)));
-            format!("epilogue: from {} to {}\n\n", name(hero), name(root))
-        })
-    };
+    let figures = figures.into_iter().flat_map(|figures| [figures.traffic(), figures.time()]);
+    let mut text = RichText::default();
+    text.paragraph(Line::facts(facts.into_iter().chain(figures.map(Line::from))));
     let has_epilogue = matches!(
         analysis.emitter,
         Emitter::Transpose(_) | Emitter::PackedTranspose(_) | Emitter::Reduction(_) | Emitter::Concatenate(_)
     );
-    if has_epilogue {
-        out.extend(
-            analysis.heroes.iter().enumerate().take(LIMIT).filter_map(|(root, &hero)| names(root, hero)),
-        );
+    let heroes = analysis.heroes.iter().zip(&analysis.fused.roots).take(LIMIT);
+    for (&hero, &root) in heroes.filter(|(hero, root)| has_epilogue && hero != root) {
+        text.paragraph(parts!["epilogue: from ", called(hero), " to ", called(root)]);
     }
-    out
+    text
 }
 
 /// `reads %p: contiguous, 16 sectors per request (ideal 16), 1.05 MB`
-pub(crate) fn memory(operands: &[String], analysis: &FusionAnalysis, buffer: &BufferTraffic) -> String {
-    memory_of(&code(&format!("%{}", buffer_name(operands, analysis, buffer.buffer))), buffer)
-}
-
-/// Like [`memory`], with the array's name as shown.
-pub(crate) fn memory_of(name: &str, buffer: &BufferTraffic) -> String {
-    let verb = if matches!(buffer.buffer, Buffer::Operand(_)) { "reads" } else { "writes" };
+pub(crate) fn memory(operands: &[String], analysis: &FusionAnalysis, buffer: &BufferTraffic) -> Line {
+    let name = code(format!("%{}", buffer_name(operands, analysis, buffer.buffer)));
+    let verb = if matches!(buffer.buffer, Buffer::Operand(_)) { "reads " } else { "writes " };
     if let Some(reason) = &buffer.unknown {
-        return format!("what it moves of {name} is not known: {reason}");
+        return parts!["what it moves of ", name, " is not known: ", reason.to_string()];
     }
     let Some((best, worst)) = buffer.with_reuse() else {
-        let note = buffer.accesses.iter().find_map(|a| a.access.elements.note.as_deref());
-        return format!(
-            "{verb} {name}: not known where{}",
-            note.map_or_else(String::new, |n| format!(": {}", prose(n)))
-        );
+        let mut line = parts![verb, name, ": not known where"];
+        if let Some(note) = buffer.accesses.iter().find_map(|a| a.access.elements.note.as_deref()) {
+            line.push(": ");
+            line.push(quoted(note));
+        }
+        return line;
     };
     let pattern = buffer.pattern().map_or_else(String::new, |pattern| format!("{pattern}, "));
     let counts = buffer.judged().unwrap_or(best);
     let sectors = sectors(best, worst);
     let mut text = format!(
-        "{verb} {name}: {pattern}{sectors} per request (ideal {}), {} moved{} for {}",
+        ": {pattern}{sectors} per request (ideal {}), {} moved{} for {}",
         figure(counts.ideal_sectors_per_request()),
         bytes(counts.bytes_moved()),
         at_worst(buffer),
@@ -240,7 +256,7 @@ pub(crate) fn memory_of(name: &str, buffer: &BufferTraffic) -> String {
         }
         _ => {}
     }
-    text
+    parts![verb, name, text]
 }
 
 pub(crate) fn map_text(map: &IndexingMap) -> String {
@@ -262,9 +278,10 @@ mod tests {
     fn check(text: &str, expect: Expect) {
         let (analysis, file, offset) = open(text);
         let hover = analysis.hover(file, offset).expect("nobody cancels").expect("a popup");
-        let from = hover.markdown.find("**loop**").or_else(|| hover.markdown.find("**transpose**"));
-        let until = hover.markdown.find("**output →").unwrap_or(hover.markdown.len());
-        expect.assert_eq(&hover.markdown[from.expect("a kernel")..until]);
+        let markdown = hover.markdown();
+        let from = markdown.find("**loop**").or_else(|| markdown.find("**transpose**"));
+        let until = markdown.find("**output →").unwrap_or(markdown.len());
+        expect.assert_eq(&markdown[from.expect("a kernel")..until]);
     }
 
     const TRANSPOSE: &str = "HloModule m
@@ -288,7 +305,7 @@ ENTRY e {
     #[test]
     fn what_is_asked_first_is_above_the_fold() {
         let (analysis, file, offset) = open(TRANSPOSE);
-        let hover = analysis.hover(file, offset).expect("nobody cancels").expect("a popup").markdown;
+        let hover = analysis.hover(file, offset).expect("nobody cancels").expect("a popup").markdown();
         assert!(hover.starts_with("`jit(f)/neg` · "), "{hover}");
         let shown: Vec<&str> = hover.lines().take(FOLD).collect();
         for wanted in ["**transpose** on", "- reads", "- writes", "**output → `%p`**", "**thread → output**"]
@@ -308,7 +325,7 @@ ENTRY e {
             assert!(analysis.coalescing_warnings(file, &config, 9).expect("nobody cancels").shown.is_empty());
             let hover = |at: &str| {
                 let at = text.find(at).expect("it is there") + "ROOT ".len();
-                analysis.hover(file, at).expect("nobody cancels").expect("a popup").markdown
+                analysis.hover(file, at).expect("nobody cancels").expect("a popup").markdown()
             };
             let fusion = hover("ROOT fu");
             let shown = fusion.lines().find(|l| l.starts_with(&format!("- {line}")));

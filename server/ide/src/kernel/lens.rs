@@ -6,7 +6,7 @@ use gpu::{Emitter, Launch};
 
 use crate::kernel::figures::KernelFigures;
 use crate::locate::{FileContext, InstructionRef};
-use crate::markdown::bytes;
+use crate::units::bytes;
 
 /// Characters of a line of lenses: the time, the command and the details, which editors separate by ` | `.
 const LINE: usize = 60;
@@ -199,7 +199,7 @@ ENTRY e {
         let config = crate::CoalescingConfig::default();
         assert!(analysis.coalescing_warnings(file, &config, 9).expect("nobody cancels").shown.is_empty());
         let at = text.find("g = f32").expect("it is there");
-        let hover = analysis.hover(file, at).expect("nobody cancels").expect("a popup").markdown;
+        let hover = analysis.hover(file, at).expect("nobody cancels").expect("a popup").markdown();
         let reason = "**no GPU kernel:** XLA's CPU backend writes this kernel\n";
         assert!(hover.contains(reason) && !hover.contains("**thread"), "{hover}");
         let query = crate::FusionQuery { instruction: "g".to_owned(), computation: None };

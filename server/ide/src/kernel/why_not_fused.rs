@@ -7,85 +7,88 @@ use rustc_hash::FxHashMap;
 use crate::hlo::names::occurrences;
 use crate::locate::{FileContext, InstructionRef};
 use crate::maps::callee_graph;
-use crate::markdown::{code, prose};
+use crate::rich_text::{Line, RichText, code, parts, quoted, strong};
 use crate::semantics::{Role, Symbol};
 
 /// With more consumers the hover says nothing: each one requires analysing a fusion.
 const MAX_CONSUMERS: usize = 32;
 
 /// The section of the hover, in a computation that runs as kernels; empty if XLA does not consider fusing.
-pub(crate) fn why_not_fused(context: &FileContext<'_>, at: InstructionRef) -> String {
-    let Some(computation) = context.computation_id(at) else { return String::new() };
+pub(crate) fn why_not_fused(context: &FileContext<'_>, at: InstructionRef) -> RichText {
+    let mut text = RichText::default();
+    let Some(computation) = context.computation_id(at) else { return text };
     if !context.launches_kernels(SegmentRef { piece: at.piece, computation }) {
-        return String::new();
+        return text;
     }
     let consumers = consumers(context, at);
     if consumers.is_empty() {
-        return String::new();
+        return text;
     }
     if consumers.len() > MAX_CONSUMERS {
-        return format!("**fusion** into {} consumers: too many to look at\n\n", consumers.len());
+        let count = consumers.len();
+        text.paragraph(parts![strong("fusion"), format!(" into {count} consumers: too many to look at")]);
+        return text;
     }
-    let Some((graph, producer)) = surroundings(context, at, &consumers) else { return String::new() };
+    let Some((graph, producer)) = surroundings(context, at, &consumers) else { return text };
     let root = context.block(at.piece).instruction(at.id).is_root.then_some(producer);
     let device = context.db.device();
     let callees = |name: &str| callee_graph(context, at, name);
     match gpu::decide(&graph, root, producer, device, &callees) {
         Some(decision) => section(&graph, &decision, device.name),
-        None => String::new(),
+        None => text,
     }
 }
 
-fn section(graph: &Graph, decision: &Decision, device: &str) -> String {
-    let name = |id: OpId| code(&format!("%{}", graph.names[id as usize]));
-    let mut out = String::new();
-    let mut taking: Vec<String> = Vec::new();
-    let mut accessors: Vec<String> = Vec::new();
+fn section(graph: &Graph, decision: &Decision, device: &str) -> RichText {
+    let name = |id: OpId| code(format!("%{}", graph.names[id as usize]));
+    let mut text = RichText::default();
+    let mut taking = Vec::new();
+    let mut accessors = Vec::new();
     for consumer in &decision.consumers {
         match &consumer.reason {
             Some(_) if is_accessor(graph.ops[consumer.consumer as usize].opcode) => {
                 accessors.push(name(consumer.consumer));
             }
             Some(reason) => {
-                out += &format!("**not fused into {}**: {}", name(consumer.consumer), prose(reason));
+                let title = strong(parts!["not fused into ", name(consumer.consumer)]);
+                let mut line = parts![title, ": ", quoted(&**reason)];
                 // A tuple or a library call is not a kernel that could compute both results.
                 if let Some(why) = &consumer.several_results
                     && !reason.ends_with("not fusible")
                 {
-                    out += &format!("; nor with the results of both: {}", prose(why));
+                    line.push("; nor with the results of both: ");
+                    line.push(quoted(&**why));
                 }
-                out += "\n\n";
+                text.paragraph(line);
             }
             None => taking.push(name(consumer.consumer)),
         }
     }
     if taking.is_empty() && !accessors.is_empty() {
-        return out;
+        return text;
     }
-    let is_refused = !out.is_empty() || !accessors.is_empty();
-    if is_refused && !taking.is_empty() {
-        let kept = match accessors.as_slice() {
-            [] => String::new(),
-            names => format!("{} keeps its value, and ", names.join(", ")),
+    let is_refused = !text.is_empty() || !accessors.is_empty();
+    let is_taken = !taking.is_empty();
+    let taking = Line::joined(taking, ", ");
+    let title = || strong(parts!["fusion into ", taking.clone()]);
+    if is_refused && is_taken {
+        let kept = match accessors.is_empty() {
+            true => Line::default(),
+            false => parts![Line::joined(accessors, ", "), " keeps its value, and "],
         };
-        out += &format!(
-            "not fused into {}: {kept}XLA fuses a producer into all of its consumers or none\n\n",
-            taking.join(", ")
-        );
-        return out;
-    }
-    if let (Some(apart), Some(together)) = (decision.unfused_us, decision.fused_us) {
+        let rule = "XLA fuses a producer into all of its consumers or none";
+        text.paragraph(parts!["not fused into ", taking, ": ", kept, rule]);
+    } else if let (Some(apart), Some(together)) = (decision.unfused_us, decision.fused_us) {
         let verdict = if decision.is_fused() { "XLA fuses it" } else { "slower, so XLA does not" };
-        out += &format!(
-            "**fusion into {}**: {apart:.2} µs apart, {together:.2} µs together on {device}: {verdict}\n\n",
-            taking.join(", ")
-        );
+        let times = format!(": {apart:.2} µs apart, {together:.2} µs together on {device}: {verdict}");
+        text.paragraph(parts![title(), times]);
     } else if decision.ineligible.is_none() {
-        out += &format!("**fusion into {}**: allowed; its time is not modelled\n\n", taking.join(", "));
-    } else if out.is_empty() {
-        out += &format!("**not fused**: {}\n\n", prose(decision.ineligible.as_deref().unwrap_or_default()));
+        text.paragraph(parts![title(), ": allowed; its time is not modelled"]);
+    } else if text.is_empty() {
+        let reason = decision.ineligible.as_deref().unwrap_or_default();
+        text.paragraph(parts![strong("not fused"), ": ", quoted(reason)]);
     }
-    out
+    text
 }
 
 /// Whether an op only names a value, so that it needs no kernel.
@@ -169,7 +172,7 @@ mod tests {
              ENTRY %e {{\n  p = f32[2048,1024] parameter(0)\n  z = f32[] constant(0)\n  i = s32[] parameter(1)\n{lines}\n}}\n"
         );
         let (analysis, file, offset) = open(&module);
-        let hover = analysis.hover(file, offset).expect("nobody cancels").expect("a popup").markdown;
+        let hover = analysis.hover(file, offset).expect("nobody cancels").expect("a popup").markdown();
         let section: String = hover
             .lines()
             .filter(|line| line.contains("fus") && !line.contains("calls="))

@@ -6,10 +6,10 @@ use syntax::Span;
 use crate::TextRange;
 use crate::call_hierarchy::{CallDirection, CallItem};
 use crate::locate::FileContext;
-use crate::markdown::shorten;
 use crate::mlir::context::OpRef;
 use crate::mlir::names::{definitions, occurrences};
 use crate::semantics::{Function, Occurrence, Symbol};
+use crate::units::shorten;
 
 /// The largest number of characters of a function's signature.
 const DETAIL_LIMIT: usize = 120;

@@ -2,7 +2,7 @@
 
 use crate::completion::{Completion, CompletionItem, CompletionKind};
 use crate::locate::FileContext;
-use crate::markdown::shorten;
+use crate::units::shorten;
 
 /// The largest number of names offered.
 const LIMIT: usize = 500;

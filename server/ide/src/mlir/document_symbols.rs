@@ -4,7 +4,7 @@ use mlir::{Form, OpId, Parse};
 use syntax::Span;
 
 use crate::locate::FileContext;
-use crate::markdown::shorten;
+use crate::units::shorten;
 use crate::{DocumentSymbol, SymbolKind, TextRange};
 
 /// Ops nested deeper than this are not listed.

@@ -7,7 +7,6 @@ use syntax::Span;
 use crate::Hover;
 use crate::hover::HoverConfig;
 use crate::locate::FileContext;
-use crate::markdown::{bytes, code, fence, prose, shorten};
 use crate::mlir::context::OpRef;
 use crate::mlir::indexing_map_hover::{describe, indexing_map_hover};
 use crate::mlir::kernels::hover::kernel_hover;
@@ -15,7 +14,9 @@ use crate::mlir::map_text::domain_text;
 use crate::mlir::names::{definitions, name_at, occurrences};
 use crate::mlir::op_maps_hover::op_maps_hover;
 use crate::mlir::source_location::source_location;
+use crate::rich_text::{Line, RichText, code, parts, quoted};
 use crate::semantics::{Name, Symbol};
+use crate::units::{bytes, shorten};
 
 /// The largest number of characters shown of an op's line.
 const LINE_LIMIT: usize = 600;
@@ -29,7 +30,7 @@ pub(crate) fn hover(context: &FileContext<'_>, offset: usize, config: &HoverConf
     if let Some(Name { at: found, symbol }) = name_at(context, offset) {
         let range = context.range(found.piece, found.span);
         let index = index_at(context, found.piece, found.span);
-        let markdown = match &symbol {
+        let text = match &symbol {
             Symbol::Value { piece, value } => Some(of_value(context, *piece, *value, index, config)),
             Symbol::Block { piece, block } => {
                 let read = context.mlir_piece(*piece);
@@ -37,7 +38,7 @@ pub(crate) fn hover(context: &FileContext<'_>, offset: usize, config: &HoverConf
             }
             _ => of_symbol(context, &symbol),
         };
-        return markdown.map(|markdown| Hover { range, markdown });
+        return text.map(|text| Hover { range, text });
     }
     let at = context.op_at(offset)?;
     let op = context.mlir_piece(at.piece).parse.op(at.id);
@@ -45,7 +46,7 @@ pub(crate) fn hover(context: &FileContext<'_>, offset: usize, config: &HoverConf
     // No hover for the op itself inside its regions.
     let span = [op.name, op.head, op.span].into_iter().find(|s| s.contains(local))?;
     (!op.name.is_empty() && (op.first_region.is_none() || op.head.contains(local)))
-        .then(|| Hover { range: context.range(at.piece, span), markdown: of_op(context, at, config) })
+        .then(|| Hover { range: context.range(at.piece, span), text: of_op(context, at, config) })
 }
 
 /// The index in a result pack: `%0#1`.
@@ -63,111 +64,122 @@ fn of_value(
     value: ValueId,
     index: usize,
     config: &HoverConfig,
-) -> String {
+) -> RichText {
     let read = context.mlir_piece(piece);
-    let (parse, text) = (&read.parse, &*read.text);
+    let (parse, source) = (&read.parse, &*read.text);
     let defined = &parse.values[value as usize];
-    let name = defined.name.of(text);
+    let name = defined.name.of(source);
     let ty = context.type_of_value(piece, value, index);
     let shown = match defined.count {
         1 => name.to_owned(),
         _ => format!("{name}#{index}"),
     };
-    let mut markdown = match &ty {
-        Some(ty) => fence("mlir", &format!("{shown} : {}", shorten(ty, LINE_LIMIT))),
-        None => fence("mlir", &shown),
-    };
-    if let Some(ty) = &ty {
-        markdown += &size(ty);
+    let mut text = RichText::default();
+    match &ty {
+        Some(ty) => text.code("mlir", format!("{shown} : {}", shorten(ty, LINE_LIMIT))),
+        None => text.code("mlir", shown),
     }
+    ty.as_deref().and_then(size).into_iter().for_each(|size| fact(size, &mut text));
     let uses = occurrences(context, &Symbol::Value { piece, value }).len().saturating_sub(1);
-    let used = match uses {
-        0 => "not used".to_owned(),
-        1 => "used once".to_owned(),
-        n => format!("used {n} times"),
-    };
     let what = match defined.definition {
-        Definition::Result(_) if defined.count > 1 => format!("one of {} results", defined.count),
-        Definition::Result(_) => "result".to_owned(),
-        Definition::BlockArgument(_) => "argument of a block".to_owned(),
-        Definition::Binder(op) => format!("argument of {}", code(parse.name(op, text))),
+        Definition::Result(_) if defined.count > 1 => format!("one of {} results", defined.count).into(),
+        Definition::Result(_) => Line::from("result"),
+        Definition::BlockArgument(_) => "argument of a block".into(),
+        Definition::Binder(op) => parts!["argument of ", code(parse.name(op, source))],
     };
-    markdown += &format!("\n{what} · {used}\n");
+    fact(Line::facts([what, used(uses).into()]), &mut text);
     if !matches!(defined.definition, Definition::Result(_)) && ty.is_some_and(|ty| ty == "index") {
-        markdown += &range(context, piece, value);
+        range(context, piece, value).into_iter().for_each(|range| fact(quoted(range), &mut text));
     }
     if let Definition::Result(op) | Definition::Binder(op) = defined.definition {
-        markdown += "\n---\n\n";
-        markdown += &fence("mlir", &head(parse, op, text));
+        text.space();
+        text.divider();
+        text.space();
+        text.code("mlir", head(parse, op, source));
     }
     if let Definition::Result(op) = defined.definition {
         let at = OpRef { piece, id: op };
-        markdown += &op_maps_hover(context, at, config);
-        markdown += &footer(context, at);
+        text.append(op_maps_hover(context, at, config));
+        footer(context, at, &mut text);
     }
-    markdown
+    text
+}
+
+/// A line of its own.
+fn fact(line: impl Into<Line>, text: &mut RichText) {
+    text.space();
+    text.line(line);
+}
+
+fn used(times: usize) -> String {
+    match times {
+        0 => "not used".to_owned(),
+        1 => "used once".to_owned(),
+        n => format!("used {n} times"),
+    }
 }
 
 /// The op's source location.
-fn footer(context: &FileContext<'_>, at: OpRef) -> String {
+fn footer(context: &FileContext<'_>, at: OpRef, text: &mut RichText) {
     let footer = source_location(context, at).footer();
-    // Three dashes below a line of text would make it a heading.
-    if footer.is_empty() { footer } else { format!("\n{footer}") }
-}
-
-/// The range of an index that a loop or a function introduces.
-fn range(context: &FileContext<'_>, piece: usize, value: ValueId) -> String {
-    let found = db::with_mlir_source(context.db, context.view.file, piece, |source| {
-        let map = mlir_indexing::index_range(source, value)?;
-        let domain = domain_text(&map);
-        (!domain.is_empty()).then(|| format!("\n{}\n", prose(&domain)))
-    });
-    found.flatten().unwrap_or_default()
-}
-
-/// `1.05 MB · 262144 elements`, for an array with static extents.
-fn size(ty: &str) -> String {
-    let Ok(array) = ArrayType::parse(ty) else { return String::new() };
-    match (array.bytes(), array.elements()) {
-        (Some(size), Some(1)) => format!("\n{} · 1 element\n", bytes(size)),
-        (Some(size), Some(elements)) => format!("\n{} · {elements} elements\n", bytes(size)),
-        (None, Some(elements)) => format!("\n{elements} elements\n"),
-        _ => String::new(),
+    if !footer.is_empty() {
+        // In Markdown, three dashes below a line of text would make it a heading.
+        text.space();
+        text.append(footer);
     }
 }
 
-fn of_op(context: &FileContext<'_>, at: OpRef, config: &HoverConfig) -> String {
+/// The range of an index that a loop or a function introduces.
+fn range(context: &FileContext<'_>, piece: usize, value: ValueId) -> Option<String> {
+    let range = |source: &mlir_ops::Source<'_>| mlir_indexing::index_range(source, value);
+    let map = db::with_mlir_source(context.db, context.view.file, piece, range)??;
+    Some(domain_text(&map)).filter(|domain| !domain.is_empty())
+}
+
+/// `1.05 MB · 262144 elements`, for an array with static extents.
+fn size(ty: &str) -> Option<String> {
+    let array = ArrayType::parse(ty).ok()?;
+    match (array.bytes(), array.elements()) {
+        (Some(size), Some(1)) => Some(format!("{} · 1 element", bytes(size))),
+        (Some(size), Some(elements)) => Some(format!("{} · {elements} elements", bytes(size))),
+        (None, Some(elements)) => Some(format!("{elements} elements")),
+        _ => None,
+    }
+}
+
+fn of_op(context: &FileContext<'_>, at: OpRef, config: &HoverConfig) -> RichText {
     let read = context.mlir_piece(at.piece);
-    let (parse, text) = (&read.parse, &*read.text);
+    let (parse, source) = (&read.parse, &*read.text);
     let op = parse.op(at.id);
-    let mut markdown = fence("mlir", &head(parse, at.id, text));
+    let mut text = RichText::default();
+    text.code("mlir", head(parse, at.id, source));
     for value in op.results.clone().take(RESULT_LIMIT) {
         let defined = &parse.values[value as usize];
         let types = parse.types(&defined.types);
         for (index, &ty) in types.iter().enumerate().take(RESULT_LIMIT) {
-            let Some(ty) = parse.type_text(ty, text) else { continue };
+            let Some(ty) = parse.type_text(ty, source) else { continue };
             let name = match defined.count {
-                1 => defined.name.of(text).to_owned(),
-                _ => format!("{}#{index}", defined.name.of(text)),
+                1 => defined.name.of(source).to_owned(),
+                _ => format!("{}#{index}", defined.name.of(source)),
             };
             let is_written = matches!(types[index], TypeRef::Written(_));
             let size = size(&ty);
             // A written type is already in the line.
-            if !is_written || !size.is_empty() {
-                let size = size.trim();
-                let separator = if size.is_empty() { "" } else { " · " };
-                markdown += &format!("\n{} : {}{separator}{size}\n", code(&name), code(&shorten(&ty, 200)));
+            if !is_written || size.is_some() {
+                let ty = parts![code(name), " : ", code(shorten(&ty, 200))];
+                fact(Line::facts([Some(ty), size.map(Line::from)].into_iter().flatten()), &mut text);
             }
         }
     }
-    if let Some(symbol) = parse.attribute(at.id, "callee", text) {
-        markdown += &format!("\ncalls {}\n", code(symbol));
+    if let Some(symbol) = parse.attribute(at.id, "callee", source) {
+        fact(parts!["calls ", code(symbol)], &mut text);
     }
-    markdown += &op_maps_hover(context, at, config);
-    markdown + &footer(context, at)
+    text.append(op_maps_hover(context, at, config));
+    footer(context, at, &mut text);
+    text
 }
 
-fn of_block(parse: &Parse, block: mlir::BlockId, text: &str) -> String {
+fn of_block(parse: &Parse, block: mlir::BlockId, text: &str) -> RichText {
     let block = &parse.blocks[block as usize];
     let arguments: Vec<_> = block
         .arguments
@@ -178,34 +190,36 @@ fn of_block(parse: &Parse, block: mlir::BlockId, text: &str) -> String {
         })
         .collect();
     let label = block.label.of(text);
-    fence("mlir", &format!("{label}({})", arguments.join(", ")))
+    let mut shown = RichText::default();
+    shown.code("mlir", format!("{label}({})", arguments.join(", ")));
+    shown
 }
 
 /// The definition of the symbol or alias.
-fn of_symbol(context: &FileContext<'_>, symbol: &Symbol) -> Option<String> {
-    let mut markdown = String::new();
-    let mut kernel = String::new();
+fn of_symbol(context: &FileContext<'_>, symbol: &Symbol) -> Option<RichText> {
+    let mut text = RichText::default();
+    let mut kernel = RichText::default();
     for found in definitions(context, symbol).iter().take(RESULT_LIMIT) {
         let read = context.mlir_piece(found.piece);
         let op = read.parse.op_at(found.span.start as usize)?;
-        markdown += &fence("mlir", &head(&read.parse, op, &read.text));
+        text.code("mlir", head(&read.parse, op, &read.text));
         if let Symbol::Alias { .. } = symbol
             && let Some(map) = mlir_ops::alias_value(&read.parse, &read.text, op).and_then(describe)
         {
-            markdown += &format!("\n{map}");
+            text.space();
+            text.append(map);
         }
         if let Symbol::Global { .. } = symbol {
-            kernel += &kernel_hover(context, found);
+            kernel.append(kernel_hover(context, found));
         }
     }
     let uses = occurrences(context, symbol).iter().filter(|o| !o.is_definition()).count();
-    markdown += &format!("\nused {uses} times\n")
-        .replace("used 1 times", "used once")
-        .replace("used 0 times", "not used");
+    fact(used(uses), &mut text);
     if !kernel.is_empty() {
-        markdown += &format!("\n{kernel}");
+        text.space();
+        text.append(kernel);
     }
-    Some(markdown)
+    Some(text)
 }
 
 /// The op up to its regions, with long payloads cut.

@@ -208,7 +208,7 @@ fn random_functions_are_answered_alike_in_pieces() {
         let (host, file) = opened(&text, min_bytes);
         let last =
             host.analysis().hover(file, text.rfind(" = ").expect("an op") - 1).expect("nobody cancels");
-        far += last.map_or(0, |hover| hover.markdown.matches("**→").count());
+        far += last.map_or(0, |hover| hover.markdown().matches("**→").count());
     }
     assert!(far > 10, "{far}");
 }

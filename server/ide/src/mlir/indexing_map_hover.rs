@@ -8,8 +8,8 @@ use mlir_ops::{AffineSet, WrittenMap};
 use syntax::Span;
 
 use crate::locate::FileContext;
-use crate::markdown::{fence, prose};
 use crate::mlir::map_text::map_text;
+use crate::rich_text::{Line, RichText, parts, quoted};
 use crate::{Hover, TextRange};
 
 /// The largest size in bytes of a map that is parsed; longer ones do not fit a hover.
@@ -30,7 +30,7 @@ pub(crate) fn indexing_map_hover(context: &FileContext<'_>, offset: usize) -> Op
     let span = near(&read.text, span, local)?;
     let written = maps_in(&read.text, span).into_iter().find(|span| span.contains(local))?;
     let range: TextRange = context.range(at.piece, written);
-    Some(Hover { range, markdown: describe(written.of(&read.text))? })
+    Some(Hover { range, text: describe(written.of(&read.text))? })
 }
 
 /// The text near the cursor: an op's text may be a payload of megabytes. `None` if no map starts there.
@@ -66,45 +66,54 @@ fn maps_in(text: &str, within: Span) -> Vec<Span> {
 }
 
 /// A map or a set in words; `None` for other attributes.
-pub(crate) fn describe(written: &str) -> Option<String> {
+pub(crate) fn describe(written: &str) -> Option<RichText> {
     let written = written.trim();
     if written.len() > MAX_BYTES {
         return None;
     }
+    let not_read =
+        |what: &str, error: String| RichText::of_line(parts!["This ", what, " is not read: ", quoted(error)]);
     if written.starts_with("affine_set<") {
         return Some(match AffineSet::parse(written) {
             Ok(set) => of_set(&set),
-            Err(error) => format!("This set is not read: {}\n", prose(&error.to_string())),
+            Err(error) => not_read("set", error.to_string()),
         });
     }
     if !written.split_once('<').is_some_and(|(name, _)| WrittenMap::is_name(name.trim_end())) {
         return None;
     }
     Some(match WrittenMap::parse(written) {
-        // An affine map writes symbols in square brackets.
-        Ok(WrittenMap::Affine(map)) => of_map(&map.unbounded()).replace('{', "[").replace('}', "]"),
-        Ok(WrittenMap::Indexing(map)) => of_map(&map),
-        Err(error) => format!("This map is not read: {}\n", prose(&error.to_string())),
+        Ok(WrittenMap::Affine(map)) => of_map(&map.unbounded(), true),
+        Ok(WrittenMap::Indexing(map)) => of_map(&map, false),
+        Err(error) => not_read("map", error.to_string()),
     })
 }
 
-fn of_map(map: &IndexingMap) -> String {
+/// `is_affine` for an affine map, which writes symbols in square brackets.
+fn of_map(map: &IndexingMap, is_affine: bool) -> RichText {
+    let shown = |map: &IndexingMap| match is_affine {
+        true => map_text(map).replace('{', "[").replace('}', "]"),
+        false => map_text(map),
+    };
     let simple = map.clone().simplified(SimplifyMode::Replace);
-    let mut markdown = shown(&simple);
+    let mut text = RichText::default();
+    text.code("", shown(&simple));
     if print_map(&simple, PrintStyle::Floordiv) != print_map(map, PrintStyle::Floordiv) {
-        markdown += "simplified; as it is written:\n";
-        markdown += &shown(map);
+        text.map("simplified; as it is written:", shown(map));
     }
     if simple.is_known_empty() || simple.prove_empty(EMPTINESS_BUDGET) == Some(true) {
-        return markdown + "\nno point is in its domain\n";
+        text.space();
+        text.line("no point is in its domain");
+        return text;
     }
     if !simple.is_mapped() {
-        return markdown;
+        return text;
     }
     let ranges = simple.result_ranges();
     if !ranges.is_empty() && ranges.iter().any(|r| *r != Interval::ALL) {
         let ranges: Vec<_> = ranges.iter().map(|r| interval(*r)).collect();
-        markdown += &format!("\nresults in {}\n", ranges.join(", "));
+        text.space();
+        text.line(format!("results in {}", ranges.join(", ")));
     }
     let name = |e: &Expr| print_expr(e, &simple, PrintStyle::Floordiv);
     let mut said = words(&simple, &name);
@@ -114,7 +123,9 @@ fn of_map(map: &IndexingMap) -> String {
         Injectivity::Not => said.push("not injective".to_owned()),
         Injectivity::Unknown => {}
     }
-    markdown + &format!("\n{}\n", said.join(" · "))
+    text.space();
+    text.line(Line::facts(said));
+    text
 }
 
 fn interval(i: Interval) -> String {
@@ -127,25 +138,26 @@ fn interval(i: Interval) -> String {
 }
 
 /// The points that satisfy its constraints, with a bounding box if there is one.
-fn of_set(set: &AffineSet) -> String {
+fn of_set(set: &AffineSet) -> RichText {
     let map = set.unbounded();
     let simple = map.clone().simplified(SimplifyMode::Replace);
+    let mut text = RichText::default();
     if simple.is_known_empty() || simple.prove_empty(EMPTINESS_BUDGET) == Some(true) {
-        return format!("{}\nno point is in it\n", fence("", "empty"));
+        text.code("", "empty");
+        text.space();
+        text.line("no point is in it");
+        return text;
     }
-    let mut markdown = shown(&simple);
+    text.code("", map_text(&simple));
     let bounded = simple.variables().iter().all(|v| v.bounds.upper != i64::MAX && v.bounds.lower != i64::MIN);
     if bounded
         && simple.box_size() <= 1 << 16
         && let Some(points) = simple.points(1 << 16)
     {
-        markdown += &format!("\n{} points\n", points.count());
+        text.space();
+        text.line(format!("{} points", points.count()));
     }
-    markdown
-}
-
-fn shown(map: &IndexingMap) -> String {
-    fence("", &map_text(map))
+    text
 }
 
 #[cfg(test)]
@@ -157,7 +169,7 @@ mod tests {
     fn check(text: &str, expect: Expect) {
         let (analysis, file, offset) = open_mlir(text);
         let hover = analysis.hover(file, offset).expect("nobody cancels").expect("there is a map");
-        expect.assert_eq(&hover.markdown);
+        expect.assert_eq(&hover.markdown());
     }
 
     #[test]

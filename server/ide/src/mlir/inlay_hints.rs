@@ -11,9 +11,9 @@ use syntax::Span;
 use crate::inlay_hints::{DomainHints, InlayHintsConfig, domain_hint, in_brackets};
 use crate::locate::FileContext;
 use crate::maps::hinted_maps;
-use crate::markdown::shorten;
 use crate::mlir::context::OpRef;
 use crate::mlir::op_maps_hover::own_domain;
+use crate::units::shorten;
 use crate::{InlayHint, TextRange};
 
 /// The largest number of characters of a hint.

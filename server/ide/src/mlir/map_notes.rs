@@ -9,6 +9,7 @@ use mlir_ops::Source;
 use crate::locate::FileContext;
 use crate::mlir::map_text::map_line;
 use crate::mlir::op_maps_hover::{RESULT_LIMIT, title};
+use crate::rich_text::Inline;
 
 /// The maps of results, stores and index values; empty if nothing is read by index.
 pub(crate) fn map_notes(source: &Source<'_>, id: OpId) -> Vec<String> {
@@ -37,8 +38,9 @@ pub(crate) fn map_notes(source: &Source<'_>, id: OpId) -> Vec<String> {
             }
             Some(Ok(MlirMaps::Own(maps))) => {
                 for access in &maps.accesses {
-                    let title = title(&maps.space, &access.operand, access.role, results);
-                    let title = title.replace("**", "").replace('`', "").replace('→', "->");
+                    let operand = Inline::Words(access.operand.clone());
+                    let title = title(&maps.space, operand.into(), access.role, results);
+                    let title = title.plain_text().replace('→', "->");
                     let is_identity = access.map.is_identity() && access.symbols.is_empty();
                     let remark = access.note.as_ref().filter(|_| access.map.is_mapped());
                     let remark = remark.map(|note| format!(" ({note})")).unwrap_or_default();

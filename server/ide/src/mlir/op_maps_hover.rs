@@ -7,20 +7,20 @@ use indexing_map::{IndexingMap, PrintStyle, domain_short, print_map, wrap};
 use mlir_indexing::{Access, OpMaps, Role, Space, SymbolSource};
 use mlir_ops::Source;
 
-use crate::hover::{HoverConfig, MAP_LIMIT, access_blocks, beside_blocks, utilisation_text};
+use crate::hover::{HoverConfig, access_blocks, beside_blocks, concatenated, utilisation_text};
 use crate::inlay_hints::DomainHints;
 use crate::locate::FileContext;
-use crate::markdown::{code, fence, prose};
 use crate::mlir::context::OpRef;
 use crate::mlir::map_text::{domain_text, map_text};
+use crate::rich_text::{Line, RichText, code, parts, quoted, strong};
 
 /// The largest number of results whose maps are shown.
 pub(crate) const RESULT_LIMIT: usize = 8;
 /// The largest number of distant arguments whose maps are shown.
 const FAR_LIMIT: usize = 8;
 
-/// All known reads and writes of an op, as Markdown; may be empty.
-pub(crate) fn op_maps_hover(context: &FileContext<'_>, at: OpRef, config: &HoverConfig) -> String {
+/// All known reads and writes of an op; may be empty.
+pub(crate) fn op_maps_hover(context: &FileContext<'_>, at: OpRef, config: &HoverConfig) -> RichText {
     let read = context.mlir_piece(at.piece);
     let found = db::with_mlir_source(context.db, context.view.file, at.piece, |source| {
         let results = source.result_count(at.id).clamp(1, RESULT_LIMIT);
@@ -41,28 +41,25 @@ pub(crate) fn op_maps_hover(context: &FileContext<'_>, at: OpRef, config: &Hover
                 }
                 // An op without operands needs no explanation.
                 Some(Err(reason)) if read.parse.operands_of(at.id).next().is_some() => {
-                    blocks.push(format!("No map: {}.\n", prose(&reason.to_string())));
+                    blocks.push(RichText::of_line(parts!["No map: ", quoted(reason.to_string()), "."]));
                     break;
                 }
                 _ => {}
             }
         }
-        if blocks.is_empty() {
-            return String::new();
+        let mut text = RichText::default();
+        if !blocks.is_empty() {
+            text.space();
+            text.append(concatenated(blocks));
+            far_blocks(context, at, &mut text);
         }
-        let omitted = blocks.len().saturating_sub(MAP_LIMIT);
-        blocks.truncate(MAP_LIMIT);
-        if omitted > 0 {
-            blocks.push(format!("… and {omitted} more maps.\n\n"));
-        }
-        blocks.push(far_blocks(context, at));
-        format!("\n{}", blocks.concat())
+        text
     });
     found.unwrap_or_default()
 }
 
 /// One block per operand; operands that are read alike share one.
-fn own_blocks(source: &Source<'_>, maps: &OpMaps, results: usize) -> Vec<String> {
+fn own_blocks(source: &Source<'_>, maps: &OpMaps, results: usize) -> Vec<RichText> {
     let mut groups: Vec<(Vec<&str>, &Access)> = Vec::new();
     for access in &maps.accesses {
         let is_like = |other: &Access| {
@@ -76,11 +73,13 @@ fn own_blocks(source: &Source<'_>, maps: &OpMaps, results: usize) -> Vec<String>
         }
     }
     let block = |(names, access): (Vec<&str>, &Access)| {
-        let used = match maps.space {
-            Space::Result(_) => utilisation(source, access).unwrap_or_default(),
-            _ => String::new(),
-        };
-        own_block(&maps.space, &names, access, results) + &used
+        let operands = Line::joined(names.into_iter().map(code), ", ");
+        let mut text = RichText::default();
+        access_block(title(&maps.space, operands, access.role, results), access, &mut text);
+        if let Space::Result(_) = maps.space {
+            utilisation(source, access).into_iter().for_each(|used| text.paragraph(used));
+        }
+        text
     };
     groups.into_iter().map(block).collect()
 }
@@ -95,90 +94,92 @@ fn utilisation(source: &Source<'_>, access: &Access) -> Option<String> {
     utilisation_text(&[OperandIndexing::from(access.map.clone())], &shape)
 }
 
-fn own_block(space: &Space, names: &[&str], access: &Access, results: usize) -> String {
-    let operands = names.iter().map(|n| code(n)).collect::<Vec<_>>().join(", ");
-    format!("{}{}", title(space, &operands, access.role, results), access_text(access))
-}
-
-/// The source and target of a map, as Markdown.
-pub(crate) fn title(space: &Space, operands: &str, role: Role, results: usize) -> String {
+/// The source and target of a map.
+pub(crate) fn title(space: &Space, operands: Line, role: Role, results: usize) -> Line {
+    let to = |from: Line| strong(parts![from, " → ", operands.clone()]);
     match (space, role) {
-        (Space::Loops, Role::Value) => "**points of the loop**".to_owned(),
-        (_, Role::Value) => format!("**{operands} is**"),
-        (Space::Around, Role::Read) => format!("**reads {operands}**"),
-        (Space::Around, Role::Write) => format!("**writes {operands}**"),
-        (Space::Result(n), _) if results > 1 => format!("**output {n} → {operands}**"),
-        (Space::Result(_), _) => format!("**output → {operands}**"),
-        (Space::Loops, Role::Read) => format!("**loops → {operands}**"),
-        (Space::Loops, Role::Write) => format!("**loops → {operands}** written"),
-        (Space::Stored(value), Role::Read) => format!("**{} → {operands}**", code(value)),
-        (Space::Stored(value), Role::Write) => format!("**{} → {operands}** written", code(value)),
-        (Space::Written(buffer), _) => format!("**{} → {operands}**", code(buffer)),
+        (Space::Loops, Role::Value) => strong("points of the loop").into(),
+        (_, Role::Value) => strong(parts![operands, " is"]).into(),
+        (Space::Around, Role::Read) => strong(parts!["reads ", operands]).into(),
+        (Space::Around, Role::Write) => strong(parts!["writes ", operands]).into(),
+        (Space::Result(n), _) if results > 1 => to(format!("output {n}").into()).into(),
+        (Space::Result(_), _) => to("output".into()).into(),
+        (Space::Loops, Role::Read) => to("loops".into()).into(),
+        (Space::Loops, Role::Write) => parts![to("loops".into()), " written"],
+        (Space::Stored(value), Role::Read) => to(code(value).into()).into(),
+        (Space::Stored(value), Role::Write) => parts![to(code(value).into()), " written"],
+        (Space::Written(buffer), _) => to(code(buffer).into()).into(),
     }
 }
 
-fn access_text(access: &Access) -> String {
-    let note = access.note.as_ref().map(|n| format!("{}\n\n", prose(n))).unwrap_or_default();
+/// An access under its title.
+fn access_block(title: Line, access: &Access, text: &mut RichText) {
+    let note = access.note.as_ref().map(|note| quoted(note.to_string()));
     let map = &access.map;
     if map.is_undefined() {
-        return format!(" no map: {note}");
+        return text.paragraph(parts![title, " no map: ", note.unwrap_or_else(|| quoted("not known"))]);
     }
     if map.is_known_empty() {
-        return format!(" nothing is read\n\n{note}");
+        text.paragraph(parts![title, " nothing is read"]);
+        return note.into_iter().for_each(|note| text.paragraph(note));
     }
     if map.results().is_empty() && map.constraints().is_empty() {
-        let note = access.note.as_ref().map(|n| format!(", {}", prose(n))).unwrap_or_default();
-        return format!(" the scalar{note}\n\n");
+        let note = note.map_or_else(Line::default, |note| parts![", ", note]);
+        return text.paragraph(parts![title, " the scalar", note]);
     }
-    let mut text = match map.is_identity() && map.num_dims() > 0 && access.symbols.is_empty() {
-        true => format!(" identity · {}\n\n{note}", prose(&domain_short(map, PrintStyle::Floordiv))),
-        false => format!("\n{}{note}", fence("", &map_text(map))),
-    };
-    text += &symbols(access, map);
+    if map.is_identity() && map.num_dims() > 0 && access.symbols.is_empty() {
+        let domain = quoted(domain_short(map, PrintStyle::Floordiv));
+        text.paragraph(parts![title, " identity · ", domain]);
+    } else {
+        text.map(title, map_text(map));
+    }
+    note.into_iter().for_each(|note| text.paragraph(note));
+    let symbols = symbols(access, map);
+    if !symbols.is_empty() {
+        text.paragraph(Line::facts(symbols));
+    }
     if let Some(address) = &access.address {
         let linear = print_map(&address.map, PrintStyle::Floordiv);
         let linear = linear.split(", domain: ").next().unwrap_or_default();
         let result = linear.split_once(" -> ").map_or(linear, |(_, result)| result);
         let result = result.strip_prefix('(').and_then(|r| r.strip_suffix(')')).unwrap_or(result);
-        let stride = match &address.stride {
-            Some((name, stride)) => format!(" · next {}: {stride:+}", code(name)),
-            None => String::new(),
-        };
-        text += &format!("address {}{stride}\n\n", code(&wrap(result, 72)));
+        let mut line = parts!["address ", code(wrap(result, 72))];
+        if let Some((name, stride)) = &address.stride {
+            line.push(parts![" · next ", code(&**name), format!(": {stride:+}")]);
+        }
+        text.paragraph(line);
     }
-    text
 }
 
 /// The meaning of runtime variables, unless their names show it.
-fn symbols(access: &Access, map: &IndexingMap) -> String {
+fn symbols(access: &Access, map: &IndexingMap) -> Vec<Line> {
     let mut told = Vec::new();
     for symbol in &access.symbols {
         let what = symbol.describe(map);
         let is_plain = matches!(symbol.source, SymbolSource::Value { .. } | SymbolSource::Loop { .. })
             && what.trim_start_matches('%') == &*symbol.name;
         if !is_plain {
-            told.push(format!("{} is {}", code(&symbol.name), code(&what)));
+            told.push(parts![code(&*symbol.name), " is ", code(what)]);
         }
     }
-    if told.is_empty() { String::new() } else { format!("{}\n\n", told.join(" · ")) }
+    told
 }
 
 /// The function arguments from which the results are computed.
-fn far_blocks(context: &FileContext<'_>, at: OpRef) -> String {
-    let mut text = String::new();
+fn far_blocks(context: &FileContext<'_>, at: OpRef, text: &mut RichText) {
     let far = db::mlir_producers(context.db, context.view.file, at.piece, at.id, 0);
     for found in far.accesses.iter().take(FAR_LIMIT) {
-        text += &format!("**→ {}** (through {} ops)", code(&found.access.operand), found.through);
-        text += &access_text(&found.access);
+        let title = strong(parts!["→ ", code(&found.access.operand)]);
+        let title = parts![title, format!(" (through {} ops)", found.through)];
+        access_block(title, &found.access, text);
     }
     let omitted = far.accesses.len().saturating_sub(FAR_LIMIT);
     if omitted > 0 {
-        text += &format!("… and {omitted} more arguments.\n\n");
+        text.paragraph(format!("… and {omitted} more arguments."));
     }
     if far.is_cut {
-        text += "The way back to the arguments is long: not all of it was followed.\n\n";
+        text.paragraph("The way back to the arguments is long: not all of it was followed.");
     }
-    text
 }
 
 /// The domain of an op's own maps, for a hint: of the most informative access. A box without symbols and

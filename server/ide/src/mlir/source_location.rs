@@ -88,7 +88,7 @@ func.func @f(%a: f32 loc(\"x\")) {
 
     fn hover(offset: usize) -> String {
         let (analysis, file, _) = open_mlir(TEXT);
-        let hover = analysis.hover(file, offset).expect("nobody cancels").expect("an op").markdown;
+        let hover = analysis.hover(file, offset).expect("nobody cancels").expect("an op").markdown();
         hover.lines().last().unwrap_or_default().to_owned()
     }
 

@@ -93,8 +93,8 @@ fn maps_of_stablehlo_are_the_same_in_pieces() {
         let file = host.open("a.mlir", Language::Mlir, GIANT);
         let analysis = host.analysis();
         let ops = GIANT.match_indices("= stablehlo.").map(|(at, _)| at + "= stable".len());
-        let hovers =
-            ops.map(|at| analysis.hover(file, at).expect("nobody cancels").expect("there is an op").markdown);
+        let hovers = ops
+            .map(|at| analysis.hover(file, at).expect("nobody cancels").expect("there is an op").markdown());
         let hovers: Vec<_> = hovers.collect();
         let config = InlayHintsConfig { domains: DomainHints::All, splits: true };
         (hovers, analysis.inlay_hints(file, 0..GIANT.len(), &config).expect("nobody cancels"))

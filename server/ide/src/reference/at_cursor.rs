@@ -5,13 +5,14 @@ use syntax::Span;
 
 use super::{attribute, element_type, layout, opcode};
 use crate::locate::{FileContext, InstructionRef};
+use crate::rich_text::RichText;
 use crate::scope::read_shape;
 
-/// The documentation of a keyword, as Markdown.
+/// The documentation of a keyword.
 pub(crate) enum Explained {
     /// The hover adds a description of the instruction.
-    Opcode(Span, String),
-    Other(Span, String),
+    Opcode(Span, RichText),
+    Other(Span, RichText),
 }
 
 /// The opcode, attribute name, element type or layout at byte `local` of a piece; `at` is the instruction
@@ -31,7 +32,7 @@ pub(crate) fn at_cursor(
     for attribute_at in block.parse.attributes_of(instruction) {
         if attribute_at.key_span.contains(local) {
             let row = attribute(attribute_at.key?)?;
-            return Some(Explained::Other(attribute_at.key_span, row.markdown()));
+            return Some(Explained::Other(attribute_at.key_span, row.text()));
         }
     }
     if instruction.shape_span.contains(local) {
@@ -77,7 +78,8 @@ mod tests {
         let (analysis, file, offset) = open(&text);
         let rope = analysis.rope(file).to_string();
         let hover = analysis.hover(file, offset).expect("nobody cancels").expect("there is something");
-        let first = hover.markdown.lines().next().unwrap_or_default();
+        let markdown = hover.markdown();
+        let first = markdown.lines().next().unwrap_or_default();
         assert_eq!(format!("{} | {first}", &rope[hover.range]), expect, "for {line}");
     }
 
@@ -122,7 +124,7 @@ mod tests {
             "tiles",
             "`S(5)`: memory space (the host",
         ] {
-            assert!(hover.markdown.contains(part), "{part} is missing in {}", hover.markdown);
+            assert!(hover.markdown().contains(part), "{part} is missing in {}", hover.markdown());
         }
     }
 }

@@ -2,32 +2,35 @@
 
 use ir::{ArrayShape, ElementTypeExt};
 
-use crate::markdown::code;
+use crate::rich_text::{Line, RichText, code, page_link, parts};
 
 /// The order of the dimensions in memory with their strides, then tiles, packing and memory space, if any.
-pub(crate) fn layout(array: &ArrayShape) -> Option<String> {
+pub(crate) fn layout(array: &ArrayShape) -> Option<RichText> {
     let layout = array.layout.as_ref()?;
-    let mut out = format!("{}: layout, fastest dimension first\n\n", code(&layout.to_string()));
+    let mut text = RichText::default();
+    text.paragraph(parts![code(layout.to_string()), ": layout, fastest dimension first"]);
     let order = array.minor_to_major();
     let mut stride: Option<i64> = Some(1);
-    let mut lines = Vec::new();
     for (i, &dim) in order.iter().enumerate() {
         let step = stride.map_or_else(|| "?".to_owned(), |s| s.to_string());
         let note = if i == 0 { " (neighbours in memory)" } else { "" };
-        lines.push(format!("- dimension {dim}, size {}: stride {step}{note}", array.dims[dim]));
+        text.item(format!("dimension {dim}, size {}: stride {step}{note}", array.dims[dim]));
         stride = stride.and_then(|s| s.checked_mul(array.dims[dim]));
     }
-    if !lines.is_empty() {
-        out += &format!("{}\n\nStrides in elements.\n\n", lines.join("\n"));
+    if !order.is_empty() {
+        text.space();
+        text.paragraph("Strides in elements.");
     }
     if !layout.tiles.is_empty() {
-        out += "`T(…)`: elements lie in tiles of this size over the minor dimensions, each tile in one piece and padded \
-                at the edges; a second tile cuts the first. Strides hold between tiles only.\n\n";
+        text.paragraph(Line::documentation(
+            "`T(…)`: elements lie in tiles of this size over the minor dimensions, each tile in one piece and padded \
+             at the edges; a second tile cuts the first. Strides hold between tiles only.",
+        ));
     }
     if layout.element_bits > 0 {
         let natural = array.element.bits().unwrap_or_default();
-        out +=
-            &format!("`E({})`: bits per element in memory; the type has {natural}.\n\n", layout.element_bits);
+        let bits = code(format!("E({})", layout.element_bits));
+        text.paragraph(parts![bits, format!(": bits per element in memory; the type has {natural}.")]);
     }
     if layout.memory_space != 0 {
         let known = match layout.memory_space {
@@ -35,8 +38,8 @@ pub(crate) fn layout(array: &ArrayShape) -> Option<String> {
             5 => " (the host's memory)",
             _ => "",
         };
-        out += &format!("`S({})`: memory space{known}.\n\n", layout.memory_space);
+        text.paragraph(parts![code(format!("S({})", layout.memory_space)), ": memory space", known, "."]);
     }
-    out += "[reference](https://openxla.org/xla/tiled_layout)\n";
-    Some(out)
+    text.line(page_link("reference", "https://openxla.org/xla/tiled_layout"));
+    Some(text)
 }

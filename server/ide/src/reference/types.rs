@@ -3,7 +3,7 @@
 use ir::{ElementType, ElementTypeExt};
 
 use super::TypeReference;
-use crate::markdown::code;
+use crate::rich_text::{Line, RichText, code, page_link, parts};
 
 const fn row(element: ElementType, summary: &'static str) -> TypeReference {
     TypeReference { element, summary }
@@ -64,19 +64,23 @@ pub(super) const ROWS: &[TypeReference] = &[
     row(ElementType::Opaque, "a value that only its maker understands"),
 ];
 
-pub(super) fn markdown(row: &TypeReference) -> String {
-    let width = match row.element.bits() {
-        Some(1) => "1 bit, ".to_owned(),
-        Some(bits) => format!("{bits} bits, "),
-        None => String::new(),
-    };
+/// `32 bits, IEEE single: …`
+pub(super) fn summary(row: &TypeReference) -> String {
+    match row.element.bits() {
+        Some(1) => format!("1 bit, {}", row.summary),
+        Some(bits) => format!("{bits} bits, {}", row.summary),
+        None => row.summary.to_owned(),
+    }
+}
+
+pub(super) fn reference(row: &TypeReference) -> RichText {
     let packing = match row.element.bits() {
         Some(bits) if bits < 8 => "Takes a byte in memory unless the layout says `E(bits)`. ",
         _ => "",
     };
-    format!(
-        "{}: {width}{}\n\n{packing}[reference](https://openxla.org/xla/shapes)\n",
-        code(row.element.name()),
-        row.summary
-    )
+    let mut text = RichText::default();
+    text.paragraph(parts![code(row.element.name()), ": ", summary(row)]);
+    let link = page_link("reference", "https://openxla.org/xla/shapes");
+    text.line(parts![Line::documentation(packing), link]);
+    text
 }

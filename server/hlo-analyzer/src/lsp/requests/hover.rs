@@ -1,6 +1,6 @@
 //! The hover on an instruction, an op or a line of a kernel.
 
-use ide::{HoverConfig, TextRange};
+use ide::{HoverConfig, RichText, TextRange};
 use text::position::PositionEncoding;
 use tower_lsp::lsp_types::{
     self, HoverContents, HoverParams, MarkupContent, MarkupKind, TextDocumentPositionParams,
@@ -15,8 +15,8 @@ impl Request for Hover {
     const METHOD: &'static str = "textDocument/hover";
     const WHEN_EDITED: WhenEdited = WhenEdited::Retry(8);
     type Params = HoverParams;
-    /// Markdown, and the range in the document unless it is a kernel's.
-    type Found = Option<(String, Option<TextRange>)>;
+    /// The text, and the range in the document unless it is a kernel's.
+    type Found = Option<(RichText, Option<TextRange>)>;
     type Response = Option<lsp_types::Hover>;
 
     fn subject(params: &HoverParams) -> Subject {
@@ -29,7 +29,7 @@ impl Request for Hover {
         let TextDocumentPositionParams { text_document, position } = &params.text_document_position_params;
         let Ok(tab) = KernelTab::try_from(text_document.uri.clone()) else {
             let hover = analysis.hover_with(view.file, view.span.start, &config)?;
-            return Ok(hover.map(|hover| (hover.markdown, Some(hover.range))));
+            return Ok(hover.map(|hover| (hover.text, Some(hover.range))));
         };
         let rendered = snapshot.render(&tab)?;
         let Some(line) = (position.line as usize).checked_sub(rendered.first) else { return Ok(None) };
@@ -37,15 +37,14 @@ impl Request for Hover {
         let text = document.body.lines().nth(line).unwrap_or_default();
         let column = byte_column(text, position.character, view.encoding());
         let hover = analysis.kernel_document_hover(view.file, &query, document, line, column, &config)?;
-        Ok(hover.map(|markdown| (markdown, None)))
+        Ok(hover.map(|text| (text, None)))
     }
 
     fn respond(view: &View, _: HoverParams, found: Self::Found) -> Result<Self::Response> {
-        let Some((markdown, range)) = found else { return Ok(None) };
-        let (kind, value) = match view.session.client.markdown_hover {
-            true => (MarkupKind::Markdown, markdown),
-            false => (MarkupKind::PlainText, ide::plain_text(&markdown, "")),
-        };
+        let Some((text, range)) = found else { return Ok(None) };
+        let has_markdown = view.session.client.markdown_hover;
+        let kind = if has_markdown { MarkupKind::Markdown } else { MarkupKind::PlainText };
+        let value = text.for_client(has_markdown);
         let contents = HoverContents::Markup(MarkupContent { kind, value });
         Ok(Some(lsp_types::Hover { contents, range: range.map(|range| view.range(range)) }))
     }

@@ -44,13 +44,13 @@ impl View {
                     ]),
                     false => ParameterLabel::Simple(text),
                 },
-                documentation: documentation(parameter.documentation, markdown),
+                documentation: documentation(parameter.documentation.for_client(markdown), markdown),
             }
         });
         let parameters = parameters.collect();
         let active = help.active.and_then(|n| u32::try_from(n).ok());
         let signature = SignatureInformation {
-            documentation: documentation(help.documentation, markdown),
+            documentation: documentation(help.documentation.for_client(markdown), markdown),
             parameters: Some(parameters),
             active_parameter: active,
             label: help.label,

@@ -5,7 +5,7 @@ use crate::fixture::open_mlir;
 fn check(text: &str, expect: Expect) {
     let (analysis, file, offset) = open_mlir(text);
     let hover = analysis.hover(file, offset).expect("nobody cancels");
-    expect.assert_eq(&hover.map_or("nothing\n".to_owned(), |h| h.markdown));
+    expect.assert_eq(&hover.map_or("nothing\n".to_owned(), |h| h.markdown()));
 }
 
 #[test]

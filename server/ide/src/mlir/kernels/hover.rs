@@ -4,42 +4,39 @@ use crate::kernel::fusion::{FusionError, FusionQuery};
 use crate::kernel::hover::kernel_sections;
 use crate::kernel::launched::LaunchedKernel;
 use crate::locate::FileContext;
-use crate::markdown::{code, prose};
 use crate::mlir::kernels::functions::{Converted, FunctionRef, argument_names, functions, may_be_kernel};
 use crate::mlir::kernels::named::{named, not_found};
 use crate::mlir::kernels::shown_kernel;
 use crate::mlir::kernels::unfused::{Unfused, unfused};
+use crate::rich_text::{RichText, code, parts, quoted, strong};
 use crate::semantics::Occurrence;
 
 /// The kernel of the function defined here; empty if it has none.
-pub(crate) fn kernel_hover(context: &FileContext<'_>, definition: &Occurrence) -> String {
+pub(crate) fn kernel_hover(context: &FileContext<'_>, definition: &Occurrence) -> RichText {
     let defines = |f: &FunctionRef| {
         let parse = &context.mlir_piece(f.piece).parse;
         let mut symbols = parse.symbols.iter();
         symbols.any(|s| s.op == f.op && s.is_definition && s.span == definition.span)
     };
     let mut here = functions(context, definition.piece).into_iter();
-    let Some(function) = here.find(defines).filter(|f| may_be_kernel(context, *f)) else {
-        return String::new();
-    };
-    match Converted::of(context, function) {
-        Some(converted) => {
-            let apart = unfused(context, function, &converted);
-            if !apart.is_empty() {
-                let of = |u: &Unfused| format!("- {} is not fused: {}\n", code(&u.op), prose(&u.reason));
-                let device = context.db.device().name;
-                return format!(
-                    "**several kernels** on {device}\n\n{}",
-                    apart.iter().map(of).collect::<String>()
-                );
-            }
-            let (name, operands) = (converted.name.to_owned(), argument_names(context, function));
-            let kernel = LaunchedKernel { id: converted.kernel_id(&name), name, operands };
-            let sections = kernel_sections(context, &kernel);
-            sections.summary + &sections.details
+    let function = here.find(defines).filter(|f| may_be_kernel(context, *f));
+    let converted = function.and_then(|function| Some((function, Converted::of(context, function)?)));
+    let mut text = RichText::default();
+    let Some((function, converted)) = converted else { return text };
+    let apart = unfused(context, function, &converted);
+    if !apart.is_empty() {
+        text.paragraph(parts![strong("several kernels"), " on ", context.db.device().name]);
+        for Unfused { op, reason, .. } in &apart {
+            text.item(parts![code(op), " is not fused: ", quoted(reason)]);
         }
-        None => String::new(),
+        return text;
     }
+    let (name, operands) = (converted.name.to_owned(), argument_names(context, function));
+    let kernel = LaunchedKernel { id: converted.kernel_id(&name), name, operands };
+    let sections = kernel_sections(context, &kernel);
+    text.append(sections.summary);
+    text.append(sections.details);
+    text
 }
 
 /// The kernel selected by a query, with the operands' names in the text.
@@ -112,6 +109,7 @@ mod tests {
                         .kernel_document_hover(file, &query, &document, line, 0, &config)
                         .expect("nobody cancels")
                 })
+                .map(|popup| popup.markdown())
                 .collect();
             for name in ["reads `%x`", "reads `%y`"] {
                 assert!(

@@ -121,7 +121,7 @@ func.func @one(%x: tensor<1024x4096xf32>) -> tensor<1024xf32> {
             .collect();
         assert_eq!(titles[0], "several kernels: %sum is not fused into what reads it");
         assert!(titles[1].starts_with("reduction-row · "), "{titles:?}");
-        let hover = analysis.hover(file, offset).expect("nobody cancels").expect("a popup").markdown;
+        let hover = analysis.hover(file, offset).expect("nobody cancels").expect("a popup").markdown();
         assert!(hover.contains("**several kernels** on h100-sxm\n\n- `%sum` is not fused: "), "{hover}");
         let shown = analysis.shown_kernel(file, offset).expect("nobody cancels").expect("a kernel");
         let query = crate::FusionQuery { instruction: shown.instruction, computation: None };

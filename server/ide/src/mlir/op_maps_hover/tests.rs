@@ -6,8 +6,9 @@ use crate::fixture::open_mlir;
 fn check(text: &str, expect: Expect) {
     let (analysis, file, offset) = open_mlir(text);
     let hover = analysis.hover(file, offset).expect("nobody cancels").expect("there is an op");
-    let at = hover.markdown.find("\n**").unwrap_or(hover.markdown.len());
-    expect.assert_eq(hover.markdown[at..].trim_start());
+    let markdown = hover.markdown();
+    let at = markdown.find("\n**").unwrap_or(markdown.len());
+    expect.assert_eq(markdown[at..].trim_start());
 }
 
 #[test]
@@ -194,7 +195,8 @@ fn check_line(line: &str, expect: Expect) {
     );
     let (analysis, file, offset) = open_mlir(&text);
     let hover = analysis.hover(file, offset).expect("nobody cancels").expect("there is an op");
-    let maps = hover.markdown.split("**output").skip(1).map(|block| format!("output{}\n", block.trim_end()));
+    let markdown = hover.markdown();
+    let maps = markdown.split("**output").skip(1).map(|block| format!("output{}\n", block.trim_end()));
     expect.assert_eq(&maps.collect::<String>());
 }
 
@@ -264,7 +266,8 @@ fn variables_of_loops_have_ranges() {
         "func.func @f(%n: index) {\n  affine.for %i = 2 to 10 step 3 {\n    x.y $0%i : index\n  }\n}\n",
     );
     let hover = analysis.hover(file, offset).expect("nobody cancels").expect("there is a value");
-    let ranges: Vec<_> = hover.markdown.lines().filter(|l| l.contains('≤')).collect();
+    let markdown = hover.markdown();
+    let ranges: Vec<_> = markdown.lines().filter(|l| l.contains('≤')).collect();
     assert_eq!(ranges, ["2 ≤ i ≤ 9, (i + 1) mod 3 = 0"]);
 }
 
@@ -310,7 +313,7 @@ fn masks_of_stores_are_read() {
         "func.func @f(%m: memref<16xf32>, %i: index, %k: vector<4xi1>, %v: vector<4xf32>) {\n  vector.maskedstore$0 %m[%i], %k, %v : memref<16xf32>, vector<4xi1>, vector<4xf32>\n  return\n}\n",
     );
     let hover = analysis.hover(file, offset).expect("nobody cancels").expect("there is an op");
-    let text = hover.markdown;
+    let text = hover.markdown();
     assert!(text.contains("**`%v` → `%m`** written") && text.contains("**`%v` → `%k`**"), "{text}");
     assert!(!text.contains("`%k`** written"), "{text}");
 }
