@@ -148,7 +148,7 @@ impl Check<'_, '_> {
             Some(TokenKind::Word) if text.word(0) == "affine_set" => text.behind(1),
             _ => return,
         };
-        let start = text.source.parse.op(text.id).span.start;
+        let start = text.start();
         let Ok(set) = AffineSet::parse(&text.source.resolved(text.text_of(0..behind), start)) else { return };
         let mut end = behind;
         let mut list = |open: TokenKind| {
@@ -241,11 +241,9 @@ impl Check<'_, '_> {
             let (maps, count) = (maps.len(), operands.len());
             return self.push("map-arity", format!("{maps} indexing maps for {count} operands"));
         }
-        let start = text.source.parse.op(text.id).span.start;
-        let kinds = text.attribute("iterator_types").and_then(|list| {
-            let list = text.source.resolved(list, start).into_owned();
-            Some(split(list.trim().strip_prefix('[')?.strip_suffix(']')?).len())
-        });
+        let kinds = text
+            .resolved("iterator_types")
+            .and_then(|list| Some(split(list.trim().strip_prefix('[')?.strip_suffix(']')?).len()));
         let loops = kinds.or_else(|| maps.first().map(|m| m.dims.len())).unwrap_or(0);
         for (nth, (map, operand)) in maps.iter().zip(&operands).enumerate() {
             if map.dims.len() != loops {

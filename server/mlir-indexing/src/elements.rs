@@ -91,9 +91,8 @@ pub(crate) fn subscripts(
     }
     let operands: Vec<_> = text.operands().into_iter().skip(fixed).collect();
     let values: Vec<Expr> = operands.iter().map(|o| builder.index_value(o)).collect();
-    let Some(map) = text.attribute("map") else { return Ok(values) };
-    let at = text.source.parse.op(text.id).span.start;
-    let map = mlir_ops::AffineMap::parse(&text.source.resolved(map, at))?;
+    let Some(map) = text.resolved("map") else { return Ok(values) };
+    let map = mlir_ops::AffineMap::parse(&map)?;
     let dims = map.dims.len().min(values.len());
     map.apply(&values[..dims], &values[dims..]).ok_or(NoMap::OtherArguments)
 }

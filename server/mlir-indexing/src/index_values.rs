@@ -1,8 +1,8 @@
 //! Values of indices, in terms of constants, enclosing loops and runtime values.
 
 use indexing_map::{Expr, Interval};
-use mlir::{Definition, OpId, TokenKind};
-use mlir_ops::{MapUse, Mixed, NoMap, OpText, Operand, map_use};
+use mlir::{Definition, OpId};
+use mlir_ops::{MapUse, Mixed, NoMap, OpText, Operand, constant_integer, map_use};
 
 use crate::access::SymbolSource;
 use crate::map_builder::{MapBuilder, SYMBOLS, result_operand};
@@ -92,7 +92,7 @@ impl MapBuilder<'_> {
         let source = self.source;
         let name = source.parse.name(op, source.text);
         if name.ends_with("constant") {
-            return constant(source.parse, source.text, op).map(Expr::Const);
+            return constant_integer(source.parse, source.text, op).map(Expr::Const);
         }
         let (dialect, short) = name.split_once('.')?;
         if !matches!(
@@ -292,33 +292,4 @@ impl MapBuilder<'_> {
             .apply(&dims, &symbols)
             .ok_or(NoMap::Arguments { takes: found.map.arity(), given: (dims.len(), symbols.len()) })
     }
-}
-
-/// The integer of a constant op: `arith.constant 4 : index`.
-pub(crate) fn constant(parse: &mlir::Parse, text: &str, op: OpId) -> Option<i64> {
-    if let Some(value) = parse.attribute(op, "value", text) {
-        return mlir::integer(value);
-    }
-    let found = parse.op(op);
-    let span = found.head;
-    let from = (found.name.end as usize).min(span.end as usize);
-    // The number is close to the op's name; a longer text is a payload.
-    let to = (span.end as usize).min(from + 64);
-    let to = (from..=to).rev().find(|&at| text.is_char_boundary(at))?;
-    // The usual form.
-    let written = text[from..to].trim_start_matches(' ');
-    if let Some((number, behind)) = crate::plain::number(written)
-        && behind.trim_start_matches(' ').strip_prefix(':').is_some_and(|behind| !behind.starts_with(':'))
-    {
-        return Some(number);
-    }
-    let (tokens, _) = mlir::tokens(text, from, to, false);
-    let mut tokens = tokens.iter().peekable();
-    let minus = tokens.next_if(|t| t.span.of(text) == "-").is_some();
-    let number = tokens.next().filter(|t| t.kind == TokenKind::Number)?.span.of(text);
-    if tokens.next().is_some_and(|t| t.kind != TokenKind::Colon) {
-        return None;
-    }
-    let number: i64 = number.parse().ok()?;
-    Some(if minus { -number } else { number })
 }

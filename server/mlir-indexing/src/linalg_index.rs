@@ -48,8 +48,7 @@ impl MapBuilder<'_> {
 /// The enclosing structured op, and the number of the loop.
 fn counted(source: &Source<'_>, text: &OpText<'_>) -> Option<(OpId, usize)> {
     let written = (text.kind(0) == Some(TokenKind::Number)).then(|| text.word(0).parse().ok()).flatten();
-    let dim: usize =
-        written.or_else(|| usize::try_from(text.attribute("dim").and_then(mlir::integer)?).ok())?;
+    let dim: usize = written.or_else(|| text.index("dim"))?;
     let around = std::iter::successors(source.parse.parent(text.id), |&id| source.parse.parent(id));
     let mut around = around.take(MAX_DEPTH);
     let op = around.find(|&id| source.parse.name(id, source.text).starts_with("linalg."))?;

@@ -144,7 +144,7 @@ fn is_elementwise(op: &str) -> bool {
 
 /// `indexing_maps = [#map, affine_map<…>]`, of the op or of the trait that it names.
 pub(crate) fn written_maps(text: &OpText<'_>) -> Option<Result<Vec<AffineMap>, NoAffineText>> {
-    let at = text.source.parse.op(text.id).span.start;
+    let at = text.start();
     let named = |name: &str| -> Option<String> {
         match text.attribute(name) {
             Some(value) => Some(text.source.resolved(value, at).into_owned()),
@@ -209,7 +209,7 @@ fn usual_maps(
             let along = text
                 .behind_word("dimension")
                 .and_then(|list| text.text_of(list).trim().parse::<usize>().ok())
-                .or_else(|| text.attribute("dimension").and_then(mlir::integer).map(|d| d as usize))
+                .or_else(|| text.index("dimension"))
                 .filter(|&d| d < out)
                 .ok_or(NoMap::NotRead("its dimension"))?;
             let mut all = AffineMap::identity(out + 1);

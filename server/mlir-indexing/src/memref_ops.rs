@@ -3,7 +3,7 @@
 //! Source: mlir.llvm.org/docs/Dialects/MemRef.
 
 use indexing_map::{Expr, Interval};
-use mlir_ops::{AffineMap, Mixed, NoMap, OpText};
+use mlir_ops::{AffineMap, Mixed, NoMap, OpText, SliceLists};
 
 use crate::access::{OpMaps, Role, Space};
 use crate::elements;
@@ -34,11 +34,8 @@ pub(crate) fn maps(text: &OpText<'_>, op: &str) -> Option<Result<OpMaps, NoMap>>
 
 /// `%m (i, j) -> (j, i) : A to B`
 fn transpose(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
-    let map = match text.attribute("permutation") {
-        Some(written) => {
-            let at = text.source.parse.op(text.id).span.start;
-            AffineMap::parse(&text.source.resolved(written, at))
-        }
+    let map = match text.resolved("permutation") {
+        Some(written) => AffineMap::parse(&written),
         None => {
             let missing = || NoMap::NotRead("its permutation");
             let open = text.top().find(|&at| text.word(at) == "(").ok_or_else(missing)?;
@@ -58,7 +55,7 @@ fn reinterpret(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
     let source = text.operand(0)?;
     let result = text.result_array(0)?;
     let lists = match text.is_generic() {
-        true => text.generic_mixed(1, &["static_offsets", "static_sizes", "static_strides"]),
+        true => text.generic_mixed(1, &SliceLists::ATTRIBUTES),
         false => {
             let behind = |word: &str| {
                 let at = text.top().find(|&at| text.word(at) == word)?;

@@ -7,10 +7,9 @@ use std::cell::RefCell;
 
 use indexing_map::Interval;
 use mlir::{Definition, Form, OpId, Use, ValueId};
-use mlir_ops::Source;
+use mlir_ops::{Source, constant_integer, leading_number};
 use rustc_hash::FxHashMap;
 
-use crate::index_values::constant;
 use crate::map_builder::MapBuilder;
 
 /// The ranges of index values. Memoised: a pass over all ops asks for each loop's variable many times.
@@ -62,7 +61,7 @@ fn all_inside(ranges: &Ranges<'_>, id: OpId, nth: usize) -> Option<()> {
     for used in &uses[nth + 1..] {
         let is_next = text.as_bytes().get(at) == Some(&sign)
             && text.get(at + 1..used.span.start as usize)?.bytes().all(|b| b == b' ');
-        let (extent, behind) = number(extents).filter(|_| is_next)?;
+        let (extent, behind) = leading_number(extents).filter(|_| is_next)?;
         if !Interval::from_size(extent).contains_interval(ranges.of_use(used)) {
             return None;
         }
@@ -84,7 +83,7 @@ pub(crate) fn range(source: &Source<'_>, value: ValueId) -> Option<Interval> {
     let found = parse.values.get(value as usize)?;
     let id = match found.definition {
         Definition::Result(op) if parse.name(op, text).ends_with("constant") => {
-            return constant(parse, text, op).map(Interval::point);
+            return constant_integer(parse, text, op).map(Interval::point);
         }
         Definition::Binder(op) if matches!(parse.name(op, text), "affine.for" | "scf.for") => op,
         _ => return None,
@@ -108,7 +107,7 @@ pub(crate) fn range(source: &Source<'_>, value: ValueId) -> Option<Interval> {
 /// The number or constant at the start of a part of a loop's head, and the rest of the head.
 fn bound<'t>(source: &Source<'t>, id: OpId, rest: &'t str) -> Option<(i64, &'t str)> {
     let rest = rest.trim_start_matches(' ');
-    let (bound, behind) = match number(rest) {
+    let (bound, behind) = match leading_number(rest) {
         Some(found) => found,
         None => {
             let end = source.parse.op(id).head.end;
@@ -125,7 +124,7 @@ fn constant_of(source: &Source<'_>, used: &Use) -> Option<i64> {
     let (value, _) = source.key(used)?;
     match source.parse.values.get(value as usize)?.definition {
         Definition::Result(op) if source.parse.name(op, source.text).ends_with("constant") => {
-            constant(source.parse, source.text, op)
+            constant_integer(source.parse, source.text, op)
         }
         _ => None,
     }
@@ -163,12 +162,6 @@ fn parts(text: &str) -> Option<(usize, &str)> {
         }
     }
     None
-}
-
-/// The number at the start of a text, and the rest.
-pub(crate) fn number(text: &str) -> Option<(i64, &str)> {
-    let len = text.bytes().position(|b| !b.is_ascii_digit()).unwrap_or(text.len());
-    Some((text[..len].parse().ok()?, &text[len..]))
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@
 
 use indexing_map::{Expr, Interval};
 use mlir::ArrayType;
-use mlir_ops::{Mixed, NoMap, OpText, Operand};
+use mlir_ops::{Mixed, NoMap, OpText, Operand, SliceLists};
 
 use crate::access::{OpMaps, Role, Space};
 use crate::map_builder::MapBuilder;
@@ -15,8 +15,7 @@ pub(crate) struct Window {
     pub(crate) offsets: Vec<Expr>,
     pub(crate) sizes: Vec<Expr>,
     pub(crate) strides: Vec<Expr>,
-    /// The sizes as written; `None` for a dynamic one.
-    written: Vec<Option<i64>>,
+    lists: SliceLists,
 }
 
 impl Window {
@@ -27,44 +26,13 @@ impl Window {
         fixed: usize,
         rank: usize,
     ) -> Result<Window, NoMap> {
-        let lists = match text.is_generic() {
-            true => text.generic_mixed(fixed, &["static_offsets", "static_sizes", "static_strides"]),
-            false => text.squares().into_iter().take(3).map(|list| text.mixed(list)).collect(),
-        };
-        let missing = || NoMap::ListNotRead("offsets, sizes and strides");
-        let lists = lists.ok_or_else(missing)?;
-        let [offsets, sizes, strides] = lists.as_slice() else { return Err(missing()) };
-        if lists.iter().any(|list| list.len() != rank) {
+        let lists = SliceLists::read(text, fixed).ok_or(NoMap::ListNotRead("offsets, sizes and strides"))?;
+        if [&lists.offsets, &lists.sizes, &lists.strides].iter().any(|list| list.len() != rank) {
             return Err(NoMap::ListLengths { rank });
         }
-        let written = sizes
-            .iter()
-            .map(|size| match size {
-                Mixed::Static(n) => Some(*n),
-                Mixed::Dynamic(_) => None,
-            })
-            .collect();
-        let mut read = |list: &[Mixed]| list.iter().map(|e| builder.mixed(e)).collect::<Vec<_>>();
-        Ok(Window { offsets: read(offsets), sizes: read(sizes), strides: read(strides), written })
-    }
-
-    /// Which dimensions the slice keeps; some of extent 1 may be dropped. Rule: MLIR
-    /// `computeRankReductionMask`.
-    pub(crate) fn kept(&self, slice: &ArrayType) -> Result<Vec<bool>, NoMap> {
-        let mut kept = Vec::with_capacity(self.written.len());
-        let mut at = 0;
-        for &size in &self.written {
-            let is_here = at < slice.rank() && slice.extents[at] == size;
-            if !is_here && size != Some(1) {
-                return Err(NoMap::SliceShape);
-            }
-            at += usize::from(is_here);
-            kept.push(is_here);
-        }
-        match at == slice.rank() {
-            true => Ok(kept),
-            false => Err(NoMap::MoreDimensions { of: "the slice", than: "its sizes" }),
-        }
+        let mut read = |list: &[Mixed]| list.iter().map(|e| builder.mixed(e)).collect();
+        let (offsets, sizes, strides) = (read(&lists.offsets), read(&lists.sizes), read(&lists.strides));
+        Ok(Window { offsets, sizes, strides, lists })
     }
 
     /// Narrows offsets to windows inside the array; others are undefined behaviour. A tile of XLA may be
@@ -147,7 +115,7 @@ pub(crate) fn extract(text: &OpText<'_>, array: ArrayType) -> Result<OpMaps, NoM
     let source = text.operand(0)?;
     let result = text.result_array(0)?;
     let window = Window::read(&mut builder, text, 1, array.rank())?;
-    let kept = window.kept(&result)?;
+    let kept = window.lists.kept(&result)?;
     let is_tile = is_tile(text);
     window.narrow_offsets(&mut builder, &array, is_tile);
     builder.guard(text.id);
@@ -167,7 +135,7 @@ pub(crate) fn insert(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
     let (slice, whole) = (text.operand(0)?, text.operand(1)?);
     let (slice_type, array) = (text.array_of(&slice)?, text.array_of(&whole)?);
     let window = Window::read(&mut builder, text, 2, array.rank())?;
-    let kept = window.kept(&slice_type)?;
+    let kept = window.lists.kept(&slice_type)?;
     window.narrow_offsets(&mut builder, &array, false);
     builder.guard(text.id);
     let extents = builder.extents(&whole, &array);
@@ -190,7 +158,7 @@ pub(crate) fn store_tile(text: &OpText<'_>, buffer: &Operand, array: ArrayType) 
     let tile = text.operand(0)?;
     let tile_type = text.array_of(&tile)?;
     let window = Window::read(&mut builder, text, 2, array.rank())?;
-    let kept = window.kept(&tile_type)?;
+    let kept = window.lists.kept(&tile_type)?;
     window.narrow_offsets(&mut builder, &array, true);
     builder.guard(text.id);
     let extents = builder.extents(&tile, &tile_type);

@@ -46,10 +46,9 @@ impl Transfer {
         if bases.len() != rank {
             return Err(NoMap::Subscripts { has: bases.len(), rank });
         }
-        let along = match text.attribute("permutation_map") {
+        let along = match text.resolved("permutation_map") {
             Some(written) => {
-                let at = text.source.parse.op(text.id).span.start;
-                let map = AffineMap::parse(&text.source.resolved(written, at))?;
+                let map = AffineMap::parse(&written)?;
                 if map.dims.len() != rank || map.results.len() != vector.rank() {
                     return Err(NoMap::PermutationMap);
                 }

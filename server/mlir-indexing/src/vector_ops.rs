@@ -32,9 +32,7 @@ pub(crate) fn maps(text: &OpText<'_>, op: &str, result: usize) -> Option<Result<
         "insert" => insert(text),
         "broadcast" | "splat" => broadcast(text),
         "transpose" => {
-            let order = text.list(&["permutation", "transp"]).or_else(|| {
-                mlir::integers(&format!("[{}]", text.text_of(text.squares().into_iter().next()?)))
-            });
+            let order = text.list_or_squares(&["permutation", "transp"]);
             order.ok_or(NoMap::NotRead("its permutation")).and_then(|o| elements::transpose(text, &o))
         }
         "shape_cast" => reshapes::reshape(text),
@@ -70,10 +68,7 @@ fn reduction(text: &OpText<'_>, all: bool, mask: Option<&Mask>) -> Result<OpMaps
     let ty = text.array_of(&source)?;
     let reduced: Vec<i64> = match all {
         true => (0..ty.rank() as i64).collect(),
-        false => text
-            .list(&["reduction_dims"])
-            .or_else(|| mlir::integers(&format!("[{}]", text.text_of(text.squares().into_iter().next()?))))
-            .ok_or(NoMap::ListNotRead("dimensions"))?,
+        false => text.list_or_squares(&["reduction_dims"]).ok_or(NoMap::ListNotRead("dimensions"))?,
     };
     let is_reduced = |k: usize| reduced.contains(&(k as i64));
     let extents = builder.extents(&source, &ty);

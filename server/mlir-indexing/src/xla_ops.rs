@@ -51,7 +51,7 @@ fn pointed_to(text: &OpText<'_>) -> Result<(Operand, ArrayType), NoMap> {
     let at = text.top().find(|&at| text.word(at) == "as").ok_or(NoMap::NotRead("the type of its buffer"))?;
     let buffer = at.checked_sub(1).and_then(|at| text.operand_at(at)).ok_or(NoMap::NotRead("its pointer"))?;
     let end = text.behind(at + 2).min(text.tokens.len());
-    let ty = text.source.array(text.text_of(at + 1..end), text.source.parse.op(text.id).span.start)?;
+    let ty = text.source.array(text.text_of(at + 1..end), text.start())?;
     Ok((buffer, ty))
 }
 
@@ -153,7 +153,7 @@ fn mask(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
     let ty = text.array_of(&source)?;
     let bounds = text
         .list(&["bounds"])
-        .or_else(|| mlir::integers(&format!("[{}]", text.text_of(text.behind_word("bounds")?))))
+        .or_else(|| text.integers_in(text.behind_word("bounds")?))
         .filter(|b| b.len() == ty.rank())
         .ok_or(NoMap::ListNotRead("bounds"))?;
     let extents = builder.extents(&source, &ty);
@@ -170,8 +170,7 @@ fn squeeze(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
     let mut builder = MapBuilder::new(text.source);
     let source = text.operand(0)?;
     let ty = text.array_of(&source)?;
-    let axis = text.attribute("axis").and_then(mlir::integer).and_then(|a| usize::try_from(a).ok());
-    let axis = axis.filter(|&a| a < ty.rank()).ok_or(NoMap::NotRead("its axis"))?;
+    let axis = text.index("axis").filter(|&a| a < ty.rank()).ok_or(NoMap::NotRead("its axis"))?;
     let mut extents = builder.extents(&source, &ty);
     extents.remove(axis);
     let mut index = builder.dimensions(&extents);

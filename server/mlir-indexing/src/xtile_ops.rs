@@ -25,8 +25,7 @@ pub(crate) fn scan(text: &OpText<'_>, result: usize) -> Result<OpMaps, NoMap> {
     };
     let inputs = inputs.filter(|&n| (1..=operands.len()).contains(&n)).ok_or(NoMap::ListNotRead("inputs"))?;
     let ty = text.array_of(&operands[0])?;
-    let along = text.attribute("dimension").and_then(mlir::integer).and_then(|d| usize::try_from(d).ok());
-    let along = along.filter(|&d| d < ty.rank()).ok_or(NoMap::NotRead("its dimension"))?;
+    let along = text.index("dimension").filter(|&d| d < ty.rank()).ok_or(NoMap::NotRead("its dimension"))?;
     let is_reverse = text.attribute("is_reverse").is_some_and(|value| value.trim() == "true");
     let is_carry = text.result_array(result)?.rank() < ty.rank();
     let extents = builder.extents(&operands[0], &ty);

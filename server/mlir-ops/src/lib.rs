@@ -2,6 +2,7 @@
 //!
 //! * [`Source`]: the text around an op, its aliases and the types of its values.
 //! * [`OpText`]: operands, lists of numbers and values, attributes, clauses.
+//! * [`SliceLists`], [`constant_integer`]: parts of ops of several dialects.
 //! * [`Layout`]: where a memref has its elements.
 //! * [`AffineMap`], [`AffineSet`], [`WrittenMap`]: maps as written in attributes; [`map_use()`]: maps with their
 //!   arguments.
@@ -12,16 +13,20 @@
 
 mod affine_expr;
 mod affine_map;
+mod constants;
 mod layout;
 mod map_use;
 mod no_map;
 mod op_text;
+mod slice_lists;
 mod source;
 
 pub use affine_expr::{AffineReader, Lookup, NoAffineText};
 pub use affine_map::{AffineMap, AffineSet};
+pub use constants::{constant_integer, leading_number};
 pub use layout::Layout;
 pub use map_use::{MapUse, WrittenMap, map_use};
 pub use no_map::NoMap;
 pub use op_text::{Mixed, OpText};
+pub use slice_lists::SliceLists;
 pub use source::{Operand, Source, alias_value};

@@ -1,8 +1,9 @@
 //! Access to the text of an op: operands, bracketed lists, clauses.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
-use mlir::{ArrayType, Form, OpId, Token, TokenKind, Use, integers};
+use mlir::{ArrayType, Form, OpId, Token, TokenKind, Use, integer, integers};
 use text::Span;
 
 use crate::no_map::NoMap;
@@ -26,6 +27,16 @@ pub struct OpText<'a> {
 pub enum Mixed {
     Static(i64),
     Dynamic(Operand),
+}
+
+impl Mixed {
+    /// The number of a static entry.
+    pub fn as_static(&self) -> Option<i64> {
+        match self {
+            Mixed::Static(n) => Some(*n),
+            Mixed::Dynamic(_) => None,
+        }
+    }
 }
 
 /// Placeholders for dynamic entries in static lists of the generic form, current and older.
@@ -156,6 +167,31 @@ impl<'a> OpText<'a> {
         self.source.parse.attribute(self.id, name, self.source.text)
     }
 
+    /// The value of an attribute, with aliases resolved.
+    pub fn resolved(&self, name: &str) -> Option<Cow<'a, str>> {
+        Some(self.source.resolved(self.attribute(name)?, self.start()))
+    }
+
+    /// The offset of the op, by which its aliases are resolved.
+    pub fn start(&self) -> u32 {
+        self.source.parse.op(self.id).span.start
+    }
+
+    /// The number in an attribute, if it is not negative.
+    pub fn index(&self, name: &str) -> Option<usize> {
+        usize::try_from(integer(self.attribute(name)?)?).ok()
+    }
+
+    /// The integers of an attribute of one of these names, or else in the first brackets.
+    pub fn list_or_squares(&self, names: &[&str]) -> Option<Vec<i64>> {
+        self.list(names).or_else(|| self.integers_in(self.squares().into_iter().next()?))
+    }
+
+    /// The comma-separated integers of a range.
+    pub fn integers_in(&self, range: Range<usize>) -> Option<Vec<i64>> {
+        integers(&format!("[{}]", self.text_of(range)))
+    }
+
     /// The integers of the first of these attributes that is present.
     pub fn list(&self, names: &[&str]) -> Option<Vec<i64>> {
         names.iter().find_map(|name| integers(self.attribute(name)?))
@@ -249,7 +285,7 @@ impl OpText<'_> {
         let unknown = || NoMap::UnknownType(operand.name.as_str().into());
         let (value, index) = operand.key().ok_or_else(unknown)?;
         let ty = self.source.type_of(value, index).ok_or_else(unknown)?;
-        Ok(self.source.array(&ty, self.source.parse.op(self.id).span.start)?)
+        Ok(self.source.array(&ty, self.start())?)
     }
 
     /// Whether an operand is a scalar.
@@ -261,7 +297,7 @@ impl OpText<'_> {
     pub fn result_array(&self, nth: usize) -> Result<ArrayType, NoMap> {
         let ty = self.source.result_type(self.id, nth);
         let ty = ty.ok_or(NoMap::UnknownType("the result".into()))?;
-        Ok(self.source.array(&ty, self.source.parse.op(self.id).span.start)?)
+        Ok(self.source.array(&ty, self.start())?)
     }
 
     pub fn operand(&self, nth: usize) -> Result<Operand, NoMap> {

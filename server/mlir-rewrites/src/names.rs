@@ -3,7 +3,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use mlir::{Definition, OpId};
-use mlir_ops::Source;
+use mlir_ops::{Source, constant_integer};
 
 /// Unused value names of a function, and its existing constants.
 #[derive(Debug, Default)]
@@ -83,17 +83,8 @@ pub(crate) fn index_constant<'a>(source: &'a Source<'a>, op: OpId) -> Option<i64
     if value.count != 1 || !matches!(value.definition, Definition::Result(_)) {
         return None;
     }
-    let written = match parse.attribute(op, "value", text) {
-        Some(value) => value,
-        None => {
-            let op = parse.op(op);
-            let behind = text.get(op.name.end as usize..op.span.end as usize)?;
-            behind.trim_start().split([':', ' ', '\n', '\t']).next()?
-        }
-    };
-    let (number, ty) = written.split_once(':').map_or((written, ""), |(n, ty)| (n, ty.trim()));
-    let is_index = ty == "index" || parse.type_of(results.start, 0, text).as_deref() == Some("index");
-    if name != "index.constant" && !is_index { None } else { number.trim().parse().ok() }
+    let is_index = name == "index.constant" || parse.type_of(results.start, 0, text)? == "index";
+    constant_integer(parse, text, op).filter(|_| is_index)
 }
 
 #[cfg(test)]

@@ -2,15 +2,7 @@
 
 use mlir::{ArrayKind, ArrayType, AttributePlace, OpId};
 
-use mlir_ops::{Mixed, OpText, Operand, Source};
-
-/// The three lists of a slice, one entry per dimension of the tensor.
-#[derive(Debug, Clone)]
-pub(crate) struct Lists {
-    pub(crate) offsets: Vec<Mixed>,
-    pub(crate) sizes: Vec<Mixed>,
-    pub(crate) strides: Vec<Mixed>,
-}
+use mlir_ops::{Mixed, OpText, Operand, SliceLists, Source};
 
 /// A `tensor.extract_slice`, or a `tensor.insert_slice` with its destination.
 #[derive(Debug, Clone)]
@@ -20,7 +12,7 @@ pub(crate) struct SliceOp {
     pub(crate) source_type: ArrayType,
     /// The destination of an insertion.
     pub(crate) into: Option<Operand>,
-    pub(crate) lists: Lists,
+    pub(crate) lists: SliceLists,
     pub(crate) result: String,
     pub(crate) result_type: ArrayType,
     /// The discardable attributes, for the op that then defines the result ([`discardable`]).
@@ -97,20 +89,6 @@ pub(crate) fn discardable<'a>(source: &'a Source<'a>, op: OpId, known: &[&str]) 
 }
 
 const SEGMENTS: [&str; 2] = ["operandSegmentSizes", "operand_segment_sizes"];
-const STATIC: [&str; 3] = ["static_offsets", "static_sizes", "static_strides"];
-
-fn lists(text: &OpText<'_>, fixed: usize) -> Option<Lists> {
-    let lists: Vec<Vec<Mixed>> = match text.is_generic() {
-        true => text.generic_mixed(fixed, &STATIC)?,
-        false => text.squares().into_iter().map(|list| text.mixed(list)).collect::<Option<_>>()?,
-    };
-    let [offsets, sizes, strides] = <[_; 3]>::try_from(lists).ok()?;
-    (offsets.len() == sizes.len() && sizes.len() == strides.len()).then_some(Lists {
-        offsets,
-        sizes,
-        strides,
-    })
-}
 
 impl SliceOp {
     /// `None` if `op` is not a `tensor.extract_slice` that can be replaced.
@@ -126,16 +104,18 @@ impl SliceOp {
         if source.parse.name(op, source.text) != name || !is_clean(source, op) {
             return None;
         }
-        let attributes = discardable(source, op, &[&SEGMENTS[..], &STATIC[..]].concat())?;
+        let attributes = discardable(source, op, &[&SEGMENTS[..], &SliceLists::ATTRIBUTES[..]].concat())?;
         let text = OpText::new(source, op)?;
         let is_insert = name == "tensor.insert_slice";
         let operands = text.operands();
         let into = if is_insert { Some(operands.get(1)?.clone()) } else { None };
         let (result, result_type) = result(source, op)?;
-        let lists = lists(&text, 1 + usize::from(is_insert))?;
+        let lists = SliceLists::read(&text, 1 + usize::from(is_insert))?;
         let source_type = operand_type(source, op, 0)?;
         let whole = if is_insert { &result_type } else { &source_type };
-        let fits = lists.offsets.len() == whole.rank() && source_type.element == result_type.element;
+        let is_whole = |list: &Vec<Mixed>| list.len() == whole.rank();
+        let fits = [&lists.offsets, &lists.sizes, &lists.strides].into_iter().all(is_whole)
+            && source_type.element == result_type.element;
         fits.then_some(())?;
         let source = operands.first()?.clone();
         Some(SliceOp { source, source_type, into, lists, result, result_type, attributes })
@@ -144,21 +124,8 @@ impl SliceOp {
     /// Which dimensions of the larger tensor the window drops; `None` if the types do not match the sizes.
     pub(crate) fn dropped(&self) -> Option<Vec<bool>> {
         let window = if self.into.is_some() { &self.source_type } else { &self.result_type };
-        let mut shape = window.extents.iter().peekable();
-        let extent = |size: &Mixed| match size {
-            Mixed::Static(n) => Some(*n),
-            Mixed::Dynamic(_) => None,
-        };
-        let mut dropped = Vec::new();
-        for size in &self.lists.sizes {
-            // If several extents of 1 could be dropped, it makes no difference which.
-            let fits = shape.next_if(|&&e| e == extent(size)).is_some();
-            if !fits && extent(size) != Some(1) {
-                return None;
-            }
-            dropped.push(!fits);
-        }
-        shape.peek().is_none().then_some(dropped)
+        let kept = self.lists.kept(window).ok()?;
+        Some(kept.into_iter().map(|is_kept| !is_kept).collect())
     }
 }
 
