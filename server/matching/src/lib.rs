@@ -1,0 +1,30 @@
+//! Which instruction of one HLO module became which of another, and what follows over the stages of a compile: where
+//! an instruction comes from ([`Lineage`]) and which stage introduced it ([`Blame`]).
+//!
+//! ```text
+//! text ─► Program ─┐
+//!                  ├─► Matching (origins, fates) ─► Lineage, Blame: one step per stage
+//! text ─► Program ─┘
+//! ```
+//!
+//! Architecture Invariant: no salsa, no LSP. Every function takes time linear in the instructions, operands and callees of its modules;
+//! where many candidates are equally good, a bounded number is compared.
+
+mod blame;
+mod clones;
+mod hash;
+mod lineage;
+mod links;
+mod matching;
+mod names;
+mod nearest;
+mod numbering;
+mod program;
+mod read;
+mod replacements;
+
+pub use blame::Blame;
+pub use lineage::{Lineage, fused_members};
+pub use matching::{Fate, Matching, Origin, Relation, match_programs};
+pub use program::{Computation, Instruction, Operand, Program};
+pub use read::Unreadable;

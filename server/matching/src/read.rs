@@ -1,0 +1,421 @@
+//! From the text of a module to a [`Program`].
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use syntax::Span;
+use syntax::hlo::{
+    Attribute, AttributeKey, ComputationKind, InstructionId, Opcode, OperandKind, Parse, PieceState,
+    ShapeNode, ValueNode, parse,
+};
+
+use crate::hash::{Hash, Kind, text as text_hash};
+use crate::program::{Computation, Instruction, NameHashes, Named, Operand, Program, Use};
+
+/// Why a text is no module that can be matched.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unreadable {
+    pub message: String,
+    /// Bytes from the start of the text.
+    pub offset: usize,
+}
+
+impl<'t> Program<'t> {
+    /// Reads a module.
+    ///
+    /// # Errors
+    /// The first error of the parser, a text without computations, an operand or a callee that is not defined, or a name that is
+    /// defined twice in one computation.
+    pub fn read(text: &'t str) -> Result<Program<'t>, Unreadable> {
+        let parse = parse(text, PieceState::HEADER);
+        if let Some(error) = parse.errors.first() {
+            let is_module = parse.header.is_some() || parse.computations.iter().any(|c| !c.name.is_empty());
+            let what = if is_module { "" } else { "no module of HLO: " };
+            let message = format!("{what}{}", error.message);
+            return Err(Unreadable { message, offset: error.span.start as usize });
+        }
+        if parse.ends_in_body {
+            return Err(Unreadable {
+                message: "the text ends inside a computation".into(),
+                offset: text.len(),
+            });
+        }
+        if parse.instructions.is_empty() {
+            return Err(Unreadable {
+                message: "no module of HLO: the text has no instructions".into(),
+                offset: 0,
+            });
+        }
+        Reader {
+            text,
+            parse: &parse,
+            shapes: shapes(&parse),
+            bodies: FxHashMap::default(),
+            program: Program::default(),
+        }
+        .read()
+    }
+}
+
+/// Hashes of a shape with and without layout, and its number of elements.
+type ShapeHashes = (u64, u64, u64);
+
+/// Per shape of the parse. Inner shapes stand before outer ones.
+fn shapes(parse: &Parse) -> Vec<ShapeHashes> {
+    let mut known: Vec<ShapeHashes> = Vec::with_capacity(parse.shapes.len());
+    for shape in &parse.shapes {
+        let start = Hash::of(Kind::Shape);
+        let hashes = match shape {
+            ShapeNode::Array { element, dims, layout } => {
+                let dims = parse.ints(dims.0, dims.1);
+                let array = start.text(element.name()).words(dims.iter().map(|&d| d as u64));
+                let elements = dims.iter().fold(1u64, |n, &d| n.saturating_mul(d.unsigned_abs()));
+                let layout = layout.map(|layout| &parse.layouts[layout as usize]);
+                let with_layout = match layout {
+                    // A layout that says nothing but the default order is as good as none.
+                    Some(layout) if !is_default(layout) => array.text(&format!("{layout:?}")),
+                    _ => array,
+                };
+                (with_layout.end(), array.end(), elements)
+            }
+            ShapeNode::Tuple(parts) => {
+                let parts: Vec<_> = parts
+                    .iter()
+                    .map(|part| known.get(part.0 as usize).copied().unwrap_or_default())
+                    .collect();
+                let hash = |of: fn(&ShapeHashes) -> u64| start.word(1).words(parts.iter().map(of)).end();
+                let elements = parts.iter().fold(0u64, |n, part| n.saturating_add(part.2));
+                (hash(|part| part.0), hash(|part| part.1), elements)
+            }
+            ShapeNode::Buffer(inner) => {
+                let (exact, loose, elements) = known.get(inner.0 as usize).copied().unwrap_or_default();
+                (start.word(2).word(exact).end(), start.word(2).word(loose).end(), elements)
+            }
+        };
+        known.push(hashes);
+    }
+    known
+}
+
+fn is_default(layout: &syntax::hlo::LayoutNode) -> bool {
+    let order = layout.minor_to_major.iter().rev();
+    order.copied().eq(0..layout.minor_to_major.len() as i64)
+        && *layout
+            == syntax::hlo::LayoutNode { minor_to_major: layout.minor_to_major.clone(), ..Default::default() }
+}
+
+struct Reader<'t, 'p> {
+    text: &'t str,
+    parse: &'p Parse,
+    shapes: Vec<ShapeHashes>,
+    /// Computations that are written in place, by the instruction that contains them.
+    bodies: FxHashMap<InstructionId, Vec<u32>>,
+    program: Program<'t>,
+}
+
+impl<'t> Reader<'t, '_> {
+    fn read(mut self) -> Result<Program<'t>, Unreadable> {
+        self.computations()?;
+        let count = self.parse.computations.len();
+        for computation in 0..count {
+            self.instructions(computation as u32)?;
+        }
+        self.names();
+        self.users();
+        Ok(self.program)
+    }
+
+    fn of(&self, span: Span) -> &'t str {
+        span.of(self.text)
+    }
+
+    fn error(&self, span: Span, message: String) -> Unreadable {
+        Unreadable { message, offset: span.start as usize }
+    }
+
+    /// Computations in the order of their instructions, as inline bodies have ranges behind those of the computations that
+    /// contain them.
+    fn computations(&mut self) -> Result<(), Unreadable> {
+        let written = &self.parse.computations;
+        let mut last_named = 0;
+        for (at, computation) in written.iter().enumerate() {
+            let name = self.of(computation.name);
+            if let ComputationKind::Inline(holder) = computation.kind {
+                self.bodies.entry(holder).or_default().push(at as u32);
+            }
+            let is_inline = matches!(computation.kind, ComputationKind::Inline(_));
+            if !name.is_empty() && self.program.computation_by_name.insert(name, at as u32).is_some() {
+                let message = format!("a second computation named {name}");
+                return Err(self.error(computation.name, message));
+            }
+            let range = computation.instructions.clone();
+            if range.is_empty() {
+                return Err(self.error(computation.span, format!("computation {name} is empty")));
+            }
+            if !is_inline {
+                last_named = at as u32;
+            }
+            let mut own = range.clone().filter(|&id| !self.parse.instructions[id as usize].is_nested);
+            let root = own.clone().find(|&id| self.parse.instructions[id as usize].is_root);
+            let root = root.or_else(|| own.next_back()).unwrap_or(range.start);
+            self.program.computations.push(Computation { name, instructions: range, root, callers: 0 });
+        }
+        let entry = written.iter().position(|computation| computation.is_entry);
+        self.program.entry = entry.map_or(last_named, |at| at as u32);
+        Ok(())
+    }
+
+    fn instructions(&mut self, computation: u32) -> Result<(), Unreadable> {
+        let range = self.program.computation(computation).instructions.clone();
+        let written = &self.parse.instructions;
+        // Computations are visited in order, and their ranges may not be.
+        if self.program.instructions.len() < range.end as usize {
+            let blank = Instruction {
+                name: "",
+                opcode: None,
+                opcode_text: "",
+                computation: 0,
+                is_root: false,
+                number: None,
+                operands: (0, 0),
+                callees: (0, 0),
+                shape: 0,
+                dimensions: 0,
+                elements: 0,
+                attributes: 0,
+                semantics: 0,
+                metadata: 0,
+                names: NameHashes::default(),
+            };
+            self.program.instructions.resize(range.end as usize, blank);
+        }
+        let mut defined: FxHashMap<&str, InstructionId> = FxHashMap::default();
+        for id in range {
+            cancel::tick();
+            let instruction = &written[id as usize];
+            let operands = self.operands(id, &defined)?;
+            let name = self.of(instruction.name);
+            if !instruction.is_nested && defined.insert(name, id).is_some() {
+                let message = format!("a second instruction named {name} in one computation");
+                return Err(self.error(instruction.name, message));
+            }
+            let (shape, dimensions, elements) =
+                instruction.shape.map_or((0, 0, 0), |shape| self.shapes[shape.0 as usize]);
+            let argument = self.of(instruction.argument).trim();
+            let attributes = self.attributes(id)?;
+            let number = match instruction.opcode {
+                Some(Opcode::Parameter) => argument.parse().ok(),
+                _ => attributes.index,
+            };
+            let literal = if instruction.opcode == Some(Opcode::Constant) { text_hash(argument) } else { 0 };
+            self.program.instructions[id as usize] = Instruction {
+                name,
+                opcode: instruction.opcode,
+                opcode_text: self.of(instruction.opcode_span),
+                computation,
+                is_root: self.program.computation(computation).root == id,
+                number,
+                operands,
+                callees: attributes.callees,
+                shape,
+                dimensions,
+                elements,
+                attributes: Hash::of(Kind::Attributes).words([attributes.all, literal]).end(),
+                semantics: Hash::of(Kind::Attributes).words([attributes.semantic, literal]).end(),
+                metadata: attributes.metadata,
+                names: NameHashes::of(name),
+            };
+        }
+        Ok(())
+    }
+
+    fn operands(
+        &mut self,
+        id: InstructionId,
+        defined: &FxHashMap<&str, InstructionId>,
+    ) -> Result<(u32, u32), Unreadable> {
+        let parse = self.parse;
+        let start = self.program.operands.len() as u32;
+        for operand in parse.operands_of(&parse.instructions[id as usize]) {
+            let first = self.program.paths.len() as u32;
+            let instruction = match operand.kind {
+                OperandKind::Nested(inner) => inner,
+                // Text of one instruction: its operands are shapes alone.
+                OperandKind::ShapeOnly => continue,
+                OperandKind::Name | OperandKind::Element { .. } => {
+                    let name = self.of(operand.name);
+                    *defined.get(name).ok_or_else(|| {
+                        self.error(
+                            operand.name,
+                            format!("no instruction named {name} above in this computation"),
+                        )
+                    })?
+                }
+            };
+            if let OperandKind::Element { start, len } = operand.kind {
+                let path =
+                    parse.ints(start, len).iter().map(|&index| u32::try_from(index).unwrap_or(u32::MAX));
+                self.program.paths.extend(path);
+            }
+            let path = (first, self.program.paths.len() as u32 - first);
+            self.program.operands.push(Operand { instruction, path });
+        }
+        Ok((start, self.program.operands.len() as u32 - start))
+    }
+
+    fn attributes(&mut self, id: InstructionId) -> Result<ReadAttributes, Unreadable> {
+        let parse = self.parse;
+        let instruction = &parse.instructions[id as usize];
+        let start = self.program.callees.len() as u32;
+        let mut read = ReadAttributes::default();
+        let mut bodies = self.bodies.get(&id).cloned().unwrap_or_default().into_iter();
+        // Sums, because the order of attributes is not fixed.
+        for attribute in parse.attributes_of(instruction) {
+            let value = self.of(attribute.value_span);
+            match attribute.key {
+                Some(AttributeKey::Metadata) => read.metadata = metadata(value),
+                Some(key) if is_annotation(key) => (),
+                _ if self.callees(attribute, &mut bodies)? => {
+                    read.semantic = read.semantic.wrapping_add(text_hash(self.of(attribute.key_span)));
+                }
+                key => {
+                    let hash = squeezed(Hash::of(Kind::Text).text(self.of(attribute.key_span)), value);
+                    if key == Some(AttributeKey::BackendConfig) {
+                        read.all = read.all.wrapping_add(hash);
+                    } else {
+                        read.semantic = read.semantic.wrapping_add(hash);
+                    }
+                    if let (Some(AttributeKey::Index), ValueNode::Int(index)) = (key, attribute.value) {
+                        read.index = u32::try_from(index).ok();
+                    }
+                }
+            }
+        }
+        read.all = read.all.wrapping_add(read.semantic);
+        read.callees = (start, self.program.callees.len() as u32 - start);
+        Ok(read)
+    }
+
+    /// Adds the computations that an attribute names; whether it names any. `bodies` are those that are written in place.
+    fn callees(
+        &mut self,
+        attribute: &Attribute,
+        bodies: &mut impl Iterator<Item = u32>,
+    ) -> Result<bool, Unreadable> {
+        let named: &[Span] = match &attribute.value {
+            ValueNode::Computation(name) => std::slice::from_ref(name),
+            ValueNode::Computations { start, len } => self.parse.spans(*start, *len),
+            ValueNode::Inline(_) => &[Span { start: 0, end: 0 }],
+            _ => return Ok(false),
+        };
+        for &name in named {
+            let callee = match self.of(name) {
+                "" => bodies.next(),
+                name => self.program.computation_by_name.get(name).copied(),
+            };
+            let Some(callee) = callee else {
+                return Err(self.error(name, format!("no computation named {}", self.of(name))));
+            };
+            self.call(callee);
+        }
+        Ok(true)
+    }
+
+    fn call(&mut self, callee: u32) {
+        self.program.callees.push(callee);
+        self.program.computations[callee as usize].callers += 1;
+    }
+
+    fn names(&mut self) {
+        let program = &mut self.program;
+        let mut colliding: FxHashSet<&'t str> = FxHashSet::default();
+        let named = program.instructions.iter().enumerate().filter(|(_, i)| !i.name.is_empty());
+        for (id, instruction) in named {
+            let named = Named::Once(id as u32);
+            if let Some(first) = program.by_name.insert(instruction.name, named)
+                && first != named
+            {
+                colliding.insert(instruction.name);
+            }
+        }
+        for &name in &colliding {
+            program.by_name.insert(name, Named::Often);
+        }
+        if colliding.is_empty() {
+            return;
+        }
+        for (id, instruction) in program.instructions.iter().enumerate() {
+            if colliding.contains(instruction.name) {
+                let computation = program.computations[instruction.computation as usize].name;
+                program.by_qualified_name.insert((computation, instruction.name), id as u32);
+            }
+        }
+    }
+
+    fn users(&mut self) {
+        let program = &mut self.program;
+        let count = program.instructions.len();
+        let mut first = vec![0u32; count + 1];
+        for operand in &program.operands {
+            first[operand.instruction as usize + 1] += 1;
+        }
+        for at in 0..count {
+            first[at + 1] += first[at];
+        }
+        let mut next = first.clone();
+        let mut users = vec![Use { user: 0, operand: 0 }; program.operands.len()];
+        for user in 0..count as u32 {
+            for (operand, used) in program.operands(user).iter().enumerate() {
+                let slot = &mut next[used.instruction as usize];
+                users[*slot as usize] = Use { user, operand: operand as u32 };
+                *slot += 1;
+            }
+        }
+        program.users = users;
+        program.first_user = first;
+    }
+}
+
+#[derive(Default)]
+struct ReadAttributes {
+    all: u64,
+    semantic: u64,
+    metadata: u64,
+    index: Option<u32>,
+    callees: (u32, u32),
+}
+
+/// Attributes that say nothing about the value.
+fn is_annotation(key: AttributeKey) -> bool {
+    use AttributeKey::*;
+    matches!(key, FrontendAttributes | Sharding | Origin | Statistics | ControlPredecessors)
+}
+
+/// Hashes an attribute without white space and `%`.
+fn squeezed(hash: Hash, value: &str) -> u64 {
+    let is_kept = |b: &u8| !b.is_ascii_whitespace() && *b != b'%';
+    if value.bytes().all(|b| is_kept(&b)) {
+        return hash.text(value).end();
+    }
+    let kept: Vec<u8> = value.bytes().filter(is_kept).collect();
+    hash.text(&String::from_utf8_lossy(&kept)).end()
+}
+
+/// Hashes metadata without the names that the scheduler and the deduplicator of computations note in it.
+fn metadata(value: &str) -> u64 {
+    let inside = value.trim().trim_start_matches('{').trim_end_matches('}').trim();
+    if !NOTES.iter().any(|note| inside.contains(note)) {
+        return text_hash(inside);
+    }
+    let mut kept = inside.to_owned();
+    for note in NOTES {
+        if let Some(at) = kept.find(note) {
+            let behind = kept[at + note.len()..].split_once('"').map_or("", |(_, behind)| behind);
+            kept = format!("{} {}", kept[..at].trim_end(), behind.trim_start());
+        }
+    }
+    match kept.trim() {
+        "" => 0,
+        kept => text_hash(kept),
+    }
+}
+
+const NOTES: [&str; 2] = ["scheduling_name=\"", "deduplicated_name=\""];
