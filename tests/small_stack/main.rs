@@ -129,6 +129,10 @@ fn every_query() {
             .filter(|(id, method)| !matches!(**method, "map" | "expr") && sample.holds(*id))
         {
             let mut params = json!({"language": deep.language.id(), "text": deep.text, "instruction": deep.instruction, "root": deep.instruction});
+            if matches!(method, "lineage" | "blame") {
+                params["stages"] =
+                    json!([{"name": "first", "hlo": deep.text}, {"name": "last", "hlo": deep.text}]);
+            }
             let variants: &[(&str, &str)] = match method {
                 "kernel" => &[("emit", "mlir"), ("emit", "ptx")],
                 "indexing" => &[("direction", "output_to_input"), ("direction", "input_to_output")],

@@ -3,6 +3,7 @@
 
 mod access_pattern;
 mod coalescing;
+mod compile;
 mod convert;
 mod error;
 mod evaluate;

@@ -30,6 +30,8 @@ pub const METHODS: &[&str] = &[
     "coalescing",
     "convert",
     "evaluate",
+    "lineage",
+    "blame",
 ];
 
 /// Error kinds that are valid responses. `internal` is not.
@@ -273,6 +275,10 @@ fn parameters(random: &mut Rng, method: &str, language: Language, text: &str, na
         "kernel" => {
             let value = json!(random.pick(&["mlir", "ptx"]));
             sometimes(random, "emit", value);
+        }
+        "lineage" | "blame" => {
+            let edited = mutated(random, &[text]);
+            params["stages"] = json!([{"name": "first", "hlo": text}, {"name": "last", "hlo": edited}]);
         }
         "access_pattern" => {
             for key in ["array", "block", "warp", "iteration"] {

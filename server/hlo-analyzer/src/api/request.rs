@@ -2,7 +2,6 @@
 
 use indexing_map::PrintStyle;
 use serde::Deserialize;
-use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::error::{ApiError, ErrorKind};
@@ -34,7 +33,7 @@ pub struct Device {
 }
 
 /// Parses `params` as `T`. A mismatch is the caller's error.
-pub fn params<T: DeserializeOwned>(value: &Value) -> Result<T, ApiError> {
+pub fn params<'a, T: Deserialize<'a>>(value: &'a Value) -> Result<T, ApiError> {
     T::deserialize(value).map_err(|e| ApiError::new(ErrorKind::InvalidParams, e.to_string()))
 }
 

@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 use super::error::{Answer, ApiError, ErrorKind};
 use super::request::{Device, Request, Source, params};
 use super::{
-    access_pattern, coalescing, convert, evaluate, fusion, indexing, kernel, maps, parse, partition, print,
-    tile,
+    access_pattern, coalescing, compile, convert, evaluate, fusion, indexing, kernel, maps, parse, partition,
+    print, tile,
 };
 use crate::cli::input;
 
@@ -85,6 +85,8 @@ impl Session {
             "coalescing" => coalescing::coalescing(self, p),
             "convert" => convert::convert(self, p),
             "evaluate" => evaluate::evaluate(self, p),
+            "lineage" => compile::lineage(p),
+            "blame" => compile::blame(p),
             other => Err(ApiError::new(ErrorKind::InvalidParams, format!("unknown method: {other}"))),
         }
     }
