@@ -65,7 +65,11 @@ impl Body {
     }
 
     pub fn push(&mut self, kind: OpKind, results: Vec<ValueId>) {
-        let origin = self.origin;
+        self.push_of(self.origin, kind, results);
+    }
+
+    /// Appends an op that an op of the fused computation becomes.
+    pub fn push_of(&mut self, origin: Option<OpId>, kind: OpKind, results: Vec<ValueId>) {
         if let Some(region) = self.open.last_mut() {
             region.ops.push(Op { results, kind, origin });
         }

@@ -68,10 +68,8 @@ impl<'a> Entry<'a> {
         let body = &mut self.elements.body;
         let elements = element_types(&self.emission.graph().ops[root as usize].shape);
         let results: Vec<ValueId> = elements.into_iter().map(|e| body.scalar(e)).collect();
-        let before = body.origin.replace(root);
         let args = self.elements.tensors.clone();
-        body.push(OpKind::Call { function, args, at }, results.clone());
-        body.origin = before;
+        body.push_of(Some(root), OpKind::Call { function, args, at }, results.clone());
         results
     }
 
@@ -140,12 +138,20 @@ impl<'a> Entry<'a> {
         let mut leaves = Vec::new();
         arrays(&shape, &mut leaves);
         let Some(first) = leaves.first().cloned().map(Shape::Array) else { return };
-        let before = self.elements.body.origin.replace(root);
-        for ((value, leaf), tensor) in values.into_iter().zip(leaves).zip(to) {
-            let at = through(&self.elements.body, &gpu::bitcast(&first, &Shape::Array(leaf)), index);
-            *tensor = self.write_if(value, *tensor, at, constraints.to_vec());
-        }
+        self.on_behalf(root, |entry| {
+            for ((value, leaf), tensor) in values.into_iter().zip(leaves).zip(to) {
+                let at = through(&entry.elements.body, &gpu::bitcast(&first, &Shape::Array(leaf)), index);
+                *tensor = entry.write_if(value, *tensor, at, constraints.to_vec());
+            }
+        });
+    }
+
+    /// Runs `write`, whose ops originate from `op`.
+    pub fn on_behalf<T>(&mut self, op: OpId, write: impl FnOnce(&mut Self) -> T) -> T {
+        let before = self.elements.body.origin.replace(op);
+        let result = write(self);
         self.elements.body.origin = before;
+        result
     }
 }
 

@@ -81,10 +81,8 @@ impl<'a> Entry<'a> {
         origin: OpId,
     ) -> Vec<ValueId> {
         let results = self.like(values);
-        let body = &mut self.elements.body;
-        let before = body.origin.replace(origin);
-        body.push(OpKind::ShuffleReduce { values: values.to_vec(), distance, combiner }, results.clone());
-        body.origin = before;
+        let kind = OpKind::ShuffleReduce { values: values.to_vec(), distance, combiner };
+        self.elements.body.push_of(Some(origin), kind, results.clone());
         results
     }
 

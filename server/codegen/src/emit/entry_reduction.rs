@@ -146,17 +146,18 @@ impl<'a, 'r> Group<'a, 'r> {
                 let shape = first_array(&op.operand_shapes[0]).clone();
                 let index = through(&entry.elements.body, &self.reduction.of_canonical(&sizes, &shape), at);
                 let column = ranges.last().cloned().unwrap_or(Expr::ZERO);
-                let before = entry.elements.body.origin.replace(hero.op);
-                let mut args: Vec<ValueId> = Vec::new();
-                for &partial in &values[next..next + count] {
-                    args.push(if is_vector { entry.extract(partial, &column) } else { partial });
-                }
-                args.extend((0..count).map(|operand| entry.operand(hero.op, operand, &index)));
-                let combined = entry.combine(hero.combiner, args);
-                for (slot, value) in values[next..next + count].iter_mut().zip(combined) {
-                    *slot = if is_vector { entry.insert(value, *slot, &column) } else { value };
-                }
-                entry.elements.body.origin = before;
+                entry.on_behalf(hero.op, |entry| {
+                    let partials = &mut values[next..next + count];
+                    let mut args: Vec<ValueId> = Vec::new();
+                    for &partial in partials.iter() {
+                        args.push(if is_vector { entry.extract(partial, &column) } else { partial });
+                    }
+                    args.extend((0..count).map(|operand| entry.operand(hero.op, operand, &index)));
+                    let combined = entry.combine(hero.combiner, args);
+                    for (slot, value) in partials.iter_mut().zip(combined) {
+                        *slot = if is_vector { entry.insert(value, *slot, &column) } else { value };
+                    }
+                });
                 next += count;
             }
             values

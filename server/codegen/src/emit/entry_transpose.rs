@@ -43,11 +43,7 @@ impl Tiles<'_> {
     }
 }
 
-pub(super) fn emit(
-    emission: &Emission<'_>,
-    transpose: Tiles<'_>,
-    kernel: &mut Kernel,
-) -> Result<(), Reason> {
+pub(super) fn emit(emission: &Emission<'_>, transpose: Tiles<'_>, kernel: &mut Kernel) -> Result<(), Reason> {
     let analysis = emission.source.analysis;
     let fused = &analysis.fused;
     let is_tiled = |hero: OpId| gpu::tiling(fused, hero).is_some();
