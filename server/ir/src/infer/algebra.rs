@@ -6,6 +6,7 @@ use syntax::hlo::{AttributeKey, ElementType, Opcode};
 use super::given::{Given, Inferred, array, ensure, fits, like, same_dims};
 use super::problem::{At, OPERANDS, Problem, element, operand, operand_type, value};
 use crate::element_type::ElementTypeExt;
+use crate::op_table::op_info;
 use crate::shape::{ArrayShape, Shape};
 
 pub(crate) fn fft(given: &Given<'_>) -> Inferred {
@@ -101,13 +102,10 @@ pub(crate) fn triangular_solve(given: &Given<'_>) -> Inferred {
 pub(crate) fn batch_norm(opcode: Opcode, given: &Given<'_>) -> Inferred {
     use AttributeKey::FeatureIndex;
     let normed = given.array(0)?;
-    let vectors = match opcode {
-        Opcode::BatchNormTraining => 2,
-        Opcode::BatchNormInference => 4,
-        _ => 3,
-    };
     let is_gradient = opcode == Opcode::BatchNormGrad;
-    given.count(1 + vectors + usize::from(is_gradient))?;
+    let operands = op_info(opcode).operands.len();
+    let vectors = operands - 1 - usize::from(is_gradient);
+    given.count(operands)?;
     ensure(normed.element.is_floating(), operand_type(0), || {
         format!("expected a floating array, but operand 0 is {normed}")
     })?;

@@ -197,33 +197,40 @@ pub(crate) fn done(given: &Given<'_>, index: i64) -> Inferred {
     })
 }
 
-/// `(x, u32[], token[])`, and what becomes of it.
-pub(crate) fn transfer(opcode: Opcode, given: &Given<'_>) -> Inferred {
-    let context = array(ElementType::U32, Vec::new());
-    match opcode {
-        Opcode::Send => {
-            given.count(2)?;
-            Ok(Shape::Tuple([given.operand(0)?.clone(), context, Shape::Token].into()))
-        }
-        Opcode::SendDone => Ok(Shape::Token),
-        Opcode::RecvDone => {
-            let received = done(given, 0)?;
-            Ok(Shape::Tuple([received, Shape::Token].into()))
-        }
-        Opcode::Outfeed => {
-            token(given, 1)?;
-            Ok(Shape::Token)
-        }
-        Opcode::Recv => {
-            token(given, 0)?;
-            let data = transferred(given)?;
-            Ok(Shape::Tuple([data, context, Shape::Token].into()))
-        }
-        _ => {
-            token(given, 0)?;
-            Ok(Shape::Tuple([transferred(given)?, Shape::Token].into()))
-        }
-    }
+/// `(data, u32[], token[])`
+pub(crate) fn send(given: &Given<'_>) -> Inferred {
+    given.count(2)?;
+    Ok(in_flight(given.operand(0)?.clone()))
+}
+
+/// `(data, u32[], token[])`
+pub(crate) fn recv(given: &Given<'_>) -> Inferred {
+    token(given, 0)?;
+    Ok(in_flight(transferred(given)?))
+}
+
+/// `(data, token[])`, of what was received.
+pub(crate) fn recv_done(given: &Given<'_>) -> Inferred {
+    Ok(with_token(done(given, 0)?))
+}
+
+/// `(data, token[])`
+pub(crate) fn infeed(given: &Given<'_>) -> Inferred {
+    token(given, 0)?;
+    Ok(with_token(transferred(given)?))
+}
+
+pub(crate) fn outfeed(given: &Given<'_>) -> Inferred {
+    token(given, 1)?;
+    Ok(Shape::Token)
+}
+
+fn in_flight(data: Shape) -> Shape {
+    Shape::Tuple([data, array(ElementType::U32, Vec::new()), Shape::Token].into())
+}
+
+fn with_token(data: Shape) -> Shape {
+    Shape::Tuple([data, Shape::Token].into())
 }
 
 /// The data of `(data, …)` as it is declared.

@@ -7,11 +7,12 @@ use super::Page::{StableHlo, Xla};
 use super::rows::{done, op};
 use super::{Counterpart, OpInfo, Phase};
 use crate::infer::{ShapeRule, calls};
+use crate::shape::Shape;
 
 pub(super) const ROWS: &[OpInfo] = &[
     OpInfo {
         optional: &[InfeedConfig],
-        shape: ShapeRule::ByOpcode(calls::transfer),
+        shape: ShapeRule::Of(calls::infeed),
         mixes_precision: true,
         has_side_effect: true,
         without_map: "its data come from the host, not from an operand",
@@ -20,7 +21,7 @@ pub(super) const ROWS: &[OpInfo] = &[
     },
     OpInfo {
         optional: &[OutfeedConfig, OutfeedShape],
-        shape: ShapeRule::ByOpcode(calls::transfer),
+        shape: ShapeRule::Of(calls::outfeed),
         mixes_precision: true,
         always_printed: &[OutfeedShape],
         has_side_effect: true,
@@ -34,7 +35,7 @@ pub(super) const ROWS: &[OpInfo] = &[
     },
     OpInfo {
         optional: &[ChannelId, IsHostTransfer],
-        shape: ShapeRule::ByOpcode(calls::transfer),
+        shape: ShapeRule::Of(calls::send),
         mixes_precision: true,
         has_side_effect: true,
         detail: "The result is a context for `send-done`.",
@@ -48,13 +49,13 @@ pub(super) const ROWS: &[OpInfo] = &[
     },
     OpInfo {
         optional: &[ChannelId, IsHostTransfer],
-        shape: ShapeRule::ByOpcode(calls::transfer),
+        shape: ShapeRule::Of(|_| Ok(Shape::Token)),
         without_map: "a token has no elements",
         ..done(Opcode::SendDone, Opcode::Send, &["send"], Xla("send"), "Waits for a send; gives a token.")
     },
     OpInfo {
         optional: &[ChannelId, IsHostTransfer],
-        shape: ShapeRule::ByOpcode(calls::transfer),
+        shape: ShapeRule::Of(calls::recv),
         mixes_precision: true,
         has_side_effect: true,
         without_map: "its data come from another device, not from an operand",
@@ -69,7 +70,7 @@ pub(super) const ROWS: &[OpInfo] = &[
     },
     OpInfo {
         optional: &[ChannelId, IsHostTransfer],
-        shape: ShapeRule::ByOpcode(calls::transfer),
+        shape: ShapeRule::Of(calls::recv_done),
         ..done(
             Opcode::RecvDone,
             Opcode::Recv,
