@@ -3,6 +3,9 @@
 use std::borrow::Cow;
 use std::fmt;
 
+/// Whether an instruction is written, or why not.
+pub(crate) type Outcome = Result<(), NotInStablehlo>;
+
 /// Its `Display` is what users read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum NotInStablehlo {

@@ -10,7 +10,7 @@ use super::function::{FunctionWriter, Scope};
 use super::locations::location;
 use super::statement::signature;
 use super::values::{MlirValue, from_results, results};
-use crate::not_in_stablehlo::NotInStablehlo;
+use crate::not_in_stablehlo::{NotInStablehlo, Outcome};
 use crate::op_row::OpRow;
 use crate::op_table::op_of;
 use crate::types::mlir_type;
@@ -58,12 +58,7 @@ impl FunctionWriter<'_> {
     }
 
     /// An instruction that starts another one, which is written as what it becomes.
-    pub(super) fn started_alone(
-        &mut self,
-        scope: &mut Scope<'_>,
-        id: OpId,
-        opcode: Opcode,
-    ) -> Result<(), NotInStablehlo> {
+    pub(super) fn started_alone(&mut self, scope: &mut Scope<'_>, id: OpId, opcode: Opcode) -> Outcome {
         let graph = scope.graph;
         let op = &graph.ops[id as usize];
         let name = graph.names[id as usize].clone();
@@ -129,7 +124,7 @@ impl FunctionWriter<'_> {
         types: &[String],
         head: impl Fn(&str) -> String,
         terminator: &str,
-    ) -> Result<(), NotInStablehlo> {
+    ) -> Outcome {
         let mut scope = Scope { graph, computation: "", values: Default::default() };
         let mut arguments = Vec::new();
         for (number, ty) in types.iter().enumerate() {
@@ -155,7 +150,7 @@ impl FunctionWriter<'_> {
         id: OpId,
         row: &OpRow,
         opcode: Opcode,
-    ) -> Result<(), NotInStablehlo> {
+    ) -> Outcome {
         let graph = scope.graph;
         let op = &graph.ops[id as usize];
         let (value, of) = scope.operand(id, 0)?;
@@ -194,12 +189,7 @@ impl FunctionWriter<'_> {
     }
 
     /// Asynchronous instructions that call a computation.
-    pub(super) fn asynchronous(
-        &mut self,
-        scope: &mut Scope<'_>,
-        id: OpId,
-        row: &OpRow,
-    ) -> Result<(), NotInStablehlo> {
+    pub(super) fn asynchronous(&mut self, scope: &mut Scope<'_>, id: OpId, row: &OpRow) -> Outcome {
         let graph = scope.graph;
         let op = &graph.ops[id as usize];
         if let Some(wrapped) = self.wrapped(scope, id) {

@@ -9,7 +9,7 @@ use crate::dimension_lists::{DOT_LISTS, GATHER_LISTS, SCATTER_LISTS};
 use crate::dot_algorithms;
 use crate::floats::with_point;
 use crate::lists::{array_attribute, joined};
-use crate::not_in_stablehlo::NotInStablehlo;
+use crate::not_in_stablehlo::{NotInStablehlo, Outcome};
 use crate::op_row::{AttributeRow, Form, Need, OpRow};
 use crate::strings::mlir_string;
 
@@ -45,7 +45,7 @@ impl Written {
     }
 
     /// Adds the attributes of a row after the others.
-    pub fn add_row(&mut self, row: &OpRow, op: &Op) -> Result<(), NotInStablehlo> {
+    pub fn add_row(&mut self, row: &OpRow, op: &Op) -> Outcome {
         row.attributes.iter().try_for_each(|attribute| self.add(row, attribute, op))
     }
 
@@ -97,7 +97,7 @@ impl Written {
         }
     }
 
-    fn add(&mut self, row: &OpRow, attribute: &AttributeRow, op: &Op) -> Result<(), NotInStablehlo> {
+    fn add(&mut self, row: &OpRow, attribute: &AttributeRow, op: &Op) -> Outcome {
         let key = attribute.key;
         let attributes = &op.attributes;
         let view = attributes.view();

@@ -8,7 +8,7 @@ use super::function::{FunctionWriter, Scope};
 use super::module::symbol;
 use super::statement::{Results, signature};
 use super::values::results;
-use crate::not_in_stablehlo::NotInStablehlo;
+use crate::not_in_stablehlo::{NotInStablehlo, Outcome};
 use crate::strings::mlir_string;
 
 impl FunctionWriter<'_> {
@@ -22,7 +22,7 @@ impl FunctionWriter<'_> {
         Ok(symbol(name))
     }
 
-    pub(super) fn call(&mut self, scope: &mut Scope<'_>, id: OpId) -> Result<(), NotInStablehlo> {
+    pub(super) fn call(&mut self, scope: &mut Scope<'_>, id: OpId) -> Outcome {
         let graph = scope.graph;
         let op = &graph.ops[id as usize];
         let computation = op.attributes.computation(K::ToApply).ok_or("it names no computation")?;
@@ -62,7 +62,7 @@ impl FunctionWriter<'_> {
         Ok(())
     }
 
-    pub(super) fn custom_call(&mut self, scope: &mut Scope<'_>, id: OpId) -> Result<(), NotInStablehlo> {
+    pub(super) fn custom_call(&mut self, scope: &mut Scope<'_>, id: OpId) -> Outcome {
         let graph = scope.graph;
         let op = &graph.ops[id as usize];
         let attributes = &op.attributes;

@@ -6,7 +6,7 @@ use super::attributes::Written;
 use super::function::{FunctionWriter, Scope};
 use super::statement::Results;
 use crate::literals::dense_of_literal;
-use crate::not_in_stablehlo::NotInStablehlo;
+use crate::not_in_stablehlo::Outcome;
 use crate::types::mlir_type;
 
 impl FunctionWriter<'_> {
@@ -19,7 +19,7 @@ impl FunctionWriter<'_> {
         name
     }
 
-    pub(super) fn constant(&mut self, scope: &mut Scope<'_>, id: OpId) -> Result<(), NotInStablehlo> {
+    pub(super) fn constant(&mut self, scope: &mut Scope<'_>, id: OpId) -> Outcome {
         let op = &scope.graph.ops[id as usize];
         let array = op.shape.as_array().ok_or("it is no array")?;
         let literal = op.literal.as_deref().unwrap_or_default();

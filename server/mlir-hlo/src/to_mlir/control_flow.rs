@@ -8,14 +8,14 @@ use super::locations::location;
 use super::statement::{Regions, Results, Statement, signature};
 use super::values::{from_leaves, leaves, results};
 use crate::lists::joined;
-use crate::not_in_stablehlo::NotInStablehlo;
+use crate::not_in_stablehlo::{NotInStablehlo, Outcome};
 use crate::op_row::{OpRow, Pretty};
 use crate::op_table::op_of;
 use crate::types::mlir_type;
 
 impl FunctionWriter<'_> {
     /// The loop carries the leaves of its tuple.
-    pub(super) fn while_loop(&mut self, scope: &mut Scope<'_>, id: OpId) -> Result<(), NotInStablehlo> {
+    pub(super) fn while_loop(&mut self, scope: &mut Scope<'_>, id: OpId) -> Outcome {
         let graph = scope.graph;
         let op = &graph.ops[id as usize];
         let (_, of) = scope.operand(id, 0)?;
@@ -45,7 +45,7 @@ impl FunctionWriter<'_> {
         Ok(())
     }
 
-    fn loop_region(&mut self, name: &str, shape: &Shape, carried: &[String]) -> Result<(), NotInStablehlo> {
+    fn loop_region(&mut self, name: &str, shape: &Shape, carried: &[String]) -> Outcome {
         self.indent += 1;
         let parameter = from_leaves(shape, &mut carried.iter().cloned());
         let (graph, root) = self.inlined(name, &[parameter])?;
@@ -57,7 +57,7 @@ impl FunctionWriter<'_> {
     }
 
     /// Branches read what is outside of them.
-    pub(super) fn conditional(&mut self, scope: &mut Scope<'_>, id: OpId) -> Result<(), NotInStablehlo> {
+    pub(super) fn conditional(&mut self, scope: &mut Scope<'_>, id: OpId) -> Outcome {
         let graph = scope.graph;
         let op = &graph.ops[id as usize];
         let mut branches: Vec<&str> =
@@ -95,12 +95,7 @@ impl FunctionWriter<'_> {
     }
 
     /// Carried values come last among operands and results.
-    pub(super) fn scan(
-        &mut self,
-        scope: &mut Scope<'_>,
-        id: OpId,
-        row: &OpRow,
-    ) -> Result<(), NotInStablehlo> {
+    pub(super) fn scan(&mut self, scope: &mut Scope<'_>, id: OpId, row: &OpRow) -> Outcome {
         let graph = scope.graph;
         let op = &graph.ops[id as usize];
         let (operands, types) = self.operands(scope, id)?;
@@ -121,12 +116,7 @@ impl FunctionWriter<'_> {
     }
 
     /// In short form where one op sums up.
-    pub(super) fn reduce(
-        &mut self,
-        scope: &mut Scope<'_>,
-        id: OpId,
-        row: &'static OpRow,
-    ) -> Result<(), NotInStablehlo> {
+    pub(super) fn reduce(&mut self, scope: &mut Scope<'_>, id: OpId, row: &'static OpRow) -> Outcome {
         let graph = scope.graph;
         let op = &graph.ops[id as usize];
         let applied = op.attributes.computation(K::ToApply).and_then(|name| self.applied(name));

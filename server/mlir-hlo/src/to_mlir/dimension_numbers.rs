@@ -6,7 +6,7 @@ use syntax::hlo::AttributeKey as K;
 use super::attributes::Written;
 use crate::dimension_lists::{DOT_LISTS, GATHER_LISTS, SCATTER_LISTS};
 use crate::lists::joined;
-use crate::not_in_stablehlo::NotInStablehlo;
+use crate::not_in_stablehlo::{NotInStablehlo, Outcome};
 use crate::op_row::{AttributeRow, Form};
 
 impl Written {
@@ -15,7 +15,7 @@ impl Written {
         attribute: &AttributeRow,
         dialect: &str,
         op: &Op,
-    ) -> Result<(), NotInStablehlo> {
+    ) -> Outcome {
         let attributes = &op.attributes;
         let labels = attributes
             .text(attribute.key)

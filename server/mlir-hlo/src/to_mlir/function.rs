@@ -11,7 +11,7 @@ use super::locations::location;
 use super::module::{MAX_BYTES, MissingInstruction, Program, symbol};
 use super::values::{MlirValue, names, results};
 use crate::names::UniqueNames;
-use crate::not_in_stablehlo::NotInStablehlo;
+use crate::not_in_stablehlo::{NotInStablehlo, Outcome};
 use crate::strings::mlir_string;
 use crate::types::mlir_type;
 
@@ -248,7 +248,7 @@ impl<'p> FunctionWriter<'p> {
     }
 
     /// A region whose arguments are the parameters of a computation, and that ends with `terminator`.
-    pub fn region(&mut self, name: &str, terminator: &str) -> Result<(), NotInStablehlo> {
+    pub fn region(&mut self, name: &str, terminator: &str) -> Outcome {
         let graph =
             self.program.graphs.get(name).cloned().ok_or_else(|| NotInStablehlo::missing_name(name))?;
         let mut arguments = Vec::new();
@@ -268,12 +268,7 @@ impl<'p> FunctionWriter<'p> {
         Ok(())
     }
 
-    pub fn terminate(
-        &mut self,
-        terminator: &str,
-        values: &[String],
-        shapes: &[&ir::Shape],
-    ) -> Result<(), NotInStablehlo> {
+    pub fn terminate(&mut self, terminator: &str, values: &[String], shapes: &[&ir::Shape]) -> Outcome {
         let types: Vec<_> = shapes.iter().map(|s| mlir_type(s)).collect::<Result<_, _>>()?;
         match values.is_empty() {
             true => self.line(terminator),

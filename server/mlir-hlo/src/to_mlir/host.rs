@@ -6,16 +6,11 @@ use super::attributes::Written;
 use super::function::{FunctionWriter, Scope};
 use super::statement::{Regions, Results, Statement};
 use super::values::MlirValue;
-use crate::not_in_stablehlo::NotInStablehlo;
+use crate::not_in_stablehlo::Outcome;
 use crate::op_row::{Dialect, How, OpRow};
 
 impl FunctionWriter<'_> {
-    pub(super) fn optimization_barrier(
-        &mut self,
-        scope: &mut Scope<'_>,
-        id: OpId,
-        row: &OpRow,
-    ) -> Result<(), NotInStablehlo> {
+    pub(super) fn optimization_barrier(&mut self, scope: &mut Scope<'_>, id: OpId, row: &OpRow) -> Outcome {
         let (operands, types) = self.leaf_operands(scope, id)?;
         let mut written = Written::default();
         self.note(scope, id, &mut written, &[]);
@@ -30,12 +25,7 @@ impl FunctionWriter<'_> {
         Ok(())
     }
 
-    pub(super) fn all_to_all(
-        &mut self,
-        scope: &mut Scope<'_>,
-        id: OpId,
-        row: &'static OpRow,
-    ) -> Result<(), NotInStablehlo> {
+    pub(super) fn all_to_all(&mut self, scope: &mut Scope<'_>, id: OpId, row: &'static OpRow) -> Outcome {
         let op = &scope.graph.ops[id as usize];
         let [dimension] = op.attributes.ints(K::Dimensions) else {
             // Each operand goes to one device: MHLO's op has no dimensions.
@@ -63,12 +53,7 @@ impl FunctionWriter<'_> {
     }
 
     /// Writes a transfer where it ends. Where it starts, nothing is written.
-    pub(super) fn transfer(
-        &mut self,
-        scope: &mut Scope<'_>,
-        id: OpId,
-        row: &OpRow,
-    ) -> Result<(), NotInStablehlo> {
+    pub(super) fn transfer(&mut self, scope: &mut Scope<'_>, id: OpId, row: &OpRow) -> Outcome {
         let graph = scope.graph;
         if graph.ops[id as usize].opcode == row.opcode {
             scope.values.insert(id, MlirValue::Tuple(Vec::new()));

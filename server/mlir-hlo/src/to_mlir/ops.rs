@@ -8,13 +8,13 @@ use super::attributes::Written;
 use super::function::{FunctionWriter, Scope};
 use super::statement::{Regions, Results, Statement, signature};
 use super::values::{MlirValue, from_results, results};
-use crate::not_in_stablehlo::NotInStablehlo;
+use crate::not_in_stablehlo::{NotInStablehlo, Outcome};
 use crate::op_row::{How, OpRow, Pretty, Special};
 use crate::op_table::op_of;
 use crate::types::mlir_type;
 
 impl FunctionWriter<'_> {
-    pub(super) fn instruction(&mut self, scope: &mut Scope<'_>, id: OpId) -> Result<(), NotInStablehlo> {
+    pub(super) fn instruction(&mut self, scope: &mut Scope<'_>, id: OpId) -> Outcome {
         let opcode = scope.graph.ops[id as usize].opcode;
         if let Some((opcode, is_start)) = exchange_of(opcode) {
             return match op_of(opcode) {
@@ -36,13 +36,7 @@ impl FunctionWriter<'_> {
         }
     }
 
-    fn special(
-        &mut self,
-        scope: &mut Scope<'_>,
-        id: OpId,
-        row: &'static OpRow,
-        special: Special,
-    ) -> Result<(), NotInStablehlo> {
+    fn special(&mut self, scope: &mut Scope<'_>, id: OpId, row: &'static OpRow, special: Special) -> Outcome {
         match special {
             Special::BroadcastInDim => self.row(scope, id, row),
             Special::Constant => self.constant(scope, id),
@@ -79,7 +73,7 @@ impl FunctionWriter<'_> {
         }
     }
 
-    pub(super) fn row(&mut self, scope: &mut Scope<'_>, id: OpId, row: &OpRow) -> Result<(), NotInStablehlo> {
+    pub(super) fn row(&mut self, scope: &mut Scope<'_>, id: OpId, row: &OpRow) -> Outcome {
         let graph = scope.graph;
         let op = &graph.ops[id as usize];
         let (mut operands, mut types) = self.operands(scope, id)?;
@@ -113,7 +107,7 @@ impl FunctionWriter<'_> {
         id: OpId,
         row: &OpRow,
         from: OpId,
-    ) -> Result<(), NotInStablehlo> {
+    ) -> Outcome {
         let (operands, types) = self.leaf_operands(scope, from)?;
         let mut written = Written::of(row, &scope.graph.ops[from as usize])?;
         self.note(scope, id, &mut written, &[]);
@@ -128,7 +122,7 @@ impl FunctionWriter<'_> {
         first: usize,
         operands: &mut Vec<String>,
         types: &mut Vec<String>,
-    ) -> Result<(), NotInStablehlo> {
+    ) -> Outcome {
         let Some(Shape::Array(array)) = op.operand_shapes.get(first).filter(|s| s.dims().len() == 1) else {
             return Ok(());
         };
@@ -172,7 +166,7 @@ impl FunctionWriter<'_> {
         }
     }
 
-    fn get_tuple_element(&mut self, scope: &mut Scope<'_>, id: OpId) -> Result<(), NotInStablehlo> {
+    fn get_tuple_element(&mut self, scope: &mut Scope<'_>, id: OpId) -> Outcome {
         let (value, of) = scope.operand(id, 0)?;
         let graph = scope.graph;
         let shape = &graph.ops[of as usize].shape;

@@ -6,7 +6,7 @@ use super::attributes::Written;
 use super::function::{FunctionWriter, Scope};
 use super::locations::location;
 use super::values::{MlirValue, from_leaves, from_results, leaves, results};
-use crate::not_in_stablehlo::NotInStablehlo;
+use crate::not_in_stablehlo::{NotInStablehlo, Outcome};
 use crate::op_row::OpRow;
 use crate::types::mlir_type;
 
@@ -77,12 +77,7 @@ impl FunctionWriter<'_> {
     }
 
     /// Writes an op in the generic form. The value of the instruction is its results.
-    pub(super) fn generic(
-        &mut self,
-        scope: &mut Scope<'_>,
-        id: OpId,
-        statement: Statement,
-    ) -> Result<(), NotInStablehlo> {
+    pub(super) fn generic(&mut self, scope: &mut Scope<'_>, id: OpId, statement: Statement) -> Outcome {
         let graph = scope.graph;
         let op = &graph.ops[id as usize];
         let Statement { name, operands, types, written, regions, results } = statement;
