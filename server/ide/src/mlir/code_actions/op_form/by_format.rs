@@ -31,14 +31,18 @@ impl Said {
             body.dictionary()?;
             body.eat(TokenKind::CloseAngle)?;
         }
-        body.dictionary()?;
+        let dictionary = body.dictionary()?;
         let (operand_types, result_type) = functional(body.types()?)?;
         let (mut attributes, mut others) = (Vec::new(), Vec::new());
         let names: Vec<&'static str> = form.attributes().collect();
+        // The dictionary as it is written, line breaks included, unless an attribute changes its place.
+        let mut is_kept = true;
         for attribute in parse.attributes_of(op) {
             let name = attribute.name.of(body.text);
             let value = attribute.value.of(body.text);
-            match names.iter().find(|known| **known == name.trim_matches('"')) {
+            let known = names.iter().find(|known| **known == name.trim_matches('"'));
+            is_kept &= known.is_none() == (attribute.place == AttributePlace::Dictionary);
+            match known {
                 Some(known) => attributes.push((*known, value.to_owned())),
                 None if attribute.place != AttributePlace::Dictionary
                     && !form.in_dictionary.contains(&name) =>
@@ -49,7 +53,11 @@ impl Said {
                 None => others.push(format!("{name} = {value}")),
             }
         }
-        let others = if others.is_empty() { String::new() } else { format!("{{{}}}", others.join(", ")) };
+        let others = match others.is_empty() {
+            _ if is_kept => dictionary.to_owned(),
+            true => String::new(),
+            false => format!("{{{}}}", others.join(", ")),
+        };
         Said { operands, attributes, others, operand_types, result_type }.checked()
     }
 
