@@ -17,7 +17,7 @@ const MAX_DEPTH: u32 = 32;
 pub struct ComputationCost {
     /// Of its instructions and all that they call.
     pub total: Cost,
-    /// Bytes of its parameters and its result: what a fusion of it moves. Nothing where a shape is not known.
+    /// Bytes of its parameters and its result: what a fusion of it moves. `None` where a shape is not known.
     pub boundary: Option<u64>,
     pub instructions: usize,
 }

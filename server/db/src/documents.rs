@@ -14,7 +14,7 @@ use crate::{Database, File, Language, Piece, Progress, block, signature};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct FileId(pub u32);
 
-/// What a reader may hold of a file beside the database: its text and where its pieces start. Cheap to clone.
+/// The parts of a file that a reader needs in addition to the database: its text and the starts of its pieces. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct FileView {
     pub file: File,

@@ -215,7 +215,7 @@ pub fn kernel<'db>(db: &'db dyn salsa::Database, id: KernelId<'db>) -> OfKernel<
     Some(analysis.map(Arc::new))
 }
 
-/// How long the kernel takes: XLA's estimate and the roofline. Nothing where no emitter takes it.
+/// How long the kernel takes: XLA's estimate and the roofline. `None` where no emitter takes it.
 #[salsa::tracked(lru = 4096, no_eq)]
 pub fn kernel_estimate<'db>(db: &'db dyn salsa::Database, id: KernelId<'db>) -> Option<Arc<Estimate>> {
     let source = fusion_source(db, id).clone()?;

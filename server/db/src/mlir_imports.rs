@@ -114,7 +114,7 @@ impl<'a> Imports<'a> {
         self.text.len() as u32
     }
 
-    /// Imports what the open uses stand for, and what those definitions use, as far as they are followed.
+    /// Imports the definitions of the open uses, and what those definitions use, up to the limit.
     fn follow(&mut self, db: &dyn salsa::Database, wanted: &FxHashSet<GiantName>) {
         for depth in 0..=MAX_DEPTH {
             let open = std::mem::take(&mut self.open);

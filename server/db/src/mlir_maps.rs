@@ -103,7 +103,7 @@ impl MlirImported {
     }
 }
 
-/// What is wrong with maps and subscripts: [`MapChecks`] of every op that is read without errors.
+/// Findings about maps and subscripts: [`MapChecks`] of every op that is read without errors.
 #[salsa::tracked]
 pub fn mlir_map_findings(db: &dyn salsa::Database, piece: Piece) -> Vec<(OpId, Finding)> {
     let read = mlir_piece(db, piece);

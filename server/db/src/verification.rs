@@ -88,7 +88,7 @@ pub fn verify_findings(db: &dyn salsa::Database, piece: Piece) -> Vec<Instructio
     ir::verify(block(db, piece), surroundings(db, piece))
 }
 
-/// What is wrong between a module's header and its computations, by piece.
+/// Contradictions between a module's header and its computations, by piece.
 #[salsa::tracked]
 pub fn module_verify_findings(db: &dyn salsa::Database, file: File) -> Vec<ModuleFinding> {
     let module = module(db, file);

@@ -45,7 +45,7 @@ impl Attributes {
         self.unknown.extend(other.unknown);
     }
 
-    /// What is there, in order.
+    /// The known attributes, in order.
     pub fn iter(&self) -> impl Iterator<Item = (AttributeKey, &AttributeValue)> + '_ {
         self.known.iter().map(|(key, value)| (*key, value))
     }
@@ -61,7 +61,7 @@ impl Attributes {
         self.text(AttributeKey::Order) == Some("TOTAL") || self.text(AttributeKey::Type) == Some("TOTALORDER")
     }
 
-    /// What is there, in the order of the text.
+    /// The keys of the known attributes, in the order of the text.
     pub fn keys(&self) -> impl Iterator<Item = AttributeKey> + '_ {
         self.known.iter().map(|(key, _)| *key)
     }

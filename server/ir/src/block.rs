@@ -33,7 +33,7 @@ pub struct External {
 
 /// Owner: the memo of `db::block`, one per piece. Invalidated by any edit of that piece, and by nothing else: what
 /// other pieces define is looked up through their [`Signature`]s.
-/// Size: beside the parse, 8 bytes per operand, 16 per name, and each distinct shape once.
+/// Size: in addition to the parse, 8 bytes per operand, 16 per name, and each distinct shape once.
 #[derive(Debug)]
 pub struct Block {
     pub text: Arc<str>,
@@ -115,7 +115,7 @@ impl Block {
                 }
                 _ => shape,
             };
-            // What is printed at the operand is as good as its definition.
+            // The shape printed at the operand serves as well as its definition.
             shape.or_else(|| operand.shape.map(|s| self.shapes[s.0 as usize].clone()))
         });
         let argument = instruction.argument.of(&self.text);
@@ -286,7 +286,7 @@ pub struct Segment {
     pub root_shape: Option<Shape>,
     /// Whether all of it could be read; if not, its parameters and root are unknown. Always true of a part of a
     /// giant computation: its other parts read this signature, and the first error that is typed must not change it
-    /// for them ([`Block::is_readable`] tells).
+    /// for them (see [`Block::is_readable`]).
     pub is_complete: bool,
     /// Number and shape of each parameter that is defined here.
     pub parameters: Vec<(u32, Option<Shape>)>,

@@ -1,6 +1,6 @@
 use syntax::hlo::ElementType;
 
-/// What is known of an element type beyond its name. Source: XLA `primitive_util.h`.
+/// Properties of element types. Source: XLA `primitive_util.h`.
 pub trait ElementTypeExt: Copy {
     /// Bits of one element as XLA counts them: `pred` has 8, complex types count both parts. Nothing for `token`
     /// and `opaque`.

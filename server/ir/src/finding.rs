@@ -1,4 +1,4 @@
-//! What is wrong with the meaning of a text: findings, the tokens they are about, and what repairs them.
+//! Findings about the meaning of a text: the tokens they are about, and their fixes.
 //!
 //! A finding names tokens, not offsets, wherever it outlives the parse that it was made from: white space then changes
 //! no finding. A token becomes a span when somebody looks, by [`crate::Block::part`].

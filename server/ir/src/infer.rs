@@ -33,7 +33,7 @@ pub use problem::{CalleePart, Problem, Reason as ShapeReason};
 
 /// The shape where the text gives none, and nothing is known of called computations.
 pub(crate) fn infer_shape(opcode: Opcode, operands: &[&Shape], attributes: &Attributes) -> Inferred {
-    // A reducer's result types are those of the inputs then, and a scalar may stand beside an array.
+    // A reducer's result types are those of the inputs then, and a scalar may be combined with an array.
     result_shape(
         opcode,
         &Given { operands, attributes: attributes.view(), declared: None, called: &|_| None },

@@ -27,7 +27,7 @@ pub struct ModuleComputation {
     pub segments: Vec<SegmentRef>,
 }
 
-/// What is wrong with the module, where no single piece can know it.
+/// Findings about the module that no single piece can know.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModuleFinding {
     pub segment: SegmentRef,

@@ -32,7 +32,7 @@ impl NameTable {
         (hash as usize & (self.tags.len() - 1), (hash >> 56) as u8 | 1)
     }
 
-    /// The value stored under `name`. `name_of` tells the name of a value.
+    /// The value stored under `name`. `name_of` returns the name of a value.
     pub fn get<'a>(&self, name: &str, name_of: impl Fn(u32) -> &'a str) -> Option<u32> {
         if self.tags.is_empty() {
             return None;

@@ -43,7 +43,7 @@ pub struct OpInfo {
     /// Whether devices exchange data: a collective op, or the half that starts one.
     pub is_collective: bool,
     pub phase: Phase,
-    /// Which operands the parameters of a called computation stand for.
+    /// The operands that become the parameters of a called computation.
     pub parameters: Parameters,
     /// Why XLA has no map from the output to the operands, if it has none.
     pub without_map: &'static str,
@@ -76,7 +76,7 @@ pub enum Arity {
     Any,
 }
 
-/// The operands that the parameters of a called computation stand for, whole or element by element.
+/// The operands that become the parameters of a called computation, whole or element by element.
 /// Source: `hlo_verifier.cc`, which compares their shapes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Parameters {

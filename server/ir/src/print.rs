@@ -1,6 +1,6 @@
 //! Modules as text that XLA's parser reads back to the same module, in the form in which XLA prints it.
 //!
-//! What XLA's parser adds is added here: names are made unique, nested instructions and `%t#0` stand alone, layouts
+//! What XLA's parser adds is added here: names are made unique, nested instructions and `%t#0` become instructions of their own, layouts
 //! and shapes that were left out are written, attributes have XLA's order and form. Unknown attributes are kept.
 //!
 //! Source: XLA `hlo_module.cc`, `hlo_computation.cc`, `hlo_instruction.cc`, `hlo_instructions.cc`, `literal.cc`.

@@ -25,7 +25,7 @@ pub struct ArrayShape {
     pub dims: Vec<i64>,
     /// One flag per dimension, or empty where all are static.
     pub dynamic: Vec<bool>,
-    /// Nothing where the text gives none: then row-major is meant.
+    /// `None` where the text gives none, which means row-major.
     pub layout: Option<Layout>,
 }
 
@@ -132,7 +132,7 @@ impl Shape {
         }
     }
 
-    /// The shape that a text stands for, if it is one shape and nothing else.
+    /// The shape in a text, if the text is one shape and nothing else.
     pub fn from_text(text: &str) -> Option<Shape> {
         let (parse, value) = syntax::hlo::parse_fragment(text, syntax::hlo::Fragment::Shape);
         let Some(syntax::hlo::ValueNode::Shape(id)) = value.filter(|_| parse.errors.is_empty()) else {

@@ -96,7 +96,7 @@ pub fn verify(block: &Block, around: &Surroundings) -> Vec<InstructionFinding> {
     findings
 }
 
-/// Whether the parser found something in this instruction: what follows from that is not told again.
+/// Whether the parser found an error in this instruction, whose consequences are not reported.
 fn is_refused(block: &Block, instruction: &Instruction) -> bool {
     if block.findings.is_empty() {
         return false;
@@ -244,7 +244,7 @@ impl<'a> Verifier<'a> {
         }
     }
 
-    /// Whether this is the second half of an op whose first half was told to be wrong: what does not fit follows from that.
+    /// Whether this is the second half of an op whose first half has a finding, whose consequences are not reported.
     fn ends_what_is_wrong(&self, subject: &Subject<'_>) -> bool {
         let is_second = match op_info(subject.opcode).phase {
             Phase::Whole | Phase::Start { .. } => false,

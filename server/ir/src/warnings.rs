@@ -39,7 +39,7 @@ pub enum Remedy {
     ReplaceBy(InstructionId),
 }
 
-/// What must hold beside, which the block does not know.
+/// A further condition, which the block does not know.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Condition {
     /// No other block of the computation uses the name.
@@ -86,15 +86,15 @@ impl WarningKind {
     }
 }
 
-/// All warnings of a block, in the order of its instructions. `undoes` tells whether the first op, applied to the result
-/// of the second, answers the second's operand.
+/// All warnings of a block, in the order of its instructions. `undoes` returns whether the first op, applied to the result
+/// of the second, returns the second's operand.
 pub fn warnings(block: &Block, undoes: &dyn Fn(&Op, &Op) -> bool) -> Vec<Warning> {
     let mut found = Vec::new();
     unused::find(block, &mut found);
     duplicate::find(block, &mut found);
     for (id, instruction) in block.parse.instructions.iter().enumerate() {
         let id = id as InstructionId;
-        // What is broken says so by itself; what is nested has no line of its own.
+        // Broken instructions have errors already; nested ones have no line of their own.
         if instruction.is_broken || instruction.is_nested {
             continue;
         }

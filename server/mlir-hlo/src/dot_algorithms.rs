@@ -1,4 +1,4 @@
-//! How a dot is computed: `#stablehlo.dot_algorithm<…>` beside the names of HLO.
+//! The algorithms of dots: `#stablehlo.dot_algorithm<…>` and their names in HLO.
 //!
 //! Source: `xla/hlo/translate/attribute_importer.cc` ConvertDotAlgorithm, `xla_data.proto` PrecisionConfig.Algorithm.
 

@@ -5,7 +5,7 @@ use std::fmt::{Display, LowerExp};
 use ir::{ElementType, ElementTypeExt};
 use syntax::hlo::{FloatFormat, Nan};
 
-/// The number that the bits of an element stand for, as HLO writes it.
+/// The number that the bits of an element represent, as HLO writes it.
 pub(crate) fn number_of_bits(bits: u64, element: ElementType) -> String {
     let Some(format) = FloatFormat::of(element) else { return integer_of_bits(bits, element) };
     let width = part_bits(element);

@@ -4,7 +4,7 @@
 //! MLIR become typed ops of HLO (`ir::Op`, in an `ir::Graph` per computation): kernels, evaluation and maps take these, and
 //! conversion prints them. What one language cannot say is reported by name at its place, and the rest is converted.
 //!
-//! Architecture Invariant: no salsa, no files. What is written parses and verifies.
+//! Architecture Invariant: no salsa, no files. The output parses and verifies.
 
 mod custom_form;
 mod dimension_lists;

@@ -14,7 +14,7 @@ use crate::op_text::OpText;
 use crate::to_hlo::push_dot_lists;
 use crate::types::{element, extents, has_dimensions_of, number, static_hlo_shape};
 
-/// What an op takes from its attributes and text, beside its operands and its result.
+/// How attributes and text of an op become those of an instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Recipe {
     /// Nothing.

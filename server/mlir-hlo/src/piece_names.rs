@@ -93,7 +93,7 @@ pub(crate) fn owned<'t>(
     aliases.map(|(name, value)| (name.into(), value.into()))
 }
 
-/// `key: "0x…"`, wherever it stands in the section.
+/// `key: "0x…"`, anywhere in the section.
 fn resources(section: &str) -> Vec<(Box<str>, Arc<str>)> {
     let mut resources = Vec::new();
     let mut rest = section;

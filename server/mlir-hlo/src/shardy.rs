@@ -92,8 +92,8 @@ impl Mesh {
 /// The meshes of a module, by their symbols.
 pub(crate) type Meshes = FxHashMap<Box<str>, Mesh>;
 
-/// `#sdy.sharding<@mesh, [{"x"}, {}]>`, or one per value of `#sdy.sharding_per_value<[…]>`, as HLO says it. Nothing where a mesh
-/// is not known, or something is said that tiles of devices do not say.
+/// `#sdy.sharding<@mesh, [{"x"}, {}]>`, or one per value of `#sdy.sharding_per_value<[…]>`, as HLO writes it. `None` where a mesh
+/// is not known, or tiles of devices cannot express the sharding.
 pub(crate) fn hlo_sharding(value: &str, meshes: &Meshes) -> Option<String> {
     let body = value.split_once('<')?.1.rsplit_once('>')?.0.trim();
     if !value.starts_with("#sdy.sharding_per_value") {

@@ -21,7 +21,7 @@ pub struct Elsewhere<'a> {
 }
 
 impl<'a> Elsewhere<'a> {
-    /// Nothing where the piece belongs to no file.
+    /// `None` where the piece belongs to no file.
     pub fn of(db: &'a dyn salsa::Database, piece: Piece) -> Option<Elsewhere<'a>> {
         let (file, at) = position_of(db, piece)?;
         Some(Elsewhere { db, file, piece, at, read: mlir_piece(db, piece) })

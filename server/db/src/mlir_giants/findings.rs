@@ -1,4 +1,4 @@
-//! What is wrong between the pieces of a function.
+//! Findings between the pieces of a function.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use super::{GiantName, mlir_foreign, mlir_giant_index, mlir_links};
 use crate::Piece;
 use crate::mlir_queries::mlir_piece;
 
-/// What is wrong with names that pieces of a function share, with the other side of it in another piece.
+/// Findings about names that pieces of a function share, each with its other side in another piece.
 #[salsa::tracked]
 pub fn mlir_link_findings(db: &dyn salsa::Database, piece: Piece) -> Arc<Vec<(Finding, Option<GiantName>)>> {
     let read = mlir_piece(db, piece);

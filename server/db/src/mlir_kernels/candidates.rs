@@ -24,7 +24,7 @@ pub enum NoKernel {
     NothingComputed,
 }
 
-/// Of the ops of a function's first block, by name. Nothing where all are of a kind that XLA fuses.
+/// Of the ops of a function's first block, by name. `None` where XLA fuses all of them.
 pub fn why_no_kernel<'t>(ops: impl Iterator<Item = &'t str>) -> Option<NoKernel> {
     let mut works = false;
     for (count, name) in ops.enumerate() {

@@ -77,7 +77,7 @@ pub(super) fn missing_dimensions(
     is_missing.then(|| "broadcast needs the attribute dimensions: its operand is no scalar".to_owned())
 }
 
-/// What is wrong with `dimensions=` of an op that works along one.
+/// Errors in `dimensions=` of an op that works along one dimension.
 pub(super) fn one_dimension(opcode: Opcode, given: &[i64], rank: Option<usize>) -> Option<String> {
     use Opcode::*;
     let is_one = matches!(

@@ -1,5 +1,5 @@
 //! Ops element by element. Source: `ShapeInference::InferUnaryOpShape`, `InferBinaryOpShape`, `InferTernaryOpShape`,
-//! `InferMapShape`; a scalar beside an array is accepted where no shape is written, as the parser of HLO text does.
+//! `InferMapShape`; a scalar with an array is accepted where no shape is written, as the parser of HLO text does.
 
 use syntax::hlo::{AttributeKey, ElementType, Opcode};
 
@@ -41,7 +41,7 @@ pub(crate) fn unary(opcode: Opcode, given: &Given<'_>) -> Inferred {
     Ok(like(operand, op_info(opcode).gives.of(operand.element)))
 }
 
-/// Without a written shape a scalar may stand beside arrays.
+/// Without a written shape, a scalar may be combined with arrays.
 fn is_beside(given: &Given<'_>, a: &ArrayShape, b: &ArrayShape) -> bool {
     same_dims(a, b) || (given.declared.is_none() && (a.rank() == 0 || b.rank() == 0))
 }

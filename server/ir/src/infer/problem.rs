@@ -17,7 +17,7 @@ pub struct Problem {
     pub message: String,
     /// A called computation's token that does not fit.
     pub callee: Option<CalleePart>,
-    /// What the user is offered, and what then stands where `part` is.
+    /// The title of the quick fix, and the text that replaces `part`.
     pub fix: Option<(String, String)>,
 }
 

@@ -1,4 +1,4 @@
-//! How rows are written: what they state, beside what most rows have in common.
+//! Constructors of rows, with the values that most rows have in common.
 
 use syntax::hlo::{AttributeKey, Opcode};
 

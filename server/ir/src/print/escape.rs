@@ -45,7 +45,7 @@ fn number(text: &str, at: &mut usize, digits: usize, radix: u32) -> Option<u32> 
     number
 }
 
-/// Writes `bytes` as they stand inside of quotes.
+/// Writes `bytes` with the escapes that they have inside quotes.
 pub(super) fn escape(out: &mut String, bytes: &[u8]) {
     for &byte in bytes {
         match byte {

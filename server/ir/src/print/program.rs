@@ -1,5 +1,5 @@
 //! The instructions of a module as XLA has them after its parser: nested ones and `%t#0` are instructions of their own,
-//! names are unique in the module, computations and instructions stand in the order in which XLA prints them.
+//! names are unique in the module, computations and instructions are in the order in which XLA prints them.
 //!
 //! Source: XLA `hlo_parser.cc`, `hlo_computation.cc` MakeInstructionPostOrder, `hlo_module.cc` MakeComputationPostOrder.
 
@@ -266,7 +266,7 @@ impl<'a> Program<'a> {
         }
         let mut visited = vec![false; self.computations.len()];
         let mut order = Vec::new();
-        // What only calls itself in a circle, which no valid module does, comes last.
+        // Recursive computations, which no valid module has, come last.
         let roots = (0..is_called.len()).filter(|&c| !is_called[c]).chain(0..is_called.len());
         for root in roots {
             if !std::mem::replace(&mut visited[root], true) {

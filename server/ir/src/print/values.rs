@@ -121,7 +121,7 @@ pub(super) fn write_metadata(out: &mut String, text: &str) {
     out.push('{');
     let mut is_first = true;
     for (key, value) in fields {
-        // What is as if it were not there: an empty string, line 0.
+        // Values that mean the same as an absent field: an empty string, line 0.
         if matches!(value, "\"\"" | "''" | "0") || value == "false" {
             continue;
         }

@@ -9,7 +9,7 @@ use crate::op_table::is_elementwise;
 use crate::shape::{ArrayShape, Shape, UNBOUNDED};
 
 impl Verifier<'_> {
-    /// What is wrong with the shape of an instruction whatever the op.
+    /// Errors in the shape of an instruction of any opcode.
     pub(super) fn check_shapes(&mut self) {
         // Shapes are shared: each is looked at once.
         let wrong: Vec<bool> = self.block.shapes.iter().map(|shape| wrong_in(shape).is_some()).collect();

@@ -4,7 +4,7 @@
 use crate::infer::Called;
 use crate::module::{ComputationIndex, Module, ModuleFinding, ModuleSettings, SegmentRef, Slot};
 
-/// What is wrong between the headers of a file and its computations.
+/// Contradictions between the headers of a file and its computations.
 pub fn verify_module(
     module: &Module,
     called: &dyn Fn(ComputationIndex) -> Option<Called>,

@@ -235,7 +235,7 @@ impl Verifier<'_> {
             return self.error(subject, "operand-mismatch", Part::Operand(0), message);
         };
         if subject.opcode == Opcode::AsyncUpdate {
-            // What is bound stays, and more may be.
+            // Bound operands and results stay, and more may follow.
             let parts = |shape: &Shape, i| shape.element_at(&[i]).cloned();
             let grows = |i| parts(operand, i).zip(parts(declared, i)).is_some_and(|(a, b)| is_prefix(&a, &b));
             if !grows(0) || !grows(1) {

@@ -52,7 +52,7 @@ pub(super) fn mixed_operands(
     let mut floats = operands.iter().enumerate().filter_map(|(i, operand)| Some((i, floating(operand)?)));
     let (first, other) = floats.next()?;
     let (i, element) = floats.find(|&(_, element)| element != other)?;
-    // The result tells which of two types is the stranger.
+    // The result says which of two types is wrong.
     let is_of_result = declared.and_then(floating) == Some(element);
     let part = Part::Operand(if is_of_result { first } else { i } as u32);
     Some((part, format!("operands of {opcode} mix {other} and {element}")))

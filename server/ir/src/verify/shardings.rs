@@ -40,7 +40,7 @@ impl Verifier<'_> {
         }
     }
 
-    /// A loop's state has one sharding all the way round, and all branches return one. What is not written may be any.
+    /// A loop's state has one sharding everywhere, and all branches return the same one. Absent shardings are compatible with any.
     pub(super) fn check_carried_shardings(&mut self, subject: &Subject<'_>) {
         use AttributeKey::{
             Body, BranchComputations, Condition, FalseComputation, Sharding, TrueComputation,
@@ -127,7 +127,7 @@ fn is_apart(opcode: Option<Opcode>) -> bool {
     matches!(opcode, None | Some(Outfeed | Infeed | Send | SendDone | Recv | RecvDone | Domain))
 }
 
-/// What is wrong with a sharding of a shape.
+/// Errors in a sharding of a shape.
 fn wrong(text: &str, shape: &Shape) -> Option<String> {
     let text = text.trim();
     let Some(inner) = text.strip_prefix('{').map(str::trim_start).filter(|inner| inner.starts_with('{'))
@@ -162,7 +162,7 @@ fn collect_leaves<'a>(shape: &'a Shape, leaves: &mut Vec<&'a Shape>) {
     }
 }
 
-/// Of a sharding that stands for all leaves of a shape.
+/// Of one sharding for all leaves of a shape.
 fn wrong_of_leaves(sharding: &Single<'_>, shape: &Shape) -> Option<String> {
     let Single::Tiled { tiles, subgroups, .. } = sharding else { return None };
     match shape {

@@ -43,7 +43,7 @@ pub struct HloFunction {
     pub incomplete: Vec<Incomplete>,
 }
 
-/// What is the same for all functions of a piece.
+/// The parts that all functions of a piece share.
 struct PieceFacts {
     /// Values that something reads.
     used: FxHashSet<(ValueId, u32)>,

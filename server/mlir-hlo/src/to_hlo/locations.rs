@@ -19,7 +19,7 @@ impl Writer<'_> {
         }
     }
 
-    /// The same of an argument, after whose type and attributes it stands.
+    /// The location of an argument, which follows its type and attributes.
     pub(super) fn location_of_argument(&mut self, argument: ValueId) -> Location {
         let parse = self.slice.parse;
         let types = parse.types(&parse.values[argument as usize].types);

@@ -109,7 +109,7 @@ pub fn assemble(environment: &Environment, functions: &[(usize, &HloFunction)]) 
     module
 }
 
-/// Callees before their callers, the entry last; and functions that are called in a circle.
+/// The functions with callees before callers and the entry last, and the recursive ones.
 fn callees_first(
     functions: &[(usize, &HloFunction)],
     by_symbol: &FxHashMap<&str, usize>,

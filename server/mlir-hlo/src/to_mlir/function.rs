@@ -30,7 +30,7 @@ pub(super) struct FunctionWriter<'p> {
     /// The functions that asynchronous ops of this one call, as text.
     pub more_functions: String,
     depth: usize,
-    /// Instructions that may still be written in bodies that stand where they are called. Never given back: text that is
+    /// Instructions that may still be written in bodies of inlined computations. Never given back: text that is
     /// taken back has been worked on, too.
     left: usize,
 }
