@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::TextRange;
 use crate::locate::FileContext;
-use crate::semantics::Function;
+use crate::symbol::Function;
 
 /// A computation in the hierarchy.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -6,20 +6,10 @@
 pub(crate) mod access_pattern;
 pub(crate) mod convert;
 pub(crate) mod evaluate;
-mod extract;
-mod heaviest_kernels;
-mod operand_shapes;
-mod repair;
+pub(crate) mod heaviest_kernels;
 pub(crate) mod show_kernel;
-mod strip_metadata;
 
-pub use access_pattern::ID as ACCESS_PATTERN_ACTION;
-pub use evaluate::ID as EVALUATE_ACTION;
-pub use show_kernel::{ID as SHOW_KERNEL_ACTION, ID_AS_TEXT as SHOW_KERNEL_AS_TEXT};
-use syntax::Span;
-use syntax::hlo::AttributeKey;
-
-use crate::locate::{FileContext, InstructionRef};
+use crate::locate::FileContext;
 use crate::{TextEdit, TextRange};
 
 /// The kind of the action, which determines its menu and shortcut in an editor.
@@ -112,19 +102,6 @@ impl Actions<'_> {
 
 pub(crate) type Provider = fn(&FileContext<'_>, &TextRange, &mut Actions<'_>);
 
-/// The providers for HLO, in the order in which editors show their actions.
-pub(crate) const PROVIDERS: &[Provider] = &[
-    repair::repair,
-    operand_shapes::operand_shapes,
-    strip_metadata::strip_metadata,
-    extract::extract,
-    show_kernel::offer,
-    access_pattern::offer,
-    evaluate::offer,
-    heaviest_kernels::offer,
-    convert::offer,
-];
-
 pub(crate) fn code_actions(
     context: &FileContext<'_>,
     range: &TextRange,
@@ -135,55 +112,6 @@ pub(crate) fn code_actions(
         provider(context, range, &mut actions);
     }
     actions.found
-}
-
-/// At most `limit` instructions that `range` touches, including nested ones.
-pub(crate) fn instructions_in(
-    context: &FileContext<'_>,
-    range: &TextRange,
-    limit: usize,
-) -> Vec<InstructionRef> {
-    let mut found = Vec::new();
-    for piece in context.pieces_in(range) {
-        for (id, instruction) in context.block(piece).parse.instructions.iter().enumerate() {
-            let span = context.range(piece, instruction.span);
-            if span.start <= range.end && range.start <= span.end {
-                found.push(InstructionRef { piece, id: id as u32 });
-                if found.len() == limit {
-                    return found;
-                }
-            }
-        }
-    }
-    found
-}
-
-/// All instructions of the file.
-pub(crate) fn all_instructions(context: &FileContext<'_>) -> impl Iterator<Item = InstructionRef> {
-    (0..context.pieces()).flat_map(|piece| {
-        let count = context.block(piece).parse.instructions.len() as u32;
-        (0..count).map(move |id| InstructionRef { piece, id })
-    })
-}
-
-/// The range of an attribute including the comma before it.
-pub(crate) fn attribute_with_comma(
-    context: &FileContext<'_>,
-    at: InstructionRef,
-    key: AttributeKey,
-) -> Option<Span> {
-    let block = context.block(at.piece);
-    let attributes = block.parse.attributes_of(block.instruction(at.id));
-    let index = attributes.iter().position(|a| a.key == Some(key))?;
-    let attribute = &attributes[index];
-    // The gap before this attribute holds the comma; comments are kept.
-    let before = match index.checked_sub(1) {
-        Some(before) => attributes[before].value_span.end,
-        None => block.instruction(at.id).argument.end,
-    };
-    let between = Span { start: before, end: attribute.key_span.start };
-    let comma = between.of(&block.text).rfind(',')?;
-    Some(Span { start: before + comma as u32, end: attribute.value_span.end })
 }
 
 #[cfg(test)]

@@ -3,8 +3,6 @@
 use eval::needed_parameters;
 use ir::{ElementType, ElementTypeExt, Graph, OpId, Shape};
 
-use crate::locate::FileContext;
-
 /// A parameter of the computation that contains an instruction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EvaluationParameter {
@@ -18,15 +16,6 @@ pub struct EvaluationParameter {
 
 /// The largest number of elements of a sample literal.
 const MAX_ELEMENTS: i64 = 4096;
-
-/// The parameters that the instruction at `offset` depends on, by number.
-pub(crate) fn evaluation_parameters(context: &FileContext<'_>, offset: usize) -> Vec<EvaluationParameter> {
-    let Some(at) = context.instruction_at(offset) else { return Vec::new() };
-    let graph = context.computation_index(at).and_then(|index| context.graph(index));
-    let Some(graph) = graph else { return Vec::new() };
-    let Some(op) = graph.find(context.block(at.piece).name(at.id)) else { return Vec::new() };
-    parameters_of(&graph, op)
-}
 
 /// The parameters that an op of a graph depends on, by number.
 pub(crate) fn parameters_of(graph: &Graph, op: OpId) -> Vec<EvaluationParameter> {

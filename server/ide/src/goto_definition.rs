@@ -12,7 +12,7 @@ pub(crate) fn goto_definition(context: &FileContext<'_>, offset: usize) -> Vec<N
     };
     let origin = context.range(name.at.piece, name.at.span);
     let found = semantics.definitions(context, &name.symbol).into_iter();
-    let target = |defined: crate::semantics::Defined| NavigationTarget {
+    let target = |defined: crate::symbol::Defined| NavigationTarget {
         origin: origin.clone(),
         range: defined.range,
         selection_range: defined.name,

@@ -2,9 +2,39 @@
 
 pub(crate) mod call_arguments;
 pub(crate) mod calls;
+pub(crate) mod code_actions;
+pub(crate) mod code_lens;
+pub(crate) mod completion;
 pub(crate) mod definitions;
+pub(crate) mod diagnostics;
+pub(crate) mod document_links;
+pub(crate) mod document_symbols;
+pub(crate) mod evaluate;
+pub(crate) mod evaluation_parameters;
+pub(crate) mod executions;
+pub(crate) mod folding_ranges;
+pub(crate) mod formatting;
+pub(crate) mod goto_type_definition;
+pub(crate) mod hover;
+pub(crate) mod indexing_queries;
+pub(crate) mod inlay_hints;
+pub(crate) mod instructions;
+pub(crate) mod map_notes;
+pub(crate) mod maps;
 pub(crate) mod names;
-mod new_names;
+pub(crate) mod new_names;
+pub(crate) mod print_module;
+pub(crate) mod reference;
+pub(crate) mod repairs;
+pub(crate) mod scope;
+pub(crate) mod selection_ranges;
+pub(crate) mod semantic_tokens;
+pub(crate) mod signature_help;
+pub(crate) mod source_location;
+pub(crate) mod statistics;
+pub(crate) mod tuple_element;
+pub(crate) mod warnings;
+pub(crate) mod workspace_symbols;
 
 use std::ops::Range;
 
@@ -27,7 +57,8 @@ use crate::kernel::fusion::{FusionError, FusionQuery};
 use crate::kernel::language::KernelLanguage;
 use crate::kernel::launched::LaunchedKernel;
 use crate::locate::FileContext;
-use crate::semantics::{Defined, Function, Name, Occurrence, Semantics, Symbol};
+use crate::semantics::Semantics;
+use crate::symbol::{Defined, Function, Name, Occurrence, Symbol};
 use crate::warnings::WarningsConfig;
 use crate::workspace_symbols::SymbolPlace;
 use crate::{
@@ -106,11 +137,11 @@ impl Semantics for Hlo {
     }
 
     fn statistics(&self, context: &FileContext<'_>) -> FileStatistics {
-        crate::statistics::statistics(context)
+        crate::hlo::statistics::statistics(context)
     }
 
     fn document_symbols(&self, context: &FileContext<'_>, limit: usize) -> (Vec<DocumentSymbol>, usize) {
-        crate::document_symbols::document_symbols(context, limit)
+        crate::hlo::document_symbols::document_symbols(context, limit)
     }
 
     fn symbols(
@@ -119,19 +150,19 @@ impl Semantics for Hlo {
         with_instructions: bool,
         found: &mut dyn FnMut(&str, bool, SymbolPlace),
     ) {
-        crate::workspace_symbols::symbols(context, with_instructions, found);
+        crate::hlo::workspace_symbols::symbols(context, with_instructions, found);
     }
 
     fn workspace_symbol(&self, context: &FileContext<'_>, place: SymbolPlace) -> Option<WorkspaceSymbol> {
-        crate::workspace_symbols::workspace_symbol(context, place)
+        crate::hlo::workspace_symbols::workspace_symbol(context, place)
     }
 
     fn folding_ranges(&self, context: &FileContext<'_>, limit: usize) -> Vec<Fold> {
-        crate::folding_ranges::folding_ranges(context, limit)
+        crate::hlo::folding_ranges::folding_ranges(context, limit)
     }
 
     fn enclosing_ranges(&self, context: &FileContext<'_>, offset: usize) -> Vec<TextRange> {
-        crate::selection_ranges::enclosing_ranges(context, offset)
+        crate::hlo::selection_ranges::enclosing_ranges(context, offset)
     }
 
     fn semantic_tokens(
@@ -140,11 +171,11 @@ impl Semantics for Hlo {
         range: &TextRange,
         limit: usize,
     ) -> Option<Vec<SemanticToken>> {
-        crate::semantic_tokens::semantic_tokens(context, range, limit)
+        crate::hlo::semantic_tokens::semantic_tokens(context, range, limit)
     }
 
     fn document_links(&self, context: &FileContext<'_>, limit: usize) -> Vec<DocumentLink> {
-        crate::document_links::document_links(context, limit)
+        crate::hlo::document_links::document_links(context, limit)
     }
 
     fn find_name(&self, context: &FileContext<'_>, name: &str) -> Option<usize> {
@@ -152,7 +183,7 @@ impl Semantics for Hlo {
     }
 
     fn hover(&self, context: &FileContext<'_>, offset: usize, config: &HoverConfig) -> Option<Hover> {
-        crate::hover::hover(context, offset, config)
+        crate::hlo::hover::hover(context, offset, config)
     }
 
     fn inlay_hints(
@@ -161,27 +192,27 @@ impl Semantics for Hlo {
         range: TextRange,
         config: &InlayHintsConfig,
     ) -> Vec<InlayHint> {
-        crate::inlay_hints::inlay_hints(context, range, config)
+        crate::hlo::inlay_hints::inlay_hints(context, range, config)
     }
 
     fn code_lens_places(&self, context: &FileContext<'_>, kernels: bool, limit: usize) -> Vec<TextRange> {
-        crate::code_lens::code_lens_places(context, kernels, limit)
+        crate::hlo::code_lens::code_lens_places(context, kernels, limit)
     }
 
     fn code_lens(&self, context: &FileContext<'_>, offset: usize) -> Option<CodeLens> {
-        crate::code_lens::code_lens(context, offset)
+        crate::hlo::code_lens::code_lens(context, offset)
     }
 
     fn diagnostics_in(&self, context: &FileContext<'_>, piece: usize, depth: Depth) -> Vec<Diagnostic> {
-        crate::diagnostics::diagnostics_in(context, piece, depth)
+        crate::hlo::diagnostics::diagnostics_in(context, piece, depth)
     }
 
     fn empty_file(&self, context: &FileContext<'_>) -> Option<Diagnostic> {
-        crate::diagnostics::empty_file(context)
+        crate::hlo::diagnostics::empty_file(context)
     }
 
     fn notes_in(&self, context: &FileContext<'_>, piece: usize) -> Vec<(usize, String)> {
-        crate::annotate::notes_in(context, piece)
+        crate::hlo::map_notes::notes_in(context, piece)
     }
 
     fn coalescing_warnings(
@@ -198,19 +229,19 @@ impl Semantics for Hlo {
     }
 
     fn completion(&self, context: &FileContext<'_>, offset: usize) -> Completion {
-        crate::completion::completion(context, offset)
+        crate::hlo::completion::completion(context, offset)
     }
 
     fn signature_help(&self, context: &FileContext<'_>, offset: usize) -> Option<SignatureHelp> {
-        crate::signature_help::signature_help(context, offset)
+        crate::hlo::signature_help::signature_help(context, offset)
     }
 
     fn formatting(&self, context: &FileContext<'_>, range: &TextRange) -> Vec<TextEdit> {
-        crate::formatting::formatting(context, range)
+        crate::hlo::formatting::formatting(context, range)
     }
 
     fn on_type_formatting(&self, context: &FileContext<'_>, offset: usize, typed: char) -> Vec<TextEdit> {
-        crate::formatting::on_type_formatting(context, offset, typed)
+        crate::hlo::formatting::on_type_formatting(context, offset, typed)
     }
 
     fn default_kernel(&self, context: &FileContext<'_>) -> Result<String, &'static str> {
@@ -271,7 +302,7 @@ impl Semantics for Hlo {
         arguments: &Arguments,
         form: Form,
     ) -> Evaluated {
-        crate::evaluate::evaluate(context, query, arguments, form)
+        crate::hlo::evaluate::evaluate(context, query, arguments, form)
     }
 
     fn evaluate_at(
@@ -281,7 +312,7 @@ impl Semantics for Hlo {
         arguments: &Arguments,
         form: Form,
     ) -> Option<Evaluated> {
-        crate::evaluate::evaluate_at(context, offset, arguments, form)
+        crate::hlo::evaluate::evaluate_at(context, offset, arguments, form)
     }
 
     fn has_value(&self, context: &FileContext<'_>, offset: usize) -> bool {
@@ -289,7 +320,7 @@ impl Semantics for Hlo {
     }
 
     fn evaluation_parameters(&self, context: &FileContext<'_>, offset: usize) -> Vec<EvaluationParameter> {
-        crate::evaluation_parameters::evaluation_parameters(context, offset)
+        crate::hlo::evaluation_parameters::evaluation_parameters(context, offset)
     }
 
     fn indexing(
@@ -297,7 +328,7 @@ impl Semantics for Hlo {
         context: &FileContext<'_>,
         query: &IndexingQuery,
     ) -> Result<IndexingReply, QueryError> {
-        crate::indexing_queries::indexing(context, query)
+        crate::hlo::indexing_queries::indexing(context, query)
     }
 
     fn convert(&self, context: &FileContext<'_>) -> Conversion {
@@ -309,10 +340,10 @@ impl Semantics for Hlo {
     }
 
     fn warnings(&self, context: &FileContext<'_>, config: &WarningsConfig, limit: usize) -> Diagnostics {
-        crate::warnings::warnings(context, config, limit)
+        crate::hlo::warnings::warnings(context, config, limit)
     }
 
     fn action_providers(&self) -> &'static [Provider] {
-        crate::code_actions::PROVIDERS
+        crate::hlo::code_actions::PROVIDERS
     }
 }

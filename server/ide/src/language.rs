@@ -1,6 +1,10 @@
-//! Detects the language of a text from its name and first words.
+//! The language of a text: detected from its name and first words, and what features ask of it.
 
 use crate::Language;
+use crate::hlo::Hlo;
+use crate::locate::FileContext;
+use crate::mlir::Mlir;
+use crate::semantics::Semantics;
 
 /// The language by the extension of a path, ignoring `.gz`, else by the start of the text.
 pub fn language_of(path: &str, text: &str) -> Language {
@@ -11,6 +15,16 @@ pub fn language_of(path: &str, text: &str) -> Language {
         Some("hlo") => Language::Hlo,
         _ if ::mlir::starts_like_mlir(text) => Language::Mlir,
         _ => Language::Hlo,
+    }
+}
+
+impl FileContext<'_> {
+    /// The semantics of the file's language: the one place that asks for it.
+    pub(crate) fn semantics(&self) -> &'static dyn Semantics {
+        match self.view.file.language(self.db) {
+            Language::Hlo => &Hlo,
+            Language::Mlir => &Mlir,
+        }
     }
 }
 

@@ -54,7 +54,8 @@ use crate::kernel::fusion::{FusionError, FusionQuery};
 use crate::kernel::language::KernelLanguage;
 use crate::kernel::launched::LaunchedKernel;
 use crate::locate::FileContext;
-use crate::semantics::{Defined, Function, Name, Occurrence, Semantics, Symbol};
+use crate::semantics::Semantics;
+use crate::symbol::{Defined, Function, Name, Occurrence, Symbol};
 use crate::warnings::WarningsConfig;
 use crate::workspace_symbols::SymbolPlace;
 use crate::{

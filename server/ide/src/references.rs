@@ -2,7 +2,7 @@
 
 use crate::TextRange;
 use crate::locate::FileContext;
-use crate::semantics::{Role, Symbol};
+use crate::symbol::{Role, Symbol};
 
 /// The kind of a reference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! Renames what the name under the cursor refers to. Each occurrence keeps its sign, or stays without.
 
 use crate::locate::FileContext;
-use crate::semantics::{Name, Occurrence};
+use crate::symbol::{Name, Occurrence};
 use crate::{TextEdit, TextRange};
 
 /// The reason why the rename is impossible, in words for the user.

@@ -78,7 +78,7 @@ mod tests {
         "mlir-indexing/src/bounds_checks.rs",
         "mlir-indexing/src/checks.rs",
         "ide/src/kernel/coalescing_warnings.rs",
-        "ide/src/diagnostics.rs",
+        "ide/src/hlo/diagnostics.rs",
         "ide/src/mlir/diagnostics.rs",
         "hlo-analyzer/src/lsp/diagnostics.rs",
     ];

@@ -60,7 +60,7 @@ impl Analysis {
 
     /// The canonical text of the file, which must have no errors.
     pub fn print(&self, file: FileId, options: &PrintOptions) -> Cancellable<Result<String, TextTooLarge>> {
-        self.with_file(file, |context| print_module::print_module(&context, options))
+        self.with_file(file, |context| hlo::print_module::print_module(&context, options))
     }
 
     /// The module in the other language: StableHLO as HLO, HLO as StableHLO.

@@ -11,7 +11,7 @@ impl Analysis {
 
     /// The origin of the value at `offset`; see `goto_type_definition.rs`.
     pub fn goto_type_definition(&self, file: FileId, offset: usize) -> Cancellable<Vec<NavigationTarget>> {
-        self.with_file(file, |context| goto_type_definition::goto_type_definition(&context, offset))
+        self.with_file(file, |context| hlo::goto_type_definition::goto_type_definition(&context, offset))
     }
 
     pub fn references(

@@ -6,7 +6,7 @@ use crate::TextRange;
 use crate::call_hierarchy::{CallDirection, CallItem};
 use crate::hlo::names::name_at;
 use crate::locate::FileContext;
-use crate::semantics::{Function, Symbol};
+use crate::symbol::{Function, Symbol};
 
 pub(super) fn function_named(context: &FileContext<'_>, symbol: &Symbol) -> Option<Function> {
     match *symbol {

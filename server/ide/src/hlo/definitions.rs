@@ -6,9 +6,9 @@ use syntax::Span;
 use syntax::hlo::{AttributeKey, Opcode, OperandKind};
 
 use crate::hlo::call_arguments::{Argument, arguments};
+use crate::hlo::tuple_element::{element, element_taken};
 use crate::locate::{FileContext, InstructionRef};
-use crate::semantics::{Defined, Symbol};
-use crate::tuple_element::{element, element_taken};
+use crate::symbol::{Defined, Symbol};
 use crate::{NavigationTarget, TextRange};
 
 /// The largest number of targets; a longer list is of no use.

@@ -7,7 +7,7 @@ use syntax::hlo::{
 };
 
 use crate::locate::{FileContext, InstructionRef};
-use crate::semantics::{Name, Occurrence, Role, Symbol};
+use crate::symbol::{Name, Occurrence, Role, Symbol};
 
 /// Whether the cursor is on a name, or on the `%` before it.
 fn is_on(text: &str, name: Span, local: usize) -> bool {

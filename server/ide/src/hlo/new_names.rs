@@ -5,7 +5,7 @@ use syntax::hlo::PieceState;
 
 use crate::RenameError;
 use crate::locate::FileContext;
-use crate::semantics::{Name, Occurrence, Role, Symbol};
+use crate::symbol::{Name, Occurrence, Role, Symbol};
 
 pub(super) fn why_no_name(context: &FileContext<'_>, offset: usize) -> RenameError {
     let on_name = context.instruction_at(offset).is_some_and(|at| {

@@ -1,14 +1,10 @@
 //! The maps in a hover: a block per operand, one block for operands that are read alike, and XLA's own map
 //! where it differs.
 
-use indexing::{MapBeside, OpIndexing, OperandIndexing, Rules, RuntimeSource};
+use indexing::{MapBeside, OpIndexing, OperandIndexing, RuntimeSource};
 use indexing_map::{PrintStyle, Verdict, domain_short_named, print_map, print_named, same_function, wrap};
 use ir::{Op, Opcode, Shape};
 
-use super::loops::of_loop;
-use super::{HoverConfig, operand_names};
-use crate::locate::{FileContext, InstructionRef};
-use crate::maps::{LocalGraph, outputs};
 use crate::rich_text::{Inline, Line, RichText, code, parts, quoted, strong};
 use crate::units::{bytes, figure};
 
@@ -18,36 +14,6 @@ const MAP_WIDTH: usize = 72;
 const EQUALITY_BUDGET: usize = 5_000;
 /// The number of maps in one hover; the rest are counted.
 const MAP_LIMIT: usize = 32;
-
-pub(super) fn maps(context: &FileContext<'_>, at: InstructionRef, config: &HoverConfig) -> RichText {
-    let block = context.block(at.piece);
-    let Some(opcode) = block.instruction(at.id).opcode else { return RichText::default() };
-    // A tuple reads nothing by index.
-    let reads_nothing = block.instruction(at.id).operands.1 == 0 && opcode != Opcode::Iota;
-    if reads_nothing || opcode == Opcode::Tuple {
-        return RichText::default();
-    }
-    let Some(local) = LocalGraph::of(context, at) else {
-        let mut text = RichText::default();
-        text.paragraph("No map: a shape is not known.");
-        return text;
-    };
-    let names = operand_names(context, at);
-    if let Some(text) = loop_text(context, &local, &names) {
-        return text;
-    }
-    let outputs = outputs(context, at);
-    let op = config.readable_variables.then_some(local.op());
-    let mut blocks = Vec::new();
-    for output in 0..outputs {
-        let from = if outputs > 1 { format!("output {output}") } else { "output".to_owned() };
-        let exact = local.maps(context, output, Rules::Exact);
-        let xla = local.maps(context, output, Rules::Xla);
-        blocks.extend(access_blocks(&from, &names, local.op(), &exact, &xla, op));
-    }
-    blocks.extend(beside_blocks(&local.maps_beside(context, &names)));
-    concatenated(blocks)
-}
 
 /// The first blocks of maps, and the number of the others.
 pub(crate) fn concatenated(mut blocks: Vec<RichText>) -> RichText {
@@ -70,13 +36,6 @@ pub(crate) fn beside_blocks(maps: &[MapBeside]) -> Vec<RichText> {
         text
     };
     maps.iter().map(block).collect()
-}
-
-/// A loop over a tuple, in words.
-pub(crate) fn loop_text(context: &FileContext<'_>, local: &LocalGraph, names: &[String]) -> Option<RichText> {
-    let state = local.op().shape.tuple_elements().filter(|_| local.op().opcode == Opcode::While)?;
-    let [name] = names else { return None };
-    of_loop(name, state.len(), |output| local.maps(context, output, Rules::Exact))
 }
 
 /// Whether XLA's own map is a different function from ours.

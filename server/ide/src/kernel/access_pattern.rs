@@ -4,7 +4,7 @@
 use gpu::{Buffer, BufferTraffic, Cause, CodeAccess, LanePicture, MemoryAccess, SECTOR_BYTES, Traffic};
 
 use crate::TextRange;
-use crate::code_actions::instructions_in;
+use crate::hlo::instructions::instructions_in;
 use crate::kernel::coalescing_queries::buffer_name;
 use crate::kernel::document::kernel_around;
 use crate::kernel::hover::memory;

@@ -4,7 +4,7 @@ use gpu::Bound;
 use ir::{Opcode, SegmentRef, op_info};
 
 use crate::TextRange;
-use crate::executions::executions;
+use crate::hlo::executions::executions;
 use crate::kernel::figures::KernelFigures;
 use crate::locate::{FileContext, InstructionRef};
 use crate::rich_text::{Column, RichText, code, parts, quoted};

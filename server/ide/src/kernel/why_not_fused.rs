@@ -4,11 +4,11 @@ use gpu::Decision;
 use ir::{Graph, Op, OpId, Opcode, SegmentRef};
 use rustc_hash::FxHashMap;
 
+use crate::hlo::maps::callee_graph;
 use crate::hlo::names::occurrences;
 use crate::locate::{FileContext, InstructionRef};
-use crate::maps::callee_graph;
 use crate::rich_text::{Line, RichText, code, parts, quoted, strong};
-use crate::semantics::{Role, Symbol};
+use crate::symbol::{Role, Symbol};
 
 /// With more consumers the hover says nothing: each one requires analysing a fusion.
 const MAX_CONSUMERS: usize = 32;

@@ -8,7 +8,7 @@ use crate::call_hierarchy::{CallDirection, CallItem};
 use crate::locate::FileContext;
 use crate::mlir::context::OpRef;
 use crate::mlir::names::{definitions, occurrences};
-use crate::semantics::{Function, Occurrence, Symbol};
+use crate::symbol::{Function, Occurrence, Symbol};
 use crate::units::shorten;
 
 /// The largest number of characters of a function's signature.

@@ -10,7 +10,7 @@ use crate::mlir::kernels::functions::{
 };
 use crate::mlir::kernels::unfused::{unfused, written};
 use crate::mlir::names::occurrences;
-use crate::semantics::Symbol;
+use crate::symbol::Symbol;
 use crate::{Diagnostic, Diagnostics, Related, Severity};
 
 pub(crate) fn has_more_kernels_than(context: &FileContext<'_>, count: usize) -> bool {

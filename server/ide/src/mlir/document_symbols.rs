@@ -3,9 +3,10 @@
 use mlir::{Form, OpId, Parse};
 use syntax::Span;
 
+use crate::document_symbols::note_omitted;
 use crate::locate::FileContext;
 use crate::units::shorten;
-use crate::{DocumentSymbol, SymbolKind, TextRange};
+use crate::{DocumentSymbol, SymbolKind};
 
 /// Ops nested deeper than this are not listed.
 const MAX_DEPTH: usize = 32;
@@ -70,15 +71,8 @@ struct Open {
 fn close(open: &mut Vec<Open>, end: usize, symbols: &mut Vec<DocumentSymbol>) {
     let Some(Open { mut symbol, omitted }) = open.pop() else { return };
     symbol.range.end = end.max(symbol.range.end);
-    add_note(&mut symbol, omitted);
+    note_omitted(&mut symbol, omitted);
     open.last_mut().map_or(symbols, |outer| &mut outer.symbol.children).push(symbol);
-}
-
-fn add_note(symbol: &mut DocumentSymbol, omitted: usize) {
-    if omitted > 0 {
-        let from = symbol.children.last().map_or(symbol.selection_range.end, |last| last.range.end);
-        symbol.children.push(note(omitted, from.min(symbol.range.end)..symbol.range.end));
-    }
 }
 
 struct Outline<'a> {
@@ -143,7 +137,7 @@ impl Outline<'_> {
                 }
             }
         }
-        add_note(&mut symbol, omitted);
+        note_omitted(&mut symbol, omitted);
         Some(symbol)
     }
 
@@ -171,17 +165,6 @@ impl Outline<'_> {
             range,
             children: Vec::new(),
         }
-    }
-}
-
-fn note(omitted: usize, range: TextRange) -> DocumentSymbol {
-    DocumentSymbol {
-        name: format!("… {omitted} more"),
-        detail: "not listed".to_owned(),
-        kind: SymbolKind::Note,
-        selection_range: range.start..range.start,
-        range,
-        children: Vec::new(),
     }
 }
 

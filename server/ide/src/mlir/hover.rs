@@ -15,7 +15,7 @@ use crate::mlir::names::{definitions, name_at, occurrences};
 use crate::mlir::op_maps_hover::op_maps_hover;
 use crate::mlir::source_location::source_location;
 use crate::rich_text::{Line, RichText, code, parts, quoted};
-use crate::semantics::{Name, Symbol};
+use crate::symbol::{Name, Symbol};
 use crate::units::{bytes, shorten};
 
 /// The largest number of characters shown of an op's line.

@@ -8,16 +8,12 @@ use mlir_hlo::Environment;
 use mlir_ops::Source;
 use syntax::Span;
 
-use crate::inlay_hints::{DomainHints, InlayHintsConfig, domain_hint, in_brackets};
+use crate::inlay_hints::{DomainHints, InlayHintsConfig, LIMIT, domain_hint, hinted_maps, in_brackets};
 use crate::locate::FileContext;
-use crate::maps::hinted_maps;
 use crate::mlir::context::OpRef;
 use crate::mlir::op_maps_hover::own_domain;
 use crate::units::shorten;
 use crate::{InlayHint, TextRange};
-
-/// The largest number of characters of a hint.
-const LIMIT: usize = 80;
 
 /// The hints of the ops whose results are in `range`.
 pub(crate) fn inlay_hints(

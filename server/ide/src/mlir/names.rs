@@ -7,7 +7,7 @@ use syntax::Span;
 use crate::TextRange;
 use crate::locate::FileContext;
 use crate::mlir::context::OpRef;
-use crate::semantics::{Defined, Name, Occurrence, Role, Symbol};
+use crate::symbol::{Defined, Name, Occurrence, Role, Symbol};
 
 pub(crate) fn name_at(context: &FileContext<'_>, offset: usize) -> Option<Name> {
     let (piece, local) = context.locate(offset);

@@ -4,7 +4,7 @@ use mlir::OpId;
 
 use crate::RenameError;
 use crate::locate::FileContext;
-use crate::semantics::{Occurrence, Symbol};
+use crate::symbol::{Occurrence, Symbol};
 
 pub(super) fn why_no_name() -> RenameError {
     RenameError("there is no name here, or nothing of this name is defined".to_owned())

@@ -9,7 +9,7 @@ use crate::code_actions::{Actions, Change, CodeActionKind};
 use crate::locate::FileContext;
 use crate::mlir::code_actions::map_texts::{MapText, letters, map_texts};
 use crate::mlir::names::{definitions, name_at, occurrences};
-use crate::semantics::{Name, Occurrence, Symbol};
+use crate::symbol::{Name, Occurrence, Symbol};
 use crate::{TextEdit, TextRange};
 
 /// The largest size in bytes of an edit's text.

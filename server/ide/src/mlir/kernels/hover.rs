@@ -9,7 +9,7 @@ use crate::mlir::kernels::named::{named, not_found};
 use crate::mlir::kernels::shown_kernel;
 use crate::mlir::kernels::unfused::{Unfused, unfused};
 use crate::rich_text::{RichText, code, parts, quoted, strong};
-use crate::semantics::Occurrence;
+use crate::symbol::Occurrence;
 
 /// The kernel of the function defined here; empty if it has none.
 pub(crate) fn kernel_hover(context: &FileContext<'_>, definition: &Occurrence) -> RichText {

@@ -2,10 +2,11 @@
 
 use ir::Remedy;
 
-use super::{Actions, Change, CodeActionKind};
-use crate::diagnostics::{Depth, diagnostics_in};
+use crate::code_actions::{Actions, Change, CodeActionKind};
+use crate::diagnostics::Depth;
+use crate::hlo::diagnostics::diagnostics_in;
+use crate::hlo::repairs::{self, repairs_of};
 use crate::locate::FileContext;
-use crate::repairs::{self, repairs_of};
 use crate::{Diagnostic, QuickFix, TextEdit, TextRange};
 
 /// The number of quick fixes applied to all of a file.

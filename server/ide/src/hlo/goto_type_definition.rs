@@ -12,9 +12,9 @@ use syntax::hlo::{AttributeKey, ValueNode};
 
 use crate::hlo::definitions::{argument_targets, instruction_target};
 use crate::hlo::names::name_at;
+use crate::hlo::tuple_element::element_taken;
 use crate::locate::{FileContext, InstructionRef};
-use crate::semantics::Symbol;
-use crate::tuple_element::element_taken;
+use crate::symbol::Symbol;
 use crate::{NavigationTarget, TextRange};
 
 /// Works at an instruction's name, at an operand, or anywhere else in an instruction; at the name of a

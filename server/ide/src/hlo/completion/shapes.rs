@@ -3,9 +3,9 @@
 use ir::{Attributes, ElementType, Given, Shape, result_shape};
 use syntax::hlo::{PieceState, parse};
 
-use super::{CompletionItem, CompletionKind};
-use crate::reference;
-use crate::scope::Scope;
+use crate::completion::{CompletionItem, CompletionKind};
+use crate::hlo::reference;
+use crate::hlo::scope::Scope;
 
 /// The number of shapes taken from the instructions above.
 const NEAR: usize = 12;

@@ -3,10 +3,11 @@
 use ir::ElementType;
 use syntax::Span;
 
-use super::{attribute, element_type, layout, opcode};
+use crate::hlo::reference::layouts::layout;
+use crate::hlo::reference::{attribute, element_type, opcode};
+use crate::hlo::scope::read_shape;
 use crate::locate::{FileContext, InstructionRef};
 use crate::rich_text::RichText;
-use crate::scope::read_shape;
 
 /// The documentation of a keyword.
 pub(crate) enum Explained {

@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use indexing::{MapBeside, OpIndexing, OperandIndexing, Rules};
-use indexing_map::{PrintStyle, domain_short};
+use indexing::{MapBeside, OpIndexing, Rules};
 use ir::{Graph, Op, OpId, Opcode};
 use rustc_hash::FxHashMap;
 
@@ -137,38 +136,4 @@ pub(crate) fn outputs(context: &FileContext<'_>, at: InstructionRef) -> usize {
         Some(elements) if is_fusion => elements.len(),
         _ => 1,
     }
-}
-
-/// The maps behind a hint: those that the hover shows, for ops with maps in XLA.
-pub(crate) fn hinted_maps(op: &Op, maps: impl Fn(Rules) -> OpIndexing) -> OpIndexing {
-    let xla = maps(Rules::Xla);
-    // Only hovers analyse called computations.
-    let is_call = matches!(op.opcode, Opcode::Call | Opcode::Conditional | Opcode::While);
-    match is_call || !xla.operands.iter().flatten().any(|access| access.map.is_mapped()) {
-        true => xla,
-        false => maps(Rules::Exact),
-    }
-}
-
-/// A short text of the domain of an instruction's maps: of the widest one, or for concatenations the domain
-/// of each part. Empty for single elements.
-pub(crate) fn domain_label(opcode: Opcode, maps: &OpIndexing) -> Option<String> {
-    let of = |access: &OperandIndexing| domain_short(&access.map, PrintStyle::Floordiv);
-    if opcode != Opcode::Concatenate {
-        return widest_access(maps).map(of);
-    }
-    let mut parts: Vec<String> =
-        maps.operands.iter().flatten().filter(|a| a.map.is_mapped()).map(of).collect();
-    parts.dedup();
-    Some(parts.join(" | "))
-}
-
-/// The access that determines the instruction's domain: the one with the most range and runtime variables
-/// among those with a map.
-fn widest_access(maps: &OpIndexing) -> Option<&OperandIndexing> {
-    let mapped = maps.operands.iter().flatten().filter(|a| a.map.is_mapped() && a.map.num_dims() > 0);
-    let extent =
-        |a: &&OperandIndexing| (!a.map.results().is_empty(), a.map.num_ranges() + a.map.num_runtime());
-    // In ties the first: operand 0 is the main one.
-    mapped.rev().max_by_key(extent)
 }

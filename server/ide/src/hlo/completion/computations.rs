@@ -3,8 +3,8 @@
 use ir::{AttributeKey, ElementType, Opcode, Shape};
 use syntax::hlo::ComputationKind;
 
-use super::{Completion, CompletionItem, CompletionKind, LIMIT, matches};
-use crate::scope::Scope;
+use crate::completion::{Completion, CompletionItem, CompletionKind};
+use crate::hlo::scope::{LIMIT, Scope, matches};
 
 /// The number of computations examined, from the cursor upwards.
 const REACH: usize = 4000;

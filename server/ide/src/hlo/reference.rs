@@ -3,34 +3,17 @@
 //!
 //! The table of opcodes has the text for those; the rows of the others are in the files below. This file renders them.
 
-mod at_cursor;
+pub(crate) mod at_cursor;
 mod attributes;
 mod layouts;
 mod types;
 
+use attributes::AttributeReference;
 use ir::{AttributeKey, ElementType, Opcode, Page, op_info};
-
-pub(crate) use at_cursor::{Explained, at_cursor};
-pub(crate) use attributes::Form;
-use layouts::layout;
 
 use crate::rich_text::{Line, RichText, code, page_link, parts};
 
-/// One attribute.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct AttributeReference {
-    pub(crate) key: AttributeKey,
-    pub(crate) summary: &'static str,
-    pub(crate) detail: &'static str,
-    pub(crate) form: Form,
-}
-
-/// One element type.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct TypeReference {
-    element: ElementType,
-    summary: &'static str,
-}
+pub(crate) use attributes::Form;
 
 pub(crate) fn attribute(key: AttributeKey) -> Option<&'static AttributeReference> {
     attributes::ROWS.iter().find(|row| row.key == key)

@@ -2,10 +2,11 @@
 
 use ir::{AttributeKey, Opcode, op_info};
 
-use super::opcodes::value;
-use super::{Completion, CompletionItem, CompletionKind, computations, operands};
-use crate::reference::{self, Form};
-use crate::scope::Scope;
+use crate::completion::{Completion, CompletionItem, CompletionKind};
+use crate::hlo::completion::opcodes::value;
+use crate::hlo::completion::{computations, operands};
+use crate::hlo::reference::{self, Form};
+use crate::hlo::scope::Scope;
 
 /// Required attributes first, those that every opcode accepts last.
 pub(super) fn names(scope: &Scope<'_>, needs_comma: bool) -> Vec<CompletionItem> {

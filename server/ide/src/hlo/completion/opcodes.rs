@@ -2,9 +2,9 @@
 
 use ir::{Opcode, op_info};
 
-use super::{CompletionItem, CompletionKind};
-use crate::reference::{self, Form};
-use crate::scope::Scope;
+use crate::completion::{CompletionItem, CompletionKind};
+use crate::hlo::reference::{self, Form};
+use crate::hlo::scope::Scope;
 
 pub(super) fn items(scope: &Scope<'_>, wanted: impl Fn(Opcode) -> bool, rank: &str) -> Vec<CompletionItem> {
     let offered = Opcode::ALL.iter().copied().filter(|&opcode| wanted(opcode));

@@ -3,7 +3,8 @@
 use ir::Shape;
 use syntax::hlo::OperandKind;
 
-use super::{Actions, Change, CodeActionKind, all_instructions, instructions_in};
+use crate::code_actions::{Actions, Change, CodeActionKind};
+use crate::hlo::instructions::{all_instructions, instructions_in};
 use crate::locate::{FileContext, InstructionRef};
 use crate::{TextEdit, TextRange};
 

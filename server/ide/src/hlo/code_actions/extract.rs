@@ -7,8 +7,9 @@ use std::fmt::Write as _;
 use syntax::Span;
 use syntax::hlo::{AttributeKey, ComputationId, InstructionId, Opcode, OperandKind};
 
-use super::{Actions, Change, CodeActionKind, attribute_with_comma};
 use crate::TextRange;
+use crate::code_actions::{Actions, Change, CodeActionKind};
+use crate::hlo::instructions::attribute_with_comma;
 use crate::locate::{FileContext, InstructionRef};
 
 /// The largest constant in bytes that is copied; longer ones become parameters.

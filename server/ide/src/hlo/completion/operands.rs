@@ -2,8 +2,8 @@
 
 use ir::{ElementTypeExt, Opcode, Shape, is_elementwise, op_info};
 
-use super::{Completion, CompletionItem, CompletionKind, LIMIT, matches};
-use crate::scope::Scope;
+use crate::completion::{Completion, CompletionItem, CompletionKind};
+use crate::hlo::scope::{LIMIT, Scope, matches};
 use crate::units::{counted, shorten};
 
 pub(super) fn items(scope: &Scope<'_>, index: usize, out: &mut Completion) {

@@ -2,8 +2,14 @@
 
 use ir::{ElementType, ElementTypeExt};
 
-use super::TypeReference;
 use crate::rich_text::{Line, RichText, code, page_link, parts};
+
+/// One element type.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct TypeReference {
+    pub(super) element: ElementType,
+    summary: &'static str,
+}
 
 const fn row(element: ElementType, summary: &'static str) -> TypeReference {
     TypeReference { element, summary }

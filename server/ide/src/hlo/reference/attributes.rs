@@ -1,8 +1,16 @@
 //! Attributes: their meaning and the form of their values.
 
+use AttributeKey as Key;
 use ir::{AttributeKey, Opcode};
 
-use super::AttributeReference;
+/// One attribute.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct AttributeReference {
+    pub(crate) key: AttributeKey,
+    pub(crate) summary: &'static str,
+    pub(crate) detail: &'static str,
+    pub(crate) form: Form,
+}
 
 /// The form of an attribute's value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -127,8 +135,6 @@ const fn row(
 ) -> AttributeReference {
     AttributeReference { key, summary, detail, form }
 }
-
-use AttributeKey as Key;
 
 #[rustfmt::skip] // One row, one line.
 pub(super) const ROWS: &[AttributeReference] = &[

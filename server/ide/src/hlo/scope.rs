@@ -8,6 +8,9 @@ use syntax::hlo::{ComputationId, ComputationKind, Cursor, Instruction, Parse, Pi
 use crate::completion::{CompletionItem, CompletionKind};
 use crate::locate::{FileContext, InstructionRef};
 
+/// The largest number of names offered; further typing asks again.
+pub(crate) const LIMIT: usize = 200;
+
 /// The number of blocks of a giant that are searched upwards.
 const PIECES: usize = 8;
 
@@ -155,4 +158,10 @@ pub(crate) fn read_shape(text: &str) -> Option<Shape> {
     let parsed = parse(&text, PieceState::HEADER);
     let is_read = parsed.errors.is_empty() && parsed.instructions.len() == 1;
     is_read.then(|| ir::lower(text, Arc::new(parsed)).shape(0).cloned()).flatten()
+}
+
+/// Whether `typed` is a subsequence of `name`, ignoring case, as editors match.
+pub(crate) fn matches(typed: &str, name: &str) -> bool {
+    let mut letters = name.chars().map(|c| c.to_ascii_lowercase());
+    typed.chars().all(|t| letters.any(|c| c == t.to_ascii_lowercase()))
 }

@@ -2,7 +2,8 @@
 
 use syntax::hlo::AttributeKey;
 
-use super::{Actions, Change, CodeActionKind, all_instructions, attribute_with_comma, instructions_in};
+use crate::code_actions::{Actions, Change, CodeActionKind};
+use crate::hlo::instructions::{all_instructions, attribute_with_comma, instructions_in};
 use crate::locate::{FileContext, InstructionRef};
 use crate::{TextEdit, TextRange};
 

@@ -1,0 +1,150 @@
+//! The value of an instruction or a computation of HLO, by the reference interpreter.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use eval::{Arguments, Evaluation, Form, Target};
+use ir::Graph;
+
+use crate::evaluate::{Evaluated, EvaluationQuery, answer_of};
+use crate::indexing_queries::QueryError;
+use crate::locate::FileContext;
+
+/// The value of an instruction, or of a computation's root, from the values of the computation's parameters.
+pub(crate) fn evaluate(
+    context: &FileContext<'_>,
+    query: &EvaluationQuery,
+    arguments: &Arguments,
+    form: Form,
+) -> Evaluated {
+    let (computation, instruction) = (query.computation.as_deref(), query.instruction.as_deref());
+    let name = instruction.or(computation);
+    match computation_of(context, computation, instruction) {
+        Ok(own) => Evaluated {
+            name: name.unwrap_or(&context.module().computations[own].name).to_owned(),
+            answer: answer(context, own, instruction, arguments, form),
+        },
+        Err(why) => Evaluated { name: name.unwrap_or_default().to_owned(), answer: Err(why) },
+    }
+}
+
+fn computation_of(
+    context: &FileContext<'_>,
+    computation: Option<&str>,
+    instruction: Option<&str>,
+) -> Result<usize, QueryError> {
+    let module = context.module();
+    match (computation, instruction) {
+        (Some(name), _) => {
+            module.find(name).ok_or_else(|| QueryError(format!("no computation named {name}")))
+        }
+        (None, Some(name)) => {
+            let at = context.find_instruction(None, name);
+            let own = at.and_then(|at| context.computation_index(at));
+            own.ok_or_else(|| QueryError(format!("no instruction named {name}")))
+        }
+        (None, None) => module.entry.ok_or_else(|| QueryError("the module has no entry".to_owned())),
+    }
+}
+
+/// Like [`evaluate()`], for the instruction at `offset`. `None` if there is none.
+pub(crate) fn evaluate_at(
+    context: &FileContext<'_>,
+    offset: usize,
+    arguments: &Arguments,
+    form: Form,
+) -> Option<Evaluated> {
+    let at = context.instruction_at(offset)?;
+    let name = context.block(at.piece).name(at.id).to_owned();
+    let own = context.computation_index(at)?;
+    let answer = answer(context, own, Some(&name), arguments, form);
+    Some(Evaluated { name, answer })
+}
+
+fn answer(
+    context: &FileContext<'_>,
+    own: usize,
+    instruction: Option<&str>,
+    arguments: &Arguments,
+    form: Form,
+) -> Result<Evaluation, QueryError> {
+    let module = context.module();
+    let graphs: HashMap<String, Arc<Graph>> = (0..module.computations.len())
+        .filter_map(|i| Some((module.computations[i].name.to_string(), context.graph(i)?)))
+        .collect();
+    let own = &module.computations[own];
+    let devices = module
+        .settings(own.section)
+        .map_or(1, |settings| settings.replica_count.saturating_mul(settings.num_partitions));
+    let target = Target { graphs: &graphs, computation: &own.name, op: None, devices };
+    answer_of(target, instruction, arguments, form)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{AnalysisHost, Language};
+
+    const MODULE: &str = "HloModule m
+double {
+  x = f32[] parameter(0)
+  ROOT y = f32[] add(x, x)
+}
+ENTRY e {
+  p = f32[2] parameter(0)
+  i = f32[2] iota(), iota_dimension=0
+  s = f32[2] a$0dd(i, i)
+  ROOT r = f32[2] map(p), dimensions={0}, to_apply=double
+}
+";
+
+    fn literals(texts: &[&str]) -> Arguments {
+        Arguments { literals: texts.iter().map(|&text| text.to_owned()).collect(), fill: None }
+    }
+
+    fn shown(evaluated: Evaluated) -> String {
+        match evaluated.answer {
+            Ok(evaluation) => {
+                let values = evaluation.arrays.into_iter().map(|array| array.values.expect("a literal"));
+                values.collect::<Vec<_>>().join(" ")
+            }
+            Err(why) => why.0,
+        }
+    }
+
+    /// `ask` is `computation`, `instruction`, literals.
+    #[track_caller]
+    fn check(ask: (Option<&str>, Option<&str>, &[&str]), expect: &str) {
+        let mut host = AnalysisHost::default();
+        let file = host.open("", Language::Hlo, &MODULE.replace("$0", ""));
+        let query =
+            EvaluationQuery { computation: ask.0.map(str::to_owned), instruction: ask.1.map(str::to_owned) };
+        let answer = host.analysis().evaluate(file, &query, &literals(ask.2), Form::Literal);
+        assert_eq!(shown(answer.expect("not cancelled")), expect);
+    }
+
+    #[test]
+    fn computations_and_instructions() {
+        check((None, None, &["{1, 2.5}"]), "{2, 5}");
+        check((Some("double"), None, &["-inf"]), "-inf");
+        check((None, Some("s"), &[]), "{0, 2}");
+        check((None, None, &[]), "the value of parameter 0 is not given [r]");
+        check((None, None, &["{1}"]), "input 0: the constant has 1 elements of 2");
+        check((Some("none"), None, &[]), "no computation named none");
+    }
+
+    #[test]
+    fn at_the_cursor() {
+        let offset = MODULE.find("$0").expect("a cursor");
+        let mut host = AnalysisHost::default();
+        let file = host.open("", Language::Hlo, &MODULE.replace("$0", ""));
+        let analysis = host.analysis();
+        let at = |offset| {
+            let answer = analysis.evaluate_at(file, offset, &Arguments::default(), Form::Literal);
+            answer.expect("not cancelled")
+        };
+        let evaluated = at(offset).expect("an instruction");
+        assert_eq!((evaluated.name.clone(), shown(evaluated).as_str()), ("s".to_owned(), "{0, 2}"));
+        assert!(at(0).is_none());
+    }
+}

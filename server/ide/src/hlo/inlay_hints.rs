@@ -1,0 +1,160 @@
+//! Hints after the operands of instructions, and where a fused computation is split into functions.
+
+use ir::{Opcode, SegmentRef};
+
+use crate::hlo::maps::LocalGraph;
+use crate::inlay_hints::{DomainHints, InlayHintsConfig, LIMIT, domain_hint, hinted_maps};
+use crate::kernel::functions::split_hints;
+use crate::locate::{FileContext, InstructionRef};
+use crate::units::shorten;
+use crate::{InlayHint, TextRange};
+
+/// Hints for the instructions that overlap `range`. They come before the attributes, so that long metadata
+/// does not push them off the screen.
+pub(crate) fn inlay_hints(
+    context: &FileContext<'_>,
+    range: TextRange,
+    config: &InlayHintsConfig,
+) -> Vec<InlayHint> {
+    let mut hints = Vec::new();
+    if config.splits {
+        splits(context, &range, &mut hints);
+    }
+    if config.domains == DomainHints::Off {
+        return hints;
+    }
+    for piece in context.pieces_in(&range) {
+        // No query runs per instruction, so check here whether an edit cancels the loop.
+        crate::analysis::check_cancelled(context.db);
+        let instructions = &context.block(piece).parse.instructions;
+        for (id, instruction) in instructions.iter().enumerate() {
+            let span = context.range(piece, instruction.span);
+            if span.end < range.start || span.start > range.end || instruction.is_nested {
+                continue;
+            }
+            cancel::check();
+            let at = InstructionRef { piece, id: id as u32 };
+            if let Some(label) = domain(context, at, config.domains) {
+                // After the closing parenthesis.
+                let offset = (context.range(piece, instruction.argument).end + 1).min(span.end);
+                hints.push(InlayHint { offset, label, tooltip: None });
+            }
+        }
+    }
+    hints
+}
+
+/// Hints at line ends: editors show them like comments, after everything else.
+fn splits(context: &FileContext<'_>, range: &TextRange, hints: &mut Vec<InlayHint>) {
+    for piece in context.pieces_in(range) {
+        crate::analysis::check_cancelled(context.db);
+        let computations = context.block(piece).parse.computations.iter().enumerate();
+        for (id, computation) in computations {
+            let instructions = &context.block(piece).parse.instructions;
+            let ids = computation.instructions.start as usize..computation.instructions.end as usize;
+            let Some([first, .., last]) = instructions.get(ids) else { continue };
+            let (first, last) = (context.range(piece, first.span), context.range(piece, last.span));
+            if first.start > range.end || last.end < range.start {
+                continue;
+            }
+            let segment = SegmentRef { piece, computation: id as u32 };
+            for (at, label, tooltip) in split_hints(context, segment) {
+                let offset = context.range(piece, context.block(piece).instruction(at.id).span).end;
+                if range.start <= offset && offset <= range.end {
+                    hints.push(InlayHint { offset, label: shorten(&label, LIMIT), tooltip: Some(tooltip) });
+                }
+            }
+        }
+    }
+}
+
+/// `None` for instructions that read no operand by index: parameters, constants, tuples.
+fn domain(context: &FileContext<'_>, at: InstructionRef, wanted: DomainHints) -> Option<String> {
+    let instruction = context.block(at.piece).instruction(at.id);
+    let opcode = instruction.opcode?;
+    if instruction.operands.1 == 0 || matches!(opcode, Opcode::Tuple | Opcode::GetTupleElement) {
+        return None;
+    }
+    let local = LocalGraph::of(context, at)?;
+    let maps = hinted_maps(local.op(), |rules| local.maps(context, 0, rules));
+    domain_hint(opcode, context.shape(at)?, &maps, wanted)
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::{DomainHints, InlayHintsConfig};
+    use crate::fixture::{in_entry, open};
+
+    fn check(lines: &str, domains: DomainHints, expect: Expect) {
+        let (analysis, file, _) = open(&in_entry(lines));
+        let text = analysis.rope(file).to_string();
+        let start = text.find("ENTRY").unwrap_or_default();
+        let hints = analysis
+            .inlay_hints(file, start..text.len(), &InlayHintsConfig { domains, splits: true })
+            .expect("nobody cancels");
+        let shown: Vec<String> = hints
+            .iter()
+            .map(|hint| {
+                let line = text[..hint.offset].rfind('\n').map_or(0, |n| n + 1);
+                format!("{} «{}»\n", text[line..hint.offset].trim_start(), hint.label)
+            })
+            .collect();
+        expect.assert_eq(&shown.concat());
+    }
+
+    #[test]
+    fn each_part_of_what_is_put_together_has_a_domain() {
+        check(
+            "  a = f32[4,8] parameter(0)\n  b = f32[6,8] parameter(1)\n  ROOT c = f32[10,8] concatenate(a, b), dimensions={0}\n",
+            DomainHints::All,
+            expect![[r#"
+                ROOT c = f32[10,8] concatenate(a, b) «⟨d0 ≤ 3, d1 ≤ 7 | 4 ≤ d0 ≤ 9, d1 ≤ 7⟩»
+            "#]],
+        );
+    }
+
+    #[test]
+    fn domains_stand_behind_the_operands() {
+        let lines = "  p = f32[10,20]{1,0} parameter(0)\n  z = f32[] constant(0)\n  r = f32[10]{0} reduce(p, z), dimensions={1}, to_apply=%sum\n  ROOT t = f32[20,10]{1,0} transpose(p), dimensions={1,0}";
+        check(
+            lines,
+            DomainHints::All,
+            expect![[r#"
+                r = f32[10]{0} reduce(p, z) «⟨d0 ≤ 9, s0 ≤ 19⟩»
+                ROOT t = f32[20,10]{1,0} transpose(p) «⟨d0 ≤ 19, d1 ≤ 9⟩»
+            "#]],
+        );
+        check(lines, DomainHints::Off, expect![""]);
+        check(
+            lines,
+            DomainHints::Informative,
+            expect![[r#"
+                r = f32[10]{0} reduce(p, z) «⟨d0 ≤ 9, s0 ≤ 19⟩»
+            "#]],
+        );
+    }
+
+    #[test]
+    fn constraints_belong_to_the_domain() {
+        check(
+            "  p = f32[4]{0} parameter(0)\n  z = f32[] constant(0)\n  ROOT q = f32[9]{0} pad(p, z), padding=1_1_1",
+            DomainHints::All,
+            expect![[r#"
+                ROOT q = f32[9]{0} pad(p, z) «⟨1 ≤ d0 ≤ 7, (d0 + 1) mod 2 = 0⟩»
+            "#]],
+        );
+    }
+
+    #[test]
+    fn hints_that_repeat_the_shape_are_left_out() {
+        check(
+            "  p = f32[10,20]{1,0} parameter(0)\n  z = f32[] constant(0)\n  n = f32[10,20]{1,0} negate(p)\n  b = f32[10,20]{1,0} broadcast(z), dimensions={}\n  s = f32[10,20]{1,0} add(n, b)\n  f = f32[200]{0} reshape(s)\n  u = f32[1,200]{1,0} reshape(f)\n  i = s32[] constant(3)\n  ROOT d = f32[1,5]{1,0} dynamic-slice(u, i, i), dynamic_slice_sizes={1,5}",
+            DomainHints::Informative,
+            expect![[r#"
+                f = f32[200]{0} reshape(s) «⟨reads [d0 floordiv 20, d0 mod 20]⟩»
+            "#]],
+        );
+    }
+}
