@@ -1,6 +1,7 @@
 //! Folding ranges of a file.
 
 use crate::TextRange;
+use crate::locate::FileContext;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FoldKind {
@@ -18,4 +19,13 @@ pub struct Fold {
     /// bracket on a line of its own stays visible.
     pub range: TextRange,
     pub kind: FoldKind,
+}
+
+/// In text order. A limit keeps bodies first, because they contain the rest.
+pub(crate) fn folding_ranges(context: &FileContext<'_>, limit: usize) -> Vec<Fold> {
+    let mut folds = context.semantics().folds(context, limit);
+    folds.truncate(limit);
+    folds.sort_by_key(|f| (f.range.start, std::cmp::Reverse(f.range.end)));
+    folds.dedup_by_key(|f| f.range.start);
+    folds
 }

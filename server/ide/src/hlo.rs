@@ -14,7 +14,6 @@ pub(crate) mod evaluation_parameters;
 pub(crate) mod executions;
 pub(crate) mod folding_ranges;
 pub(crate) mod formatting;
-pub(crate) mod goto_type_definition;
 pub(crate) mod hover;
 pub(crate) mod indexing_queries;
 pub(crate) mod inlay_hints;
@@ -33,6 +32,7 @@ pub(crate) mod signature_help;
 pub(crate) mod source_location;
 pub(crate) mod statistics;
 pub(crate) mod tuple_element;
+pub(crate) mod type_definitions;
 pub(crate) mod warnings;
 pub(crate) mod workspace_symbols;
 
@@ -57,7 +57,7 @@ use crate::kernel::fusion::{FusionError, FusionQuery};
 use crate::kernel::language::KernelLanguage;
 use crate::kernel::launched::LaunchedKernel;
 use crate::locate::FileContext;
-use crate::semantics::Semantics;
+use crate::semantics::{Calls, Findings, Kernels, Names, Reading, Semantics, Typing, Values};
 use crate::symbol::{Defined, Function, Name, Occurrence, Symbol};
 use crate::warnings::WarningsConfig;
 use crate::workspace_symbols::SymbolPlace;
@@ -70,7 +70,7 @@ use crate::{
 /// The language HLO.
 pub(crate) struct Hlo;
 
-impl Semantics for Hlo {
+impl Names for Hlo {
     fn text<'a>(&self, context: &FileContext<'a>, piece: usize) -> &'a str {
         &context.block(piece).text
     }
@@ -97,6 +97,14 @@ impl Semantics for Hlo {
         arguments.map(|argument| context.range(argument.call.piece, argument.span)).collect()
     }
 
+    fn type_definitions(&self, context: &FileContext<'_>, offset: usize) -> Vec<NavigationTarget> {
+        type_definitions::type_definitions(context, offset)
+    }
+
+    fn find_name(&self, context: &FileContext<'_>, name: &str) -> Option<usize> {
+        context.find_instruction(None, name).map(|at| context.offset_of(at))
+    }
+
     fn why_no_name(&self, context: &FileContext<'_>, offset: usize) -> RenameError {
         new_names::why_no_name(context, offset)
     }
@@ -114,7 +122,9 @@ impl Semantics for Hlo {
     ) -> Result<(), RenameError> {
         new_names::check_new_name(context, symbol, occurrences, new)
     }
+}
 
+impl Calls for Hlo {
     fn function_named(&self, context: &FileContext<'_>, symbol: &Symbol) -> Option<Function> {
         calls::function_named(context, symbol)
     }
@@ -135,13 +145,15 @@ impl Semantics for Hlo {
     ) -> Vec<(Function, TextRange)> {
         calls::calls(context, function, direction)
     }
+}
 
+impl Reading for Hlo {
     fn statistics(&self, context: &FileContext<'_>) -> FileStatistics {
-        crate::hlo::statistics::statistics(context)
+        statistics::statistics(context)
     }
 
     fn document_symbols(&self, context: &FileContext<'_>, limit: usize) -> (Vec<DocumentSymbol>, usize) {
-        crate::hlo::document_symbols::document_symbols(context, limit)
+        document_symbols::document_symbols(context, limit)
     }
 
     fn symbols(
@@ -150,69 +162,67 @@ impl Semantics for Hlo {
         with_instructions: bool,
         found: &mut dyn FnMut(&str, bool, SymbolPlace),
     ) {
-        crate::hlo::workspace_symbols::symbols(context, with_instructions, found);
+        workspace_symbols::symbols(context, with_instructions, found);
     }
 
     fn workspace_symbol(&self, context: &FileContext<'_>, place: SymbolPlace) -> Option<WorkspaceSymbol> {
-        crate::hlo::workspace_symbols::workspace_symbol(context, place)
+        workspace_symbols::workspace_symbol(context, place)
     }
 
-    fn folding_ranges(&self, context: &FileContext<'_>, limit: usize) -> Vec<Fold> {
-        crate::hlo::folding_ranges::folding_ranges(context, limit)
+    fn folds(&self, context: &FileContext<'_>, limit: usize) -> Vec<Fold> {
+        folding_ranges::folds(context, limit)
     }
 
     fn enclosing_ranges(&self, context: &FileContext<'_>, offset: usize) -> Vec<TextRange> {
-        crate::hlo::selection_ranges::enclosing_ranges(context, offset)
+        selection_ranges::enclosing_ranges(context, offset)
     }
 
-    fn semantic_tokens(
-        &self,
-        context: &FileContext<'_>,
-        range: &TextRange,
-        limit: usize,
-    ) -> Option<Vec<SemanticToken>> {
-        crate::hlo::semantic_tokens::semantic_tokens(context, range, limit)
+    fn tokens_in(&self, context: &FileContext<'_>, piece: usize, range: Range<usize>) -> Vec<SemanticToken> {
+        semantic_tokens::tokens_in(context, piece, range)
     }
 
     fn document_links(&self, context: &FileContext<'_>, limit: usize) -> Vec<DocumentLink> {
-        crate::hlo::document_links::document_links(context, limit)
-    }
-
-    fn find_name(&self, context: &FileContext<'_>, name: &str) -> Option<usize> {
-        context.find_instruction(None, name).map(|at| context.offset_of(at))
+        document_links::document_links(context, limit)
     }
 
     fn hover(&self, context: &FileContext<'_>, offset: usize, config: &HoverConfig) -> Option<Hover> {
-        crate::hlo::hover::hover(context, offset, config)
+        hover::hover(context, offset, config)
     }
 
-    fn inlay_hints(
+    fn inlay_hints_in(
         &self,
         context: &FileContext<'_>,
-        range: TextRange,
+        piece: usize,
+        range: &TextRange,
         config: &InlayHintsConfig,
     ) -> Vec<InlayHint> {
-        crate::hlo::inlay_hints::inlay_hints(context, range, config)
+        inlay_hints::inlay_hints_in(context, piece, range, config)
     }
 
     fn code_lens_places(&self, context: &FileContext<'_>, kernels: bool, limit: usize) -> Vec<TextRange> {
-        crate::hlo::code_lens::code_lens_places(context, kernels, limit)
+        code_lens::code_lens_places(context, kernels, limit)
     }
 
     fn code_lens(&self, context: &FileContext<'_>, offset: usize) -> Option<CodeLens> {
-        crate::hlo::code_lens::code_lens(context, offset)
-    }
-
-    fn diagnostics_in(&self, context: &FileContext<'_>, piece: usize, depth: Depth) -> Vec<Diagnostic> {
-        crate::hlo::diagnostics::diagnostics_in(context, piece, depth)
-    }
-
-    fn empty_file(&self, context: &FileContext<'_>) -> Option<Diagnostic> {
-        crate::hlo::diagnostics::empty_file(context)
+        code_lens::code_lens(context, offset)
     }
 
     fn notes_in(&self, context: &FileContext<'_>, piece: usize) -> Vec<(usize, String)> {
-        crate::hlo::map_notes::notes_in(context, piece)
+        map_notes::notes_in(context, piece)
+    }
+}
+
+impl Findings for Hlo {
+    fn diagnostics_in(&self, context: &FileContext<'_>, piece: usize, depth: Depth) -> Vec<Diagnostic> {
+        diagnostics::diagnostics_in(context, piece, depth)
+    }
+
+    fn empty_file(&self, context: &FileContext<'_>) -> Option<Diagnostic> {
+        diagnostics::empty_file(context)
+    }
+
+    fn warnings(&self, context: &FileContext<'_>, config: &WarningsConfig, limit: usize) -> Diagnostics {
+        warnings::warnings(context, config, limit)
     }
 
     fn coalescing_warnings(
@@ -223,25 +233,37 @@ impl Semantics for Hlo {
     ) -> Diagnostics {
         crate::kernel::coalescing_warnings::coalescing_warnings_of_launches(context, config, limit)
     }
+}
 
-    fn has_more_kernels_than(&self, context: &FileContext<'_>, count: usize) -> bool {
-        db::fused_computations(context.db, context.view.file).len() > count
-    }
-
+impl Typing for Hlo {
     fn completion(&self, context: &FileContext<'_>, offset: usize) -> Completion {
-        crate::hlo::completion::completion(context, offset)
+        completion::completion(context, offset)
     }
 
     fn signature_help(&self, context: &FileContext<'_>, offset: usize) -> Option<SignatureHelp> {
-        crate::hlo::signature_help::signature_help(context, offset)
+        signature_help::signature_help(context, offset)
     }
 
-    fn formatting(&self, context: &FileContext<'_>, range: &TextRange) -> Vec<TextEdit> {
-        crate::hlo::formatting::formatting(context, range)
+    fn formatting_in(&self, context: &FileContext<'_>, piece: usize) -> Vec<TextEdit> {
+        formatting::formatting_in(context, piece)
     }
 
     fn on_type_formatting(&self, context: &FileContext<'_>, offset: usize, typed: char) -> Vec<TextEdit> {
-        crate::hlo::formatting::on_type_formatting(context, offset, typed)
+        formatting::on_type_formatting(context, offset, typed)
+    }
+
+    fn action_providers(&self) -> &'static [Provider] {
+        code_actions::PROVIDERS
+    }
+}
+
+impl Kernels for Hlo {
+    fn why_no_kernels(&self) -> &'static str {
+        crate::kernel::heaviest::NOT_OPTIMIZED
+    }
+
+    fn has_more_kernels_than(&self, context: &FileContext<'_>, count: usize) -> bool {
+        db::fused_computations(context.db, context.view.file).len() > count
     }
 
     fn default_kernel(&self, context: &FileContext<'_>) -> Result<String, &'static str> {
@@ -290,11 +312,9 @@ impl Semantics for Hlo {
     fn accessing_at<'a>(&self, context: &FileContext<'a>, offset: usize) -> Option<Accessing<'a>> {
         crate::kernel::access_pattern::accessing_at(context, offset)
     }
+}
 
-    fn why_no_kernels(&self) -> &'static str {
-        crate::kernel::heaviest::NOT_OPTIMIZED
-    }
-
+impl Values for Hlo {
     fn evaluate(
         &self,
         context: &FileContext<'_>,
@@ -302,7 +322,7 @@ impl Semantics for Hlo {
         arguments: &Arguments,
         form: Form,
     ) -> Evaluated {
-        crate::hlo::evaluate::evaluate(context, query, arguments, form)
+        evaluate::evaluate(context, query, arguments, form)
     }
 
     fn evaluate_at(
@@ -312,7 +332,7 @@ impl Semantics for Hlo {
         arguments: &Arguments,
         form: Form,
     ) -> Option<Evaluated> {
-        crate::hlo::evaluate::evaluate_at(context, offset, arguments, form)
+        evaluate::evaluate_at(context, offset, arguments, form)
     }
 
     fn has_value(&self, context: &FileContext<'_>, offset: usize) -> bool {
@@ -320,7 +340,7 @@ impl Semantics for Hlo {
     }
 
     fn evaluation_parameters(&self, context: &FileContext<'_>, offset: usize) -> Vec<EvaluationParameter> {
-        crate::hlo::evaluation_parameters::evaluation_parameters(context, offset)
+        evaluation_parameters::evaluation_parameters(context, offset)
     }
 
     fn indexing(
@@ -328,7 +348,7 @@ impl Semantics for Hlo {
         context: &FileContext<'_>,
         query: &IndexingQuery,
     ) -> Result<IndexingReply, QueryError> {
-        crate::hlo::indexing_queries::indexing(context, query)
+        indexing_queries::indexing(context, query)
     }
 
     fn convert(&self, context: &FileContext<'_>) -> Conversion {
@@ -338,12 +358,6 @@ impl Semantics for Hlo {
     fn converts_to(&self, _: &FileContext<'_>) -> Option<Target> {
         Some(crate::code_actions::convert::STABLEHLO)
     }
-
-    fn warnings(&self, context: &FileContext<'_>, config: &WarningsConfig, limit: usize) -> Diagnostics {
-        crate::hlo::warnings::warnings(context, config, limit)
-    }
-
-    fn action_providers(&self) -> &'static [Provider] {
-        crate::hlo::code_actions::PROVIDERS
-    }
 }
+
+impl Semantics for Hlo {}

@@ -4,7 +4,9 @@ use indexing::{OpIndexing, OperandIndexing, Rules};
 use indexing_map::{IndexingMap, PrintStyle, domain_short, print_map};
 use ir::{Op, Opcode, Shape};
 
+use crate::locate::FileContext;
 use crate::units::shorten;
+use crate::{InlayHint, TextRange};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct InlayHintsConfig {
@@ -25,6 +27,23 @@ pub enum DomainHints {
 
 /// The largest number of characters of a hint.
 pub(crate) const LIMIT: usize = 80;
+
+/// The hints in `range`, in text order.
+pub(crate) fn inlay_hints(
+    context: &FileContext<'_>,
+    range: &TextRange,
+    config: &InlayHintsConfig,
+) -> Vec<InlayHint> {
+    let semantics = context.semantics();
+    let mut hints = Vec::new();
+    for piece in context.pieces_in(range) {
+        // No query may run per instruction, so check here whether an edit cancels the loop.
+        crate::analysis::check_cancelled(context.db);
+        hints.extend(semantics.inlay_hints_in(context, piece, range, config));
+    }
+    hints.sort_by_key(|hint| hint.offset);
+    hints
+}
 
 /// The hint of an op with these maps: its domain, or the map's results for a reshape that regroups
 /// dimensions.

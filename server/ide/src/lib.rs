@@ -21,6 +21,7 @@ mod evaluation_parameters;
 #[cfg(test)]
 mod fixture;
 mod folding_ranges;
+mod formatting;
 mod goto_definition;
 mod hlo;
 mod hover;

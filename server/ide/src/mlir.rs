@@ -54,20 +54,18 @@ use crate::kernel::fusion::{FusionError, FusionQuery};
 use crate::kernel::language::KernelLanguage;
 use crate::kernel::launched::LaunchedKernel;
 use crate::locate::FileContext;
-use crate::semantics::Semantics;
+use crate::semantics::{Calls, Findings, Kernels, Names, Reading, Semantics, Typing, Values};
 use crate::symbol::{Defined, Function, Name, Occurrence, Symbol};
-use crate::warnings::WarningsConfig;
 use crate::workspace_symbols::SymbolPlace;
 use crate::{
     CodeLens, Completion, Diagnostic, Diagnostics, DocumentLink, DocumentSymbol, FileStatistics, Fold, Hover,
-    InlayHint, NavigationTarget, RenameError, SemanticToken, SignatureHelp, TextEdit, TextRange,
-    WorkspaceSymbol,
+    InlayHint, RenameError, SemanticToken, TextEdit, TextRange, WorkspaceSymbol,
 };
 
 /// The language MLIR.
 pub(crate) struct Mlir;
 
-impl Semantics for Mlir {
+impl Names for Mlir {
     fn text<'a>(&self, context: &FileContext<'a>, piece: usize) -> &'a str {
         &context.mlir_piece(piece).text
     }
@@ -84,12 +82,8 @@ impl Semantics for Mlir {
         names::defined(context, symbol)
     }
 
-    fn targets_beside_names(&self, _: &FileContext<'_>, _: usize) -> Vec<NavigationTarget> {
-        Vec::new()
-    }
-
-    fn passed_for(&self, _: &FileContext<'_>, _: &Symbol) -> Vec<TextRange> {
-        Vec::new()
+    fn find_name(&self, context: &FileContext<'_>, name: &str) -> Option<usize> {
+        context.find_value(name)
     }
 
     fn why_no_name(&self, _: &FileContext<'_>, _: usize) -> RenameError {
@@ -109,7 +103,9 @@ impl Semantics for Mlir {
     ) -> Result<(), RenameError> {
         new_names::check_new_name(context, symbol, new)
     }
+}
 
+impl Calls for Mlir {
     fn function_named(&self, context: &FileContext<'_>, symbol: &Symbol) -> Option<Function> {
         calls::function_named(context, symbol)
     }
@@ -130,7 +126,9 @@ impl Semantics for Mlir {
     ) -> Vec<(Function, TextRange)> {
         calls::calls(context, function, direction)
     }
+}
 
+impl Reading for Mlir {
     fn statistics(&self, context: &FileContext<'_>) -> FileStatistics {
         module_statistics(context)
     }
@@ -147,42 +145,34 @@ impl Semantics for Mlir {
         workspace_symbols::workspace_symbol(context, place)
     }
 
-    fn folding_ranges(&self, context: &FileContext<'_>, limit: usize) -> Vec<Fold> {
-        folding_ranges::folding_ranges(context, limit)
+    fn folds(&self, context: &FileContext<'_>, limit: usize) -> Vec<Fold> {
+        folding_ranges::folds(context, limit)
     }
 
     fn enclosing_ranges(&self, context: &FileContext<'_>, offset: usize) -> Vec<TextRange> {
         selection_ranges::enclosing_ranges(context, offset)
     }
 
-    fn semantic_tokens(
-        &self,
-        context: &FileContext<'_>,
-        range: &TextRange,
-        limit: usize,
-    ) -> Option<Vec<SemanticToken>> {
-        semantic_tokens::semantic_tokens(context, range, limit)
+    fn tokens_in(&self, context: &FileContext<'_>, piece: usize, range: Range<usize>) -> Vec<SemanticToken> {
+        semantic_tokens::tokens_in(context, piece, range)
     }
 
     fn document_links(&self, context: &FileContext<'_>, limit: usize) -> Vec<DocumentLink> {
         source_location::document_links(context, limit)
     }
 
-    fn find_name(&self, context: &FileContext<'_>, name: &str) -> Option<usize> {
-        context.find_value(name)
-    }
-
     fn hover(&self, context: &FileContext<'_>, offset: usize, config: &HoverConfig) -> Option<Hover> {
         hover::hover(context, offset, config)
     }
 
-    fn inlay_hints(
+    fn inlay_hints_in(
         &self,
         context: &FileContext<'_>,
-        range: TextRange,
+        piece: usize,
+        range: &TextRange,
         config: &InlayHintsConfig,
     ) -> Vec<InlayHint> {
-        inlay_hints::inlay_hints(context, range, config)
+        inlay_hints::inlay_hints_in(context, piece, range, config)
     }
 
     fn code_lens_places(&self, context: &FileContext<'_>, kernels: bool, limit: usize) -> Vec<TextRange> {
@@ -193,16 +183,14 @@ impl Semantics for Mlir {
         kernels::code_lens(context, offset)
     }
 
-    fn diagnostics_in(&self, context: &FileContext<'_>, piece: usize, depth: Depth) -> Vec<Diagnostic> {
-        diagnostics::diagnostics_in(context, piece, depth)
-    }
-
-    fn empty_file(&self, _: &FileContext<'_>) -> Option<Diagnostic> {
-        None
-    }
-
     fn notes_in(&self, context: &FileContext<'_>, piece: usize) -> Vec<(usize, String)> {
         map_notes::notes_in(context, piece)
+    }
+}
+
+impl Findings for Mlir {
+    fn diagnostics_in(&self, context: &FileContext<'_>, piece: usize, depth: Depth) -> Vec<Diagnostic> {
+        diagnostics::diagnostics_in(context, piece, depth)
     }
 
     fn coalescing_warnings(
@@ -213,25 +201,29 @@ impl Semantics for Mlir {
     ) -> Diagnostics {
         coalescing_warnings::coalescing_warnings(context, config, limit)
     }
+}
 
-    fn has_more_kernels_than(&self, context: &FileContext<'_>, count: usize) -> bool {
-        coalescing_warnings::has_more_kernels_than(context, count)
-    }
-
+impl Typing for Mlir {
     fn completion(&self, context: &FileContext<'_>, offset: usize) -> Completion {
         completion::completion(context, offset)
     }
 
-    fn signature_help(&self, _: &FileContext<'_>, _: usize) -> Option<SignatureHelp> {
-        None
+    fn formatting_in(&self, context: &FileContext<'_>, piece: usize) -> Vec<TextEdit> {
+        formatting::formatting_in(context, piece)
     }
 
-    fn formatting(&self, context: &FileContext<'_>, range: &TextRange) -> Vec<TextEdit> {
-        formatting::formatting(context, range)
+    fn action_providers(&self) -> &'static [Provider] {
+        code_actions::PROVIDERS
+    }
+}
+
+impl Kernels for Mlir {
+    fn why_no_kernels(&self) -> &'static str {
+        kernels::NOT_COMPILED
     }
 
-    fn on_type_formatting(&self, _: &FileContext<'_>, _: usize, _: char) -> Vec<TextEdit> {
-        Vec::new()
+    fn has_more_kernels_than(&self, context: &FileContext<'_>, count: usize) -> bool {
+        coalescing_warnings::has_more_kernels_than(context, count)
     }
 
     fn default_kernel(&self, context: &FileContext<'_>) -> Result<String, &'static str> {
@@ -239,10 +231,6 @@ impl Semantics for Mlir {
     }
 
     fn shown_kernel(&self, context: &FileContext<'_>, offset: usize) -> Option<ShownKernel> {
-        kernels::shown_kernel(context, offset)
-    }
-
-    fn offered_kernel(&self, context: &FileContext<'_>, offset: usize) -> Option<ShownKernel> {
         kernels::shown_kernel(context, offset)
     }
 
@@ -280,11 +268,9 @@ impl Semantics for Mlir {
     fn accessing_at<'a>(&self, context: &FileContext<'a>, offset: usize) -> Option<Accessing<'a>> {
         kernels::hover::launched_at(context, offset).map(Accessing::from)
     }
+}
 
-    fn why_no_kernels(&self) -> &'static str {
-        kernels::NOT_COMPILED
-    }
-
+impl Values for Mlir {
     fn evaluate(
         &self,
         context: &FileContext<'_>,
@@ -328,15 +314,9 @@ impl Semantics for Mlir {
     fn converts_to(&self, context: &FileContext<'_>) -> Option<Target> {
         crate::code_actions::convert::holds_hlo_ops(context).then_some(crate::code_actions::convert::HLO)
     }
-
-    fn warnings(&self, _: &FileContext<'_>, _: &WarningsConfig, _: usize) -> Diagnostics {
-        Diagnostics::default()
-    }
-
-    fn action_providers(&self) -> &'static [Provider] {
-        code_actions::PROVIDERS
-    }
 }
+
+impl Semantics for Mlir {}
 
 /// Functions count as computations, ops as instructions.
 fn module_statistics(context: &FileContext<'_>) -> FileStatistics {

@@ -1,6 +1,7 @@
 //! The kinds of tokens, for highlighting.
 
 use crate::TextRange;
+use crate::locate::FileContext;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
@@ -77,4 +78,26 @@ pub struct SemanticToken {
     pub range: TextRange,
     pub kind: TokenKind,
     pub modifiers: TokenModifiers,
+}
+
+/// The tokens that overlap `range`, in order and disjoint. The cost is that of the pieces in the range.
+/// `None` if there are more than `limit`, because highlighting only part of a text would be misleading.
+pub(crate) fn semantic_tokens(
+    context: &FileContext<'_>,
+    range: &TextRange,
+    limit: usize,
+) -> Option<Vec<SemanticToken>> {
+    let semantics = context.semantics();
+    let mut found = Vec::new();
+    for piece in context.pieces_in(range) {
+        crate::analysis::check_cancelled(context.db);
+        let start = context.view.starts[piece].offset;
+        let local = range.start.saturating_sub(start)..range.end.saturating_sub(start);
+        let tokens = semantics.tokens_in(context, piece, local).into_iter();
+        found.extend(tokens.filter(|t| t.range.end > range.start && t.range.start < range.end));
+        if found.len() > limit {
+            return None;
+        }
+    }
+    Some(found)
 }

@@ -9,9 +9,9 @@ impl Analysis {
         self.with_file(file, |context| goto_definition::goto_definition(&context, offset))
     }
 
-    /// The origin of the value at `offset`; see `goto_type_definition.rs`.
+    /// The origin of the value at `offset`; see `hlo/type_definitions.rs`.
     pub fn goto_type_definition(&self, file: FileId, offset: usize) -> Cancellable<Vec<NavigationTarget>> {
-        self.with_file(file, |context| hlo::goto_type_definition::goto_type_definition(&context, offset))
+        self.with_file(file, |context| context.semantics().type_definitions(&context, offset))
     }
 
     pub fn references(

@@ -24,7 +24,7 @@ impl Analysis {
         range: TextRange,
         config: &InlayHintsConfig,
     ) -> Cancellable<Vec<InlayHint>> {
-        self.with_file(file, |context| context.semantics().inlay_hints(&context, range, config))
+        self.with_file(file, |context| inlay_hints::inlay_hints(&context, &range, config))
     }
 
     /// The outline, and the number of symbols beyond the limit.
@@ -48,7 +48,7 @@ impl Analysis {
 
     /// At most `limit` folding ranges, keeping the outer ones.
     pub fn folding_ranges(&self, file: FileId, limit: usize) -> Cancellable<Vec<Fold>> {
-        self.with_file(file, |context| context.semantics().folding_ranges(&context, limit))
+        self.with_file(file, |context| folding_ranges::folding_ranges(&context, limit))
     }
 
     /// The token at `offset` and its enclosing ranges up to the whole file, each larger than the last.
@@ -63,7 +63,7 @@ impl Analysis {
         range: TextRange,
         limit: usize,
     ) -> Cancellable<Option<Vec<SemanticToken>>> {
-        self.with_file(file, |context| context.semantics().semantic_tokens(&context, &range, limit))
+        self.with_file(file, |context| semantic_tokens::semantic_tokens(&context, &range, limit))
     }
 
     /// At most `limit` references to source files in metadata.

@@ -30,7 +30,7 @@ impl Analysis {
 
     /// White-space edits that format the instructions touched by `range`.
     pub fn formatting(&self, file: FileId, range: TextRange) -> Cancellable<Vec<TextEdit>> {
-        self.with_file(file, |context| context.semantics().formatting(&context, &range))
+        self.with_file(file, |context| formatting::formatting(&context, &range))
     }
 
     /// The edits after `typed` was typed before `offset`.

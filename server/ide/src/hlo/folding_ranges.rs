@@ -10,8 +10,8 @@ use crate::locate::FileContext;
 
 const TABLES: [&str; 4] = ["FileNames", "FunctionNames", "FileLocations", "StackFrames"];
 
-/// In text order. A limit keeps computations first, because they contain the rest.
-pub(crate) fn folding_ranges(context: &FileContext<'_>, limit: usize) -> Vec<Fold> {
+/// The folds of computations, then the others until there are `limit`.
+pub(crate) fn folds(context: &FileContext<'_>, limit: usize) -> Vec<Fold> {
     let mut folds = computations(context);
     folds.truncate(limit);
     let mut comments = Comments { context, run: None };
@@ -23,9 +23,6 @@ pub(crate) fn folding_ranges(context: &FileContext<'_>, limit: usize) -> Vec<Fol
         inside_piece(context, piece, &mut comments, &mut folds);
     }
     folds.extend(comments.end_run());
-    folds.truncate(limit);
-    folds.sort_by_key(|f| (f.range.start, std::cmp::Reverse(f.range.end)));
-    folds.dedup();
     folds
 }
 

@@ -7,25 +7,16 @@
 use syntax::Span;
 use syntax::hlo::{Computation, ComputationKind, Instruction, OperandKind};
 
+use crate::TextEdit;
+use crate::formatting::formatting;
 use crate::locate::FileContext;
-use crate::{TextEdit, TextRange};
 
-/// The edits that format the instructions touched by `range`.
-pub(crate) fn formatting(context: &FileContext<'_>, range: &TextRange) -> Vec<TextEdit> {
-    let mut edits = Vec::new();
-    for piece in context.pieces_in(range) {
-        crate::analysis::check_cancelled(context.db);
-        let mut formatter = Formatter::new(context.block(piece));
-        formatter.piece();
-        let of_piece = formatter
-            .edits
-            .into_iter()
-            .map(|(span, insert)| TextEdit { range: context.range(piece, span), insert });
-        edits.extend(of_piece.filter(|e| e.range.start <= range.end && range.start <= e.range.end));
-    }
-    edits.sort_by_key(|e| (e.range.start, e.range.end));
-    edits.dedup_by(|a, b| a.range.start < b.range.end || a == b);
-    edits
+/// The edits that format a piece.
+pub(crate) fn formatting_in(context: &FileContext<'_>, piece: usize) -> Vec<TextEdit> {
+    let mut formatter = Formatter::new(context.block(piece));
+    formatter.piece();
+    let edits = formatter.edits.into_iter();
+    edits.map(|(span, insert)| TextEdit { range: context.range(piece, span), insert }).collect()
 }
 
 /// The edits after `typed` was typed before `offset`: a line break formats the previous line and indents the

@@ -9,60 +9,52 @@ use crate::locate::{FileContext, InstructionRef};
 use crate::units::shorten;
 use crate::{InlayHint, TextRange};
 
-/// Hints for the instructions that overlap `range`. They come before the attributes, so that long metadata
-/// does not push them off the screen.
-pub(crate) fn inlay_hints(
+/// Hints for the instructions of a piece that overlap `range`. They come before the attributes, so that long
+/// metadata does not push them off the screen.
+pub(crate) fn inlay_hints_in(
     context: &FileContext<'_>,
-    range: TextRange,
+    piece: usize,
+    range: &TextRange,
     config: &InlayHintsConfig,
 ) -> Vec<InlayHint> {
     let mut hints = Vec::new();
     if config.splits {
-        splits(context, &range, &mut hints);
+        splits(context, piece, range, &mut hints);
     }
     if config.domains == DomainHints::Off {
         return hints;
     }
-    for piece in context.pieces_in(&range) {
-        // No query runs per instruction, so check here whether an edit cancels the loop.
-        crate::analysis::check_cancelled(context.db);
-        let instructions = &context.block(piece).parse.instructions;
-        for (id, instruction) in instructions.iter().enumerate() {
-            let span = context.range(piece, instruction.span);
-            if span.end < range.start || span.start > range.end || instruction.is_nested {
-                continue;
-            }
-            cancel::check();
-            let at = InstructionRef { piece, id: id as u32 };
-            if let Some(label) = domain(context, at, config.domains) {
-                // After the closing parenthesis.
-                let offset = (context.range(piece, instruction.argument).end + 1).min(span.end);
-                hints.push(InlayHint { offset, label, tooltip: None });
-            }
+    for (id, instruction) in context.block(piece).parse.instructions.iter().enumerate() {
+        let span = context.range(piece, instruction.span);
+        if span.end < range.start || span.start > range.end || instruction.is_nested {
+            continue;
+        }
+        cancel::check();
+        let at = InstructionRef { piece, id: id as u32 };
+        if let Some(label) = domain(context, at, config.domains) {
+            // After the closing parenthesis.
+            let offset = (context.range(piece, instruction.argument).end + 1).min(span.end);
+            hints.push(InlayHint { offset, label, tooltip: None });
         }
     }
     hints
 }
 
 /// Hints at line ends: editors show them like comments, after everything else.
-fn splits(context: &FileContext<'_>, range: &TextRange, hints: &mut Vec<InlayHint>) {
-    for piece in context.pieces_in(range) {
-        crate::analysis::check_cancelled(context.db);
-        let computations = context.block(piece).parse.computations.iter().enumerate();
-        for (id, computation) in computations {
-            let instructions = &context.block(piece).parse.instructions;
-            let ids = computation.instructions.start as usize..computation.instructions.end as usize;
-            let Some([first, .., last]) = instructions.get(ids) else { continue };
-            let (first, last) = (context.range(piece, first.span), context.range(piece, last.span));
-            if first.start > range.end || last.end < range.start {
-                continue;
-            }
-            let segment = SegmentRef { piece, computation: id as u32 };
-            for (at, label, tooltip) in split_hints(context, segment) {
-                let offset = context.range(piece, context.block(piece).instruction(at.id).span).end;
-                if range.start <= offset && offset <= range.end {
-                    hints.push(InlayHint { offset, label: shorten(&label, LIMIT), tooltip: Some(tooltip) });
-                }
+fn splits(context: &FileContext<'_>, piece: usize, range: &TextRange, hints: &mut Vec<InlayHint>) {
+    let parse = &context.block(piece).parse;
+    for (id, computation) in parse.computations.iter().enumerate() {
+        let ids = computation.instructions.start as usize..computation.instructions.end as usize;
+        let Some([first, .., last]) = parse.instructions.get(ids) else { continue };
+        let (first, last) = (context.range(piece, first.span), context.range(piece, last.span));
+        if first.start > range.end || last.end < range.start {
+            continue;
+        }
+        let segment = SegmentRef { piece, computation: id as u32 };
+        for (at, label, tooltip) in split_hints(context, segment) {
+            let offset = context.range(piece, context.block(piece).instruction(at.id).span).end;
+            if range.start <= offset && offset <= range.end {
+                hints.push(InlayHint { offset, label: shorten(&label, LIMIT), tooltip: Some(tooltip) });
             }
         }
     }

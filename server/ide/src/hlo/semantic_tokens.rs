@@ -1,62 +1,47 @@
 //! The kind of each token: a parameter looks the same at its definition and its uses.
 
+use std::ops::Range;
+
 use ir::OperandRef;
 use syntax::Span;
 use syntax::hlo::{InstructionId, Opcode, OperandKind, TokenClass, ValueNode, tokens};
 
-use crate::TextRange;
 use crate::locate::{FileContext, InstructionRef};
 use crate::semantic_tokens::{SemanticToken, TokenKind, TokenModifier, TokenModifiers};
 
-/// The tokens that overlap `range`, in order and disjoint. The cost is that of the pieces in the range.
-/// `None` if there are more than `limit`, because highlighting only part of a text would be misleading.
-pub(crate) fn semantic_tokens(
-    context: &FileContext<'_>,
-    range: &TextRange,
-    limit: usize,
-) -> Option<Vec<SemanticToken>> {
+/// The tokens of a piece that overlap `range`, in bytes of the piece; others may be among them.
+pub(crate) fn tokens_in(context: &FileContext<'_>, piece: usize, range: Range<usize>) -> Vec<SemanticToken> {
+    let names = Names::of(context, piece, &range);
+    let mut values = names.values.iter().peekable();
+    let mut names = names.names.iter().peekable();
+    let block = context.block(piece);
+    let text: &str = &block.text;
+    // A token may start before the range; every instruction starts with one.
+    let before = block.parse.instructions.iter().filter(|i| !i.is_nested);
+    let before = before.map(|i| i.span).filter(|s| s.start as usize <= range.start);
+    // Inline bodies follow their instruction's computation: the last in the array may not be the last in the
+    // text.
+    let from = before.map(|s| s.start as usize).max().unwrap_or(0);
+    // The end of the attribute value that contains the token.
+    let mut value_end = 0;
     let mut found = Vec::new();
-    for piece in context.pieces_in(range) {
-        crate::analysis::check_cancelled(context.db);
-        let start = context.range(piece, Span::default()).start;
-        let local = range.start.saturating_sub(start)..range.end.saturating_sub(start);
-        let names = Names::of(context, piece, &local);
-        let mut values = names.values.iter().peekable();
-        let mut names = names.names.iter().peekable();
-        let block = context.block(piece);
-        let text: &str = &block.text;
-        // A token may start before the range; every instruction starts with one.
-        let before = block.parse.instructions.iter().filter(|i| !i.is_nested);
-        let before = before.map(|i| i.span).filter(|s| s.start as usize <= local.start);
-        // Inline bodies follow their instruction's computation: the last in the array may not be the last in
-        // the text.
-        let from = before.map(|s| s.start as usize).max().unwrap_or(0);
-        // The end of the attribute value that contains the token.
-        let mut value_end = 0;
-        for token in tokens(text, from, local.end.min(text.len())) {
-            let inner = token.span.start + u32::from(text.as_bytes()[token.span.start as usize] == b'%');
-            while names.next_if(|n| n.start < inner).is_some() {}
-            while let Some(value) = values.next_if(|v| v.start <= inner) {
-                value_end = value_end.max(value.end);
-            }
-            let (kind, modifiers) = match (token.class, names.next_if(|n| n.start == inner)) {
-                (_, Some(name)) => (name.kind, name.modifiers),
-                (class, None) => {
-                    let word = token.span.of(text);
-                    let Some(kind) = by_letters(class, word, inner < value_end) else { continue };
-                    (kind, TokenModifiers::default())
-                }
-            };
-            if (token.span.end as usize) <= local.start {
-                continue;
-            }
-            if found.len() >= limit {
-                return None;
-            }
-            found.push(SemanticToken { range: context.range(piece, token.span), kind, modifiers });
+    for token in tokens(text, from, range.end.min(text.len())) {
+        let inner = token.span.start + u32::from(text.as_bytes()[token.span.start as usize] == b'%');
+        while names.next_if(|n| n.start < inner).is_some() {}
+        while let Some(value) = values.next_if(|v| v.start <= inner) {
+            value_end = value_end.max(value.end);
         }
+        let (kind, modifiers) = match (token.class, names.next_if(|n| n.start == inner)) {
+            (_, Some(name)) => (name.kind, name.modifiers),
+            (class, None) => {
+                let word = token.span.of(text);
+                let Some(kind) = by_letters(class, word, inner < value_end) else { continue };
+                (kind, TokenModifiers::default())
+            }
+        };
+        found.push(SemanticToken { range: context.range(piece, token.span), kind, modifiers });
     }
-    Some(found)
+    found
 }
 
 /// The kind of a token that refers to nothing.

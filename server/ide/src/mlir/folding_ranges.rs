@@ -8,8 +8,8 @@ use crate::TextRange;
 use crate::folding_ranges::{Fold, FoldKind};
 use crate::locate::FileContext;
 
-/// In text order. A limit keeps regions first.
-pub(crate) fn folding_ranges(context: &FileContext<'_>, limit: usize) -> Vec<Fold> {
+/// The folds of regions, then the others until there are `limit`.
+pub(crate) fn folds(context: &FileContext<'_>, limit: usize) -> Vec<Fold> {
     let mut folds = Vec::new();
     // Braces that are closed in a later piece.
     let mut open: Vec<usize> = Vec::new();
@@ -49,9 +49,6 @@ pub(crate) fn folding_ranges(context: &FileContext<'_>, limit: usize) -> Vec<Fol
         crate::analysis::check_cancelled(context.db);
         inside_piece(context, piece, &mut folds);
     }
-    folds.truncate(limit);
-    folds.sort_by_key(|f| (f.range.start, std::cmp::Reverse(f.range.end)));
-    folds.dedup_by_key(|f| f.range.start);
     folds
 }
 

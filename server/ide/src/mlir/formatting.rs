@@ -14,25 +14,18 @@ const INDENT: usize = 2;
 /// Regions nested deeper than this do not indent further.
 const MAX_DEPTH: usize = 200;
 
-/// The edits that format the lines touched by `range`. Pieces with syntax errors stay unchanged.
-pub(crate) fn formatting(context: &FileContext<'_>, range: &TextRange) -> Vec<TextEdit> {
-    let mut edits = Vec::new();
-    for piece in context.pieces_in(range) {
-        crate::analysis::check_cancelled(context.db);
-        let read = context.mlir_piece(piece);
-        if !read.parse.errors.is_empty() {
-            continue;
-        }
-        let start = context.range(piece, syntax::Span::default()).start;
-        let moved = lines(&Piece::new(read));
-        edits.extend(
-            moved
-                .into_iter()
-                .map(|(range, insert)| TextEdit { range: start + range.start..start + range.end, insert }),
-        );
+/// The edits that format a piece; none if it has syntax errors.
+pub(crate) fn formatting_in(context: &FileContext<'_>, piece: usize) -> Vec<TextEdit> {
+    let read = context.mlir_piece(piece);
+    if !read.parse.errors.is_empty() {
+        return Vec::new();
     }
-    edits.retain(|e| e.range.start <= range.end && range.start <= e.range.end);
-    edits
+    let start = context.range(piece, syntax::Span::default()).start;
+    let edit = |(range, insert): (TextRange, String)| TextEdit {
+        range: start + range.start..start + range.end,
+        insert,
+    };
+    lines(&Piece::new(read)).into_iter().map(edit).collect()
 }
 
 /// A piece with the indentation of each op and brace by its offset.

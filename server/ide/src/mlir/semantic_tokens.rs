@@ -1,62 +1,45 @@
 //! The kind of each token, for highlighting: an argument looks the same at its definition and its uses.
 
+use std::ops::Range;
+
 use db::{Elsewhere, ExportKind};
 use mlir::{Definition, Token, TokenKind as Kind, tokens};
 
-use crate::TextRange;
 use crate::locate::FileContext;
 use crate::semantic_tokens::{SemanticToken, TokenKind, TokenModifier, TokenModifiers};
 
-/// The tokens that overlap `range`, in order and disjoint; `None` if there are more than `limit`.
-pub(crate) fn semantic_tokens(
-    context: &FileContext<'_>,
-    range: &TextRange,
-    limit: usize,
-) -> Option<Vec<SemanticToken>> {
+/// The tokens of a piece that overlap `range`, in bytes of the piece; others may be among them.
+pub(crate) fn tokens_in(context: &FileContext<'_>, piece: usize, range: Range<usize>) -> Vec<SemanticToken> {
+    let read = context.mlir_piece(piece);
+    let (parse, text) = (&read.parse, &*read.text);
+    let range = range.start.min(text.len())..range.end.min(text.len());
+    // Tokens end with their lines, except resources, which are an op of their own.
+    let before = text.as_bytes()[..range.start].iter().rposition(|&b| b == b'\n');
+    let line = before.map_or(0, |n| n + 1);
+    let from = match parse.op_at(range.start).map(|id| parse.op(id)) {
+        Some(op) if op.form == mlir::Form::Resources => line.min(op.span.start as usize),
+        _ => line,
+    };
+    // A token that the end of the range cuts is included whole.
+    let behind = text.as_bytes()[range.end..].iter().position(|&b| b == b'\n');
+    let to = behind.map_or(text.len(), |n| range.end + n);
+    let (all, _) = tokens(text, from, to, true);
+    let names = Names::of(context, piece, from as u32..to as u32);
+    let mut names = names.0.iter().peekable();
     let mut found = Vec::new();
-    for piece in context.pieces_in(range) {
-        crate::analysis::check_cancelled(context.db);
-        let read = context.mlir_piece(piece);
-        let (parse, text) = (&read.parse, &*read.text);
-        let start = context.view.starts[piece].offset;
-        let local = range.start.saturating_sub(start)..range.end.saturating_sub(start).min(text.len());
-        // Tokens end with their lines, except resources, which are an op of their own.
-        let before = text.as_bytes()[..local.start.min(text.len())].iter().rposition(|&b| b == b'\n');
-        let line = before.map_or(0, |n| n + 1);
-        let around = parse.op_at(local.start).map(|id| parse.op(id));
-        let from = match around {
-            Some(op) if op.form == mlir::Form::Resources => line.min(op.span.start as usize),
-            _ => line,
+    for (nth, token) in all.iter().enumerate() {
+        while names.next_if(|n| n.start < token.span.start).is_some() {}
+        let named = names.next_if(|n| n.start == token.span.start);
+        let (kind, modifiers) = match named {
+            Some(name) => (name.kind, name.modifiers),
+            None => match by_letters(text, &all, nth, token) {
+                Some(kind) => (kind, TokenModifiers::default()),
+                None => continue,
+            },
         };
-        // A token that the end of the range cuts is included whole.
-        let behind = text.as_bytes()[local.end..].iter().position(|&b| b == b'\n');
-        let to = behind.map_or(text.len(), |n| local.end + n);
-        let (all, _) = tokens(text, from, to, true);
-        let names = Names::of(context, piece, from as u32..to as u32);
-        let mut names = names.0.iter().peekable();
-        for (nth, token) in all.iter().enumerate() {
-            while names.next_if(|n| n.start < token.span.start).is_some() {}
-            let named = names.next_if(|n| n.start == token.span.start);
-            let (kind, modifiers) = match named {
-                Some(name) => (name.kind, name.modifiers),
-                None => match by_letters(text, &all, nth, token) {
-                    Some(kind) => (kind, TokenModifiers::default()),
-                    None => continue,
-                },
-            };
-            if token.span.end as usize <= local.start {
-                continue;
-            }
-            if token.span.start as usize >= local.end {
-                break;
-            }
-            if found.len() >= limit {
-                return None;
-            }
-            found.push(SemanticToken { range: context.range(piece, token.span), kind, modifiers });
-        }
+        found.push(SemanticToken { range: context.range(piece, token.span), kind, modifiers });
     }
-    Some(found)
+    found
 }
 
 /// The kind of a token that refers to nothing.
@@ -109,7 +92,7 @@ struct Name {
 struct Names(Vec<Name>);
 
 impl Names {
-    fn of(context: &FileContext<'_>, piece: usize, range: std::ops::Range<u32>) -> Names {
+    fn of(context: &FileContext<'_>, piece: usize, range: Range<u32>) -> Names {
         let read = context.mlir_piece(piece);
         let (parse, text) = (&read.parse, &*read.text);
         let elsewhere = Elsewhere::of(context.db, context.piece_input(piece));

@@ -19,7 +19,7 @@ use crate::{NavigationTarget, TextRange};
 
 /// Works at an instruction's name, at an operand, or anywhere else in an instruction; at the name of a
 /// computation it leads to its root.
-pub(crate) fn goto_type_definition(context: &FileContext<'_>, offset: usize) -> Vec<NavigationTarget> {
+pub(crate) fn type_definitions(context: &FileContext<'_>, offset: usize) -> Vec<NavigationTarget> {
     match name_at(context, offset) {
         Some(found) => {
             let origin = context.range(found.at.piece, found.at.span);

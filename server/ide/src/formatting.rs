@@ -1,0 +1,18 @@
+//! White-space edits.
+
+use crate::locate::FileContext;
+use crate::{TextEdit, TextRange};
+
+/// The edits that format the lines touched by `range`, in order and disjoint.
+pub(crate) fn formatting(context: &FileContext<'_>, range: &TextRange) -> Vec<TextEdit> {
+    let semantics = context.semantics();
+    let mut edits = Vec::new();
+    for piece in context.pieces_in(range) {
+        crate::analysis::check_cancelled(context.db);
+        let of_piece = semantics.formatting_in(context, piece).into_iter();
+        edits.extend(of_piece.filter(|e| e.range.start <= range.end && range.start <= e.range.end));
+    }
+    edits.sort_by_key(|e| (e.range.start, e.range.end));
+    edits.dedup_by(|a, b| a.range.start < b.range.end || a == b);
+    edits
+}

@@ -1,0 +1,73 @@
+//! The GPU kernels of a text.
+
+use std::ops::Range;
+
+use crate::TextRange;
+use crate::kernel::access_pattern::Accessing;
+use crate::kernel::document::{KernelDocument, ShownKernel};
+use crate::kernel::fusion::{FusionError, FusionQuery};
+use crate::kernel::language::KernelLanguage;
+use crate::kernel::launched::LaunchedKernel;
+use crate::locate::FileContext;
+
+/// The GPU kernels of a text.
+pub(crate) trait Kernels {
+    /// Why no kernel of the file is known.
+    fn why_no_kernels(&self) -> &'static str;
+
+    /// Whether the file has more than `count` kernels.
+    fn has_more_kernels_than(&self, _: &FileContext<'_>, _: usize) -> bool {
+        false
+    }
+
+    /// The instruction or function whose kernel is used where none is named, or why there is none.
+    fn default_kernel(&self, _: &FileContext<'_>) -> Result<String, &'static str> {
+        Err(self.why_no_kernels())
+    }
+
+    /// The kernel that contains `offset`.
+    fn shown_kernel(&self, _: &FileContext<'_>, _: usize) -> Option<ShownKernel> {
+        None
+    }
+
+    /// The kernel that a code action at `offset` shows: one whose document has content.
+    fn offered_kernel(&self, context: &FileContext<'_>, offset: usize) -> Option<ShownKernel> {
+        self.shown_kernel(context, offset)
+    }
+
+    /// The document of a kernel.
+    fn kernel_document(
+        &self,
+        _: &FileContext<'_>,
+        _: &FusionQuery,
+        _: KernelLanguage,
+    ) -> Result<KernelDocument, FusionError> {
+        Err(FusionError::NotFound(self.why_no_kernels().to_owned()))
+    }
+
+    /// Line ranges of a document's body that originate from the code at `offset`.
+    fn kernel_lines(
+        &self,
+        _: &FileContext<'_>,
+        _: &FusionQuery,
+        _: &KernelDocument,
+        _: usize,
+    ) -> Vec<Range<usize>> {
+        Vec::new()
+    }
+
+    /// The kernel selected by a query, with the operands' names in the text.
+    fn launched<'a>(&self, _: &FileContext<'a>, _: &FusionQuery) -> Result<LaunchedKernel<'a>, FusionError> {
+        Err(FusionError::NotFound(self.why_no_kernels().to_owned()))
+    }
+
+    /// The first kernel that is launched in `range`, or whose code contains its start.
+    fn launched_in<'a>(&self, _: &FileContext<'a>, _: &TextRange) -> Option<LaunchedKernel<'a>> {
+        None
+    }
+
+    /// The kernel whose accesses are shown at `offset`.
+    fn accessing_at<'a>(&self, _: &FileContext<'a>, _: usize) -> Option<Accessing<'a>> {
+        None
+    }
+}

@@ -1,0 +1,57 @@
+//! What names refer to: navigation, highlights, rename.
+
+use crate::locate::FileContext;
+use crate::symbol::{Defined, Name, Occurrence, Symbol};
+use crate::{NavigationTarget, RenameError, TextRange};
+
+/// What names refer to: navigation, highlights, rename.
+pub(crate) trait Names {
+    /// The text of a piece.
+    fn text<'a>(&self, context: &FileContext<'a>, piece: usize) -> &'a str;
+
+    /// The name at `offset`, if it refers to a definition.
+    fn name_at(&self, context: &FileContext<'_>, offset: usize) -> Option<Name>;
+
+    /// All occurrences of a symbol, including its definitions, in text order.
+    fn occurrences(&self, context: &FileContext<'_>, symbol: &Symbol) -> Vec<Occurrence>;
+
+    /// The definitions of a symbol; several if several modules of a file define it.
+    fn definitions(&self, context: &FileContext<'_>, symbol: &Symbol) -> Vec<Defined>;
+
+    /// The targets of a position that is no name.
+    fn targets_beside_names(&self, _: &FileContext<'_>, _: usize) -> Vec<NavigationTarget> {
+        Vec::new()
+    }
+
+    /// The operands that are passed for a parameter at calls, and so name the same value.
+    fn passed_for(&self, _: &FileContext<'_>, _: &Symbol) -> Vec<TextRange> {
+        Vec::new()
+    }
+
+    /// Where the type and the value of what is at `offset` are determined.
+    fn type_definitions(&self, _: &FileContext<'_>, _: usize) -> Vec<NavigationTarget> {
+        Vec::new()
+    }
+
+    /// The offset of the definition of the first instruction or value called `name`, without `%`.
+    fn find_name(&self, _: &FileContext<'_>, _: &str) -> Option<usize> {
+        None
+    }
+
+    /// Why there is no name at `offset`, for the user.
+    fn why_no_name(&self, context: &FileContext<'_>, offset: usize) -> RenameError;
+
+    /// Whether all occurrences of a name are known and mean the same.
+    fn check_occurrences(&self, _: &Name, _: &[Occurrence]) -> Result<(), RenameError> {
+        Ok(())
+    }
+
+    /// Whether `new`, without its sign, can be the name of a symbol at its occurrences.
+    fn check_new_name(
+        &self,
+        context: &FileContext<'_>,
+        symbol: &Symbol,
+        occurrences: &[Occurrence],
+        new: &str,
+    ) -> Result<(), RenameError>;
+}
