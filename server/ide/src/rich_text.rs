@@ -10,7 +10,12 @@ mod render;
 pub use links::percent_encoded;
 pub(crate) use links::{file_link, page_link};
 
+use indexing_map::wrap;
+
 use links::Target;
+
+/// The column after which a map is broken at a comma, because hovers are narrow.
+const MAP_WIDTH: usize = 72;
 
 /// Sections from top to bottom.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -173,10 +178,23 @@ impl RichText {
         self.sections.push(Section::Code { language, text: text.into() });
     }
 
+    /// A printed map, with its domain on a line of its own.
+    pub(crate) fn map(&mut self, printed: &str) {
+        self.code(
+            "",
+            match printed.split_once(", domain: ") {
+                Some((map, domain)) => {
+                    format!("{}\n{}", wrap(map, MAP_WIDTH), wrap(&format!("domain: {domain}"), MAP_WIDTH))
+                }
+                None => wrap(printed, MAP_WIDTH),
+            },
+        );
+    }
+
     /// A title and a map below it.
-    pub(crate) fn map(&mut self, title: impl Into<Line>, map: impl Into<String>) {
+    pub(crate) fn titled_map(&mut self, title: impl Into<Line>, printed: &str) {
         self.line(title);
-        self.code("", map);
+        self.map(printed);
     }
 
     pub(crate) fn line(&mut self, line: impl Into<Line>) {

@@ -32,7 +32,7 @@ pub(crate) fn beside_blocks(maps: &[MapBeside]) -> Vec<RichText> {
     let end = |name: &str| if name.starts_with('%') { code(name) } else { Inline::Words(name.to_owned()) };
     let block = |MapBeside { from, to, access }: &MapBeside| {
         let mut text = RichText::default();
-        text.map(strong(parts![end(from), " → ", end(to)]), map_text(access, None));
+        text.titled_map(strong(parts![end(from), " → ", end(to)]), &map_text(access, None));
         text
     };
     maps.iter().map(block).collect()
@@ -97,7 +97,7 @@ pub(crate) fn access_blocks(
             if let Some(xla) = xla.filter(|xla| differs(xla, access)) {
                 match xla.map.is_undefined() {
                     true => block.paragraph("XLA has no map here."),
-                    false => block.map("XLA's own map:", map_text(xla, named)),
+                    false => block.titled_map("XLA's own map:", &map_text(xla, named)),
                 }
             }
             blocks.push(block);
@@ -168,7 +168,7 @@ fn access_block(title: Line, access: &OperandIndexing, named: Option<&Op>) -> Ri
         note.into_iter().for_each(|note| text.paragraph(note));
         return text;
     }
-    text.map(title, map_text(access, named));
+    text.titled_map(title, &map_text(access, named));
     note.into_iter().for_each(|note| text.paragraph(note));
     let printed = access.map.with_names(&names);
     for (i, variable) in access.runtime_variables.iter().enumerate() {
@@ -185,7 +185,8 @@ fn access_block(title: Line, access: &OperandIndexing, named: Option<&Op>) -> Ri
         text.paragraph(parts![code(name), " is ", source, " at ", code(index)]);
     }
     if let Some(replica) = &access.replica_id_map {
-        text.map("replica id:", wrap(&print_map(replica, PrintStyle::Floordiv), MAP_WIDTH));
+        text.line("replica id:");
+        text.code("", wrap(&print_map(replica, PrintStyle::Floordiv), MAP_WIDTH));
     }
     text
 }
@@ -197,17 +198,10 @@ fn variable_names(access: &OperandIndexing, named: Option<&Op>) -> Vec<String> {
     }
 }
 
-/// The map, and its domain on a separate line.
+/// The map without variables of size 1.
 fn map_text(access: &OperandIndexing, named: Option<&Op>) -> String {
     let names = variable_names(access, named);
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let map = access.map.with_names(&names);
-    let text = print_map(&map.without_unit_variables(map.num_dims()), PrintStyle::Floordiv);
-    match text.split_once(", domain: ") {
-        Some((map, domain)) => {
-            let domain = format!("domain: {domain}");
-            format!("{}\n{}", wrap(map, MAP_WIDTH), wrap(&domain, MAP_WIDTH))
-        }
-        None => wrap(&text, MAP_WIDTH),
-    }
+    print_map(&map.without_unit_variables(map.num_dims()), PrintStyle::Floordiv)
 }

@@ -2,19 +2,16 @@
 //! instruction from which the line originates.
 
 use gpu::Buffer;
-use indexing_map::wrap;
+use indexing_map::{PrintStyle, print_map};
 
 use crate::hover::HoverConfig;
 use crate::kernel::coalescing_queries::buffer_name;
 use crate::kernel::document::KernelDocument;
 use crate::kernel::fusion::FusionQuery;
-use crate::kernel::hover::{map_text, memory};
+use crate::kernel::hover::memory;
 use crate::kernel::launched::LaunchedKernel;
 use crate::locate::FileContext;
 use crate::rich_text::{RichText, code, parts, strong};
-
-/// The column after which a map is broken.
-const MAP_WIDTH: usize = 72;
 
 /// The hover on a line of the document's body; `column` in bytes.
 pub(crate) fn kernel_document_hover(
@@ -52,13 +49,7 @@ fn named_map(document: &KernelDocument, line: &str, column: usize, text: &mut Ri
     let (_, name) = names.find(|(at, name)| (*at..=at + name.len()).contains(&column)).unwrap_or(first);
     let definition = document.body.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(" = "))?;
     let map = definition.split('"').nth(1)?;
-    let shown = match map.split_once(", domain: ") {
-        Some((map, domain)) => {
-            format!("{}\n{}", wrap(map, MAP_WIDTH), wrap(&format!("domain: {domain}"), MAP_WIDTH))
-        }
-        None => wrap(map, MAP_WIDTH),
-    };
-    text.map(code(name), shown);
+    text.titled_map(code(name), map);
     Some(())
 }
 
@@ -84,7 +75,8 @@ fn access(
     for access in &buffer.accesses {
         let map = &access.access.elements.map;
         if map.is_mapped() && !map.results().is_empty() {
-            text.map(strong(parts!["thread → ", name.clone()]), map_text(map));
+            let title = strong(parts!["thread → ", name.clone()]);
+            text.titled_map(title, &print_map(map, PrintStyle::Floordiv));
         }
     }
     Some(())

@@ -2,7 +2,7 @@
 
 use db::KernelId;
 use gpu::{Buffer, BufferTraffic, Cause, DEFAULT_THRESHOLD, Emitter, FusionAnalysis};
-use indexing_map::{IndexingMap, PrintStyle, print_map, wrap};
+use indexing_map::{IndexingMap, PrintStyle, print_map};
 
 use crate::kernel::block_level_tiles::block_level_tiles;
 use crate::kernel::coalescing_queries::buffer_name;
@@ -15,8 +15,6 @@ use crate::locate::{FileContext, InstructionRef};
 use crate::rich_text::{Line, RichText, code, parts, quoted, strong};
 use crate::units::{bytes, counted, figure};
 
-/// The column after which a map is broken at a comma.
-const MAP_WIDTH: usize = 72;
 /// The number of maps and functions in one hover.
 const LIMIT: usize = 8;
 
@@ -137,7 +135,7 @@ fn thread_maps(operands: &[String], analysis: &FusionAnalysis, buffers: &[Buffer
     let several = outputs.len() > 1;
     let mut maps: Vec<(String, Vec<Line>)> = Vec::new();
     let mut add = |map: &IndexingMap, array: Line| {
-        let text = map_text(&map.without_unit_variables(0));
+        let text = print_map(&map.without_unit_variables(0), PrintStyle::Floordiv);
         match maps.iter_mut().find(|(known, _)| *known == text) {
             Some((_, arrays)) if arrays.contains(&array) => {}
             Some((_, arrays)) => arrays.push(array),
@@ -161,7 +159,7 @@ fn thread_maps(operands: &[String], analysis: &FusionAnalysis, buffers: &[Buffer
         }
     }
     for (map, arrays) in maps {
-        text.map(strong(parts!["thread → ", Line::joined(arrays, ", ")]), map);
+        text.titled_map(strong(parts!["thread → ", Line::joined(arrays, ", ")]), &map);
     }
     text
 }
@@ -257,16 +255,6 @@ pub(crate) fn memory(operands: &[String], analysis: &FusionAnalysis, buffer: &Bu
         _ => {}
     }
     parts![verb, name, text]
-}
-
-pub(crate) fn map_text(map: &IndexingMap) -> String {
-    let text = print_map(map, PrintStyle::Floordiv);
-    match text.split_once(", domain: ") {
-        Some((map, domain)) => {
-            format!("{}\n{}", wrap(map, MAP_WIDTH), wrap(&format!("domain: {domain}"), MAP_WIDTH))
-        }
-        None => wrap(&text, MAP_WIDTH),
-    }
 }
 
 #[cfg(test)]

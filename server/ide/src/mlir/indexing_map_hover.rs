@@ -97,9 +97,9 @@ fn of_map(map: &IndexingMap, is_affine: bool) -> RichText {
     };
     let simple = map.clone().simplified(SimplifyMode::Replace);
     let mut text = RichText::default();
-    text.code("", shown(&simple));
+    text.map(&shown(&simple));
     if print_map(&simple, PrintStyle::Floordiv) != print_map(map, PrintStyle::Floordiv) {
-        text.map("simplified; as it is written:", shown(map));
+        text.titled_map("simplified; as it is written:", &shown(map));
     }
     if simple.is_known_empty() || simple.prove_empty(EMPTINESS_BUDGET) == Some(true) {
         text.space();
@@ -148,7 +148,7 @@ fn of_set(set: &AffineSet) -> RichText {
         text.line("no point is in it");
         return text;
     }
-    text.code("", map_text(&simple));
+    text.map(&map_text(&simple));
     let bounded = simple.variables().iter().all(|v| v.bounds.upper != i64::MAX && v.bounds.lower != i64::MIN);
     if bounded
         && simple.box_size() <= 1 << 16

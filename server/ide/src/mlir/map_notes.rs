@@ -7,7 +7,7 @@ use mlir::OpId;
 use mlir_ops::Source;
 
 use crate::locate::FileContext;
-use crate::mlir::map_text::map_line;
+use crate::mlir::map_text::map_text;
 use crate::mlir::op_maps_hover::{RESULT_LIMIT, title};
 use crate::rich_text::Inline;
 
@@ -33,7 +33,7 @@ pub(crate) fn map_notes(source: &Source<'_>, id: OpId) -> Vec<String> {
                     }
                 }
                 for MapBeside { from, to, access } in db::hlo_maps_beside(&op) {
-                    push(format!("{from} -> {to}: {}", map_line(&access.map)));
+                    push(format!("{from} -> {to}: {}", map_text(&access.map)));
                 }
             }
             Some(Ok(MlirMaps::Own(maps))) => {
@@ -62,7 +62,7 @@ fn line(map: &IndexingMap, is_identity: bool, note: Option<&str>) -> String {
         () if map.is_undefined() => format!("no map: {}", note.unwrap_or("not known")),
         () if map.results().is_empty() && map.constraints().is_empty() => "the scalar".to_owned(),
         () if is_identity => "identity".to_owned(),
-        () => map_line(map),
+        () => map_text(map),
     }
 }
 

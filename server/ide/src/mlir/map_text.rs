@@ -1,34 +1,17 @@
 //! Maps with symbols, for hovers and hints: `d0 < n` is clearer than a bound of 2^63.
 
-use indexing_map::{BinaryOp, Expr, IndexingMap, Interval, PrintStyle, print_expr, print_map, wrap};
+use indexing_map::{BinaryOp, Expr, IndexingMap, Interval, PrintStyle, print_expr, print_map};
 
-/// The column after which a map is broken at a comma, because hovers are narrow.
-const MAP_WIDTH: usize = 72;
-
-/// The map, and its domain on a separate line.
+/// `(d0) -> (d0), domain: d0 in [0, 7]`; if a variable has no bound, `domain: 0 ≤ d0 < n`.
 pub(crate) fn map_text(map: &IndexingMap) -> String {
-    let (head, domain) = head_and_domain(map);
-    match domain {
-        Some(domain) => format!("{}\n{}", wrap(&head, MAP_WIDTH), wrap(&domain, MAP_WIDTH)),
-        None => wrap(&head, MAP_WIDTH),
-    }
-}
-
-/// The map and its domain on one line.
-pub(crate) fn map_line(map: &IndexingMap) -> String {
-    let (head, domain) = head_and_domain(map);
-    domain.map_or_else(|| head.clone(), |domain| format!("{head}, {domain}"))
-}
-
-/// `(d0) -> (d0)` and `domain: d0 in [0, 7]`; if a variable has no bound, `domain: 0 ≤ d0 < n`.
-fn head_and_domain(map: &IndexingMap) -> (String, Option<String>) {
     let text = print_map(map, PrintStyle::Floordiv);
-    let Some((head, domain)) = text.split_once(", domain: ") else { return (text, None) };
-    let domain = match is_bounded(map) {
-        true => domain.to_owned(),
-        false => domain_text(map),
-    };
-    (head.to_owned(), (!domain.is_empty()).then(|| format!("domain: {domain}")))
+    match text.split_once(", domain: ") {
+        Some((head, _)) if !is_bounded(map) => match domain_text(map) {
+            domain if domain.is_empty() => head.to_owned(),
+            domain => format!("{head}, domain: {domain}"),
+        },
+        _ => text,
+    }
 }
 
 fn is_bounded(map: &IndexingMap) -> bool {
@@ -119,9 +102,8 @@ mod tests {
             "(d0, d1){{n, i}} -> (d0 + i, d1), domain: d0 in [0, {max}], d1 in [0, 7], n in [0, {max}], i in [{min}, {max}], d0 - n in [{min}, -1]"
         ))
         .expect("it is a map");
-        assert_eq!(map_text(&map), "(d0, d1){n, i} -> (d0 + i, d1)\ndomain: 0 ≤ d0 < n, 0 ≤ d1 ≤ 7, 0 ≤ n");
-        assert_eq!(map_line(&map), "(d0, d1){n, i} -> (d0 + i, d1), domain: 0 ≤ d0 < n, 0 ≤ d1 ≤ 7, 0 ≤ n");
+        assert_eq!(map_text(&map), "(d0, d1){n, i} -> (d0 + i, d1), domain: 0 ≤ d0 < n, 0 ≤ d1 ≤ 7, 0 ≤ n");
         let bounded = parse_map("(d0) -> (d0), domain: d0 in [0, 7]").expect("it is a map");
-        assert_eq!(map_text(&bounded), "(d0) -> (d0)\ndomain: d0 in [0, 7]");
+        assert_eq!(map_text(&bounded), "(d0) -> (d0), domain: d0 in [0, 7]");
     }
 }

@@ -131,7 +131,7 @@ fn access_block(title: Line, access: &Access, text: &mut RichText) {
         let domain = quoted(domain_short(map, PrintStyle::Floordiv));
         text.paragraph(parts![title, " identity · ", domain]);
     } else {
-        text.map(title, map_text(map));
+        text.titled_map(title, &map_text(map));
     }
     note.into_iter().for_each(|note| text.paragraph(note));
     let symbols = symbols(access, map);
