@@ -101,19 +101,26 @@ pub(super) fn reshape(p: &mut Program<'_>, opcode: Opcode) -> Option<Operand> {
     p.push(opcode, "f32", &dims, &operands, "")
 }
 
-/// Random layouts; outside of chains also another element width.
+/// Random layouts; outside of chains also from one element width to another.
 pub(super) fn bitcast(p: &mut Program<'_>, opcode: Opcode) -> Option<Operand> {
-    let is_chained = p.chain.is_some();
-    let input = p.input(0..=4, 6)?;
-    let n = count(&input.dims);
-    let (element, bits) = match p.rng.range(0, 3) {
-        _ if is_chained => ("f32", 32),
-        0 => ("s8", 8),
-        1 => ("s64", 64),
-        _ => ("f32", 32),
+    let widths = [("u8", 8), ("u16", 16), ("f32", 32), ("s64", 64)];
+    let is_chained = p.chain.is_some() || p.rng.one_in(2);
+    let (from, to) = match is_chained {
+        true => (("f32", 32), ("f32", 32)),
+        false => (*p.rng.pick(&widths), *p.rng.pick(&widths)),
     };
-    (n * 32 % bits == 0).then_some(())?;
-    let mut dims = p.rng.factors((n * 32 / bits).max(1), 4);
+    let input = match is_chained {
+        true => p.input(0..=4, 6)?,
+        false => {
+            let rank = p.rng.range(0, 4) as usize;
+            let dims = p.sizes(rank, 6);
+            p.parameter(from.0, &dims)
+        }
+    };
+    let n = count(&input.dims);
+    let (element, bits) = to;
+    (n * from.1 % bits == 0).then_some(())?;
+    let mut dims = p.rng.factors((n * from.1 / bits).max(1), 4);
     if n == 0 {
         dims.push(0);
     }

@@ -5,7 +5,9 @@ use ir::Opcode;
 use proptest::prelude::*;
 use random::Rng;
 
-use crate::generate::list;
+fn list<T: ToString>(items: &[T]) -> String {
+    items.iter().map(ToString::to_string).collect::<Vec<_>>().join(",")
+}
 
 fn random_ints(r: &mut Rng) -> Vec<i64> {
     (0..r.range(0, 3)).map(|_| if r.one_in(8) { random_size(r) } else { r.range(-1, 3) }).collect()

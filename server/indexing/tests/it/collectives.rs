@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use indexing::{OWN_REPLICA, OperandIndexing, Rules, RuntimeSource, input_to_output_by, output_to_input_by};
 use ir::Op;
 
-use crate::reference::{indices, position};
+use crate::{indices, position};
 
 const GROUP: i64 = 3;
 

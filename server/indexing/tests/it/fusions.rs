@@ -1,61 +1,8 @@
-//! Chains of ops: compares compositions of maps with the reference run through the chain.
+//! Examples of maps through fusions.
 
 use std::sync::Arc;
 
 use indexing::{Rules, grouped, no_callees};
-use proptest::prelude::*;
-
-use crate::compare::{check_input_to_output, check_output_to_input};
-use crate::generate::Program;
-
-fn random_chain(seed: u64) -> Program {
-    let mut p = Program::new(seed);
-    let rank = p.random.range(1, 3);
-    let dims = p.random.sizes(rank, 5);
-    let mut at = p.parameter(&dims);
-    let mut last_of_shape = at;
-    for _ in 0..p.random.range(3, 6) {
-        let dims = p.dims(at);
-        let elements: i64 = dims.iter().product();
-        let before = at;
-        at = match p.random.range(0, 14) {
-            0 if elements < 60 && dims.len() < 3 => p.broadcast(at),
-            1 => p.transpose(at),
-            2 => p.reverse(at),
-            3 => p.slice(at),
-            4 | 5 => p.reshape(at),
-            6 => p.bitcast(at),
-            7 if !dims.is_empty() && elements < 60 => {
-                let dim = p.random.range(0, dims.len() as i64 - 1) as usize;
-                p.concatenate(&[at, at], dim)
-            }
-            8 if elements < 40 && dims.len() < 3 => p.pad(at),
-            9 => p.reduce(at),
-            10 if dims.len() <= 2 && elements < 40 => p.reduce_window(at),
-            11 if dims.len() <= 2 && elements < 40 => p.dot(at, false),
-            12 if !dims.is_empty() => p.dynamic_slice(at),
-            13 if !dims.is_empty() => p.dynamic_update_slice(at),
-            // A diamond if the shapes allow it.
-            _ if p.dims(last_of_shape) == dims => p.elementwise(at, last_of_shape),
-            _ => p.elementwise(at, at),
-        };
-        if p.random.one_in(2) {
-            last_of_shape = before;
-        }
-    }
-    p
-}
-
-proptest! {
-    #![proptest_config(crate::cases(1500))]
-
-    #[test]
-    fn chains_compose(seed in any::<u64>()) {
-        let chain = random_chain(seed);
-        check_output_to_input(&chain);
-        check_input_to_output(&chain);
-    }
-}
 
 fn maps(text: &str, target: &str, set: &[&str]) -> Vec<(String, Vec<String>)> {
     let (graphs, entry) = crate::graphs(text);

@@ -1,23 +1,34 @@
-//! Compares maps with the semantics of ops: an independent evaluation on index-tagged tensors, the founding
-//! document's examples, and arbitrary ops.
+//! Compares maps with the semantics of ops: with the reads that evaluating an op on tensors of their own
+//! indices gives, element by element, on random instructions of all opcodes and chains of them; with the
+//! founding document's examples; with XLA's answers.
 
+mod access;
 mod any_op;
 mod calls;
+mod chains;
 mod collectives;
-mod compare;
 mod document;
 mod fusions;
-mod generate;
-mod generate_contractions;
-mod generate_dependent;
-mod ops;
+mod instructions;
 mod oracle;
-mod reference;
 mod special;
+mod tally;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use ir::Graph;
+
+/// An element of an array in an operand or result: leaf, replica (if known), row-major position.
+type Element = (u32, Option<u32>, u32);
+type Elements = BTreeSet<Element>;
+
+/// Every index of an array, last dimension fastest.
+fn indices(dims: &[i64]) -> Vec<Vec<i64>> {
+    let mut all = Vec::new();
+    dependences::for_each_index(dims, |index| all.push(index.to_vec()));
+    all
+}
 
 /// The graphs of a module's computations by name, and the name of the entry, which is the last one.
 fn graphs(text: &str) -> (Vec<(String, Arc<Graph>)>, String) {
@@ -41,6 +52,11 @@ fn graphs(text: &str) -> (Vec<(String, Arc<Graph>)>, String) {
 fn entry(text: &str) -> Arc<Graph> {
     let (graphs, entry) = graphs(text);
     graphs.into_iter().find(|(name, _)| *name == entry).expect("an entry computation").1
+}
+
+/// The row-major position of `index` in an array; `None` if it is outside.
+fn position(dims: &[i64], index: &[i64]) -> Option<i64> {
+    dependences::position(dims, index).map(|position| position as i64)
 }
 
 /// `count` cases; `HLO_ANALYZER_CASES` multiplies them.

@@ -9,7 +9,7 @@ use indexing::{
 };
 use ir::Op;
 
-use crate::reference::{indices, position};
+use crate::{indices, position};
 
 fn root(line: &str, parameters: &[&str]) -> Op {
     let mut text = "HloModule m\nENTRY e {\n".to_owned();

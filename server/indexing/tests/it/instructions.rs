@@ -16,7 +16,7 @@ use crate::tally::{Direction, Outcome, Tally};
 fn maps_agree_with_the_evaluation() {
     let opcodes = hlo::opcodes();
     let tally = Tally::default();
-    on_all_cores(cases(2_000), |i| {
+    on_all_cores(cases(10_000), |i| {
         let opcode = opcodes[i as usize % opcodes.len()];
         let mut rng = Rng::new(seed(i));
         let generated = hlo::random_op(opcode, &mut rng).expect("an instruction");
