@@ -64,6 +64,9 @@ pub fn hlo_op_findings(db: &dyn salsa::Database, piece: Piece) -> Vec<(OpId, Str
             continue;
         }
         let Some(Ok(op)) = mlir_hlo::hlo_op(Slice::whole(parse, text), &environment, id) else { continue };
+        if op.only_maps {
+            continue;
+        }
         let graph_of = |name: &str| op.callees.get(name).cloned();
         found.extend(ir::op_fault(op.op(), &graph_of).map(|message| (id, message)));
     }

@@ -3,8 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
-use indexing::{OpIndexing, OperandIndexing, Rules, RuntimeSource};
-use indexing_map::Interval;
+use indexing::{ArraySource, OpIndexing, OperandIndexing, Reason, Rules, RuntimeSource};
+use indexing_map::{Expr, Interval};
 use mlir::{Definition, Finding, OpId, ValueId};
 use mlir_hlo::{Environment, HloOp, NotInHlo, Slice};
 use mlir_indexing::{
@@ -146,6 +146,8 @@ pub enum MlirMaps {
 pub enum NoMlirMaps {
     Own(NoMap),
     Hlo(NotInHlo),
+    /// The op of HLO has no maps over unknown extents.
+    Rule(Reason),
 }
 
 impl fmt::Display for NoMlirMaps {
@@ -153,6 +155,20 @@ impl fmt::Display for NoMlirMaps {
         match self {
             NoMlirMaps::Own(why) => why.fmt(f),
             NoMlirMaps::Hlo(why) => why.fmt(f),
+            NoMlirMaps::Rule(why) => f.write_str(why),
+        }
+    }
+}
+
+impl MlirMaps {
+    /// The maps as accesses, without those that a map alone does not determine.
+    pub fn into_op_maps(self, source: &Source<'_>, id: OpId, result: usize) -> OpMaps {
+        match self {
+            MlirMaps::Own(maps) => maps,
+            MlirMaps::Hlo(op) => {
+                let maps = hlo_op_maps(&op, result, Rules::Exact);
+                op_maps_of(source, id, &op, result, maps)
+            }
         }
     }
 }
@@ -174,7 +190,10 @@ pub fn mlir_maps(
     };
     let of_hlo = || {
         let found = mlir_hlo::hlo_op(Slice::whole(source.parse, source.text), environment, id)?;
-        Some(found.map(|op| MlirMaps::Hlo(Box::new(op))).map_err(NoMlirMaps::Hlo))
+        Some(found.map_err(NoMlirMaps::Hlo).and_then(|op| match op.only_maps {
+            false => Ok(MlirMaps::Hlo(Box::new(op))),
+            true => own_maps(source, id, &op, result).map(MlirMaps::Own).map_err(NoMlirMaps::Rule),
+        }))
     };
     let (first, second): (Option<Result<_, _>>, &dyn Fn() -> Option<Result<_, _>>) =
         if is_own { (own(), &of_hlo) } else { (of_hlo(), &own) };
@@ -187,6 +206,15 @@ pub fn mlir_maps(
         },
         None => second(),
     }
+}
+
+/// The maps of an op of HLO that has no other use. Unknown extents are symbols.
+fn own_maps(source: &Source<'_>, id: OpId, op: &HloOp, result: usize) -> Result<OpMaps, Reason> {
+    let maps = hlo_op_maps(op, result, Rules::Exact);
+    if let Some(unknown) = maps.operands.iter().flatten().find(|access| access.map.is_undefined()) {
+        return Err(unknown.note.clone().unwrap_or("no map is known".into()));
+    }
+    Ok(op_maps_of(source, id, op, result, maps))
 }
 
 /// Definitions of other pieces that are looked into at once.
@@ -218,10 +246,9 @@ pub fn mlir_producers(
                     missing.borrow_mut().push(name);
                     return None;
                 }
-                match mlir_maps(source, &environment, id, result)?.ok()? {
-                    MlirMaps::Own(maps) => Some((maps.space, maps.accesses)),
-                    MlirMaps::Hlo(op) => Some((Space::Result(result), hlo_accesses(source, id, &op, result))),
-                }
+                let maps = mlir_maps(source, &environment, id, result)?.ok()?;
+                let OpMaps { space, accesses } = maps.into_op_maps(source, id, result);
+                Some((space, accesses))
             };
             through_producers(source.parse, &maps_of, id, result, None)
         });
@@ -238,66 +265,119 @@ pub fn mlir_producers(
     Producers::default()
 }
 
-/// The maps of an op of HLO as accesses of the op of MLIR.
-fn hlo_accesses(source: &Source<'_>, id: OpId, op: &HloOp, result: usize) -> Vec<Access> {
-    let OpIndexing { operands, .. } = hlo_op_maps(op, result, Rules::Exact);
-    let values: Vec<Option<(ValueId, u32)>> =
-        op.operands.iter().map(|name| value_of(source, id, name)).collect();
+/// The maps of an op of HLO as those of the op of MLIR.
+fn op_maps_of(source: &Source<'_>, id: OpId, op: &HloOp, result: usize, maps: OpIndexing) -> OpMaps {
     let mut accesses = Vec::new();
-    for (nth, list) in operands.into_iter().enumerate() {
-        let Some(name) = op.operands.get(nth) else { continue };
+    let arrays = Arrays::of(source, id, op, result);
+    for (nth, list) in maps.operands.into_iter().enumerate() {
         for access in list {
-            accesses.extend(converted(op, &values, nth, name, access));
+            accesses.extend(arrays.converted(nth, access));
         }
     }
-    accesses
+    OpMaps { space: Space::Result(result), accesses }
+}
+
+/// A value of MLIR: its name as written, and where it is defined.
+type Named = (String, Option<(ValueId, u32)>);
+
+/// The operands and the result of an op of HLO, as values of MLIR.
+struct Arrays<'a> {
+    op: &'a HloOp,
+    operands: Vec<Named>,
+    result: Named,
+    /// The operand whose elements are the extents of the result.
+    extents: Option<Named>,
+    only_maps: bool,
+}
+
+impl<'a> Arrays<'a> {
+    fn of(source: &Source<'_>, id: OpId, op: &'a HloOp, result: usize) -> Arrays<'a> {
+        let named = |name: &String| (name.clone(), value_of(source, id, name));
+        let operands = op.operands.iter().map(named).collect();
+        let own = mlir_indexing::result_of(source, id, result);
+        let result = (own.name, own.value.map(|value| (value, own.index)));
+        let extents = op.extents.as_ref().map(named);
+        Arrays { op, operands, result, extents, only_maps: op.only_maps }
+    }
+
+    fn of_op(&self, op: ir::OpId) -> Option<&Named> {
+        match op == self.op.graph.root {
+            true => Some(&self.result),
+            false => self.operands.get(self.op.operand(op)?),
+        }
+    }
+
+    /// Returns `None` for an access that its map alone does not determine.
+    fn converted(&self, nth: usize, access: OperandIndexing) -> Option<Access> {
+        if access.map.is_undefined() || access.replica_id_map.is_some() || access.element.is_some() {
+            return None;
+        }
+        let mut symbols = Vec::new();
+        for (at, variable) in access.runtime_variables.iter().enumerate() {
+            let mut index = variable.map.results().to_vec();
+            let (mut source, mut name) = self.symbol(&variable.source, index.is_empty(), at)?;
+            if let (Some((list, of)), SymbolSource::Extent { name: array, dimension, .. }) =
+                (&self.extents, &source)
+                && *array == self.result.0
+            {
+                index = vec![Expr::Const(*dimension as i64)];
+                source = SymbolSource::Element { of: *of, name: list.clone(), nth: *dimension };
+                name = source.short_name().into();
+            }
+            let bounds = access.map.runtime().get(at).map_or(Interval::ALL, |v| v.bounds);
+            symbols.push(Symbol { source, name, bounds, index });
+        }
+        let (operand, value) = self.operands.get(nth)?.clone();
+        let bound = || access.is_upper_bound.then(|| "at most".to_owned());
+        let note = if self.only_maps { access.note.map(Into::into) } else { bound() };
+        let mut access =
+            Access { operand, value, role: Role::Read, map: access.map, symbols, address: None, note };
+        access.name_symbols();
+        Some(access)
+    }
+
+    fn symbol(
+        &self,
+        source: &RuntimeSource,
+        is_scalar: bool,
+        nth: usize,
+    ) -> Option<(SymbolSource, Arc<str>)> {
+        let (name, of) = match source {
+            RuntimeSource::Operand(n) => self.operands.get(*n)?,
+            RuntimeSource::Op { op, .. } => self.operands.get(self.op.operand(*op)?)?,
+            RuntimeSource::Extent { array: ArraySource::Op { op, .. }, .. } => self.of_op(*op)?,
+            RuntimeSource::Extent { array: ArraySource::Operand(n), .. } => self.operands.get(*n)?,
+            RuntimeSource::Extent { array: ArraySource::Output, .. } => &self.result,
+        };
+        let (name, of) = (name.clone(), *of);
+        let source = match source {
+            RuntimeSource::Extent { dimension, .. } => {
+                SymbolSource::Extent { of, name, dimension: *dimension }
+            }
+            _ if is_scalar => SymbolSource::Value { value: of, name },
+            _ => SymbolSource::Element { of, name, nth },
+        };
+        let short = if self.only_maps { source.short_name() } else { value_name(&source) };
+        Some((source, Arc::from(short)))
+    }
+}
+
+/// The name of the value that a symbol is read from, as an identifier.
+fn value_name(source: &SymbolSource) -> String {
+    let (SymbolSource::Value { name, .. }
+    | SymbolSource::Loop { name, .. }
+    | SymbolSource::Extent { name, .. }
+    | SymbolSource::Element { name, .. }
+    | SymbolSource::Layout { name, .. }) = source;
+    let letters = name.trim_start_matches('%').replace(|c: char| !c.is_ascii_alphanumeric(), "_");
+    match letters.starts_with(|c: char| c.is_ascii_alphabetic()) {
+        true => letters,
+        false => format!("v{letters}"),
+    }
 }
 
 fn value_of(source: &Source<'_>, id: OpId, name: &str) -> Option<(ValueId, u32)> {
     let found = source.parse.uses_of(id).iter().find(|u| u.span.of(source.text) == name)?;
     let index = name.split_once('#').and_then(|(_, n)| n.parse().ok()).unwrap_or(0);
     Some((found.value?, index))
-}
-
-/// Nothing for what a map alone does not tell.
-fn converted(
-    hlo: &HloOp,
-    values: &[Option<(ValueId, u32)>],
-    nth: usize,
-    name: &str,
-    access: OperandIndexing,
-) -> Option<Access> {
-    if access.map.is_undefined() || access.replica_id_map.is_some() || access.element.is_some() {
-        return None;
-    }
-    let mut symbols = Vec::new();
-    for (at, variable) in access.runtime_variables.iter().enumerate() {
-        let operand = match &variable.source {
-            RuntimeSource::Operand(n) => *n,
-            RuntimeSource::Op { op, .. } => hlo.operand(*op)?,
-        };
-        let name = hlo.operands.get(operand)?.clone();
-        let of = values.get(operand).copied().flatten();
-        let index = variable.map.results().to_vec();
-        let source = match index.is_empty() {
-            true => SymbolSource::Value { value: of, name: name.clone() },
-            false => SymbolSource::Element { of, name: name.clone(), nth: at },
-        };
-        let letters: String = name.trim_start_matches('%').replace(|c: char| !c.is_ascii_alphanumeric(), "_");
-        let short = match letters.starts_with(|c: char| c.is_ascii_alphabetic()) {
-            true => letters,
-            false => format!("v{letters}"),
-        };
-        let bounds = access.map.runtime().get(at).map_or(Interval::ALL, |v| v.bounds);
-        symbols.push(Symbol { source, name: Arc::from(short), bounds, index });
-    }
-    Some(Access {
-        operand: name.to_owned(),
-        value: values.get(nth).copied().flatten(),
-        role: Role::Read,
-        map: access.map,
-        symbols,
-        address: None,
-        note: access.is_upper_bound.then(|| "at most".to_owned()),
-    })
 }

@@ -4,51 +4,66 @@ use indexing_map::{Expr, IndexingMap};
 use ir::{AttributeKey, Op};
 
 use crate::checks::{self, Checked, ensure};
+use crate::extents::{self, Domain, Extents};
 use crate::operand_indexing::OpIndexing;
 
-/// Per operand dimension, the corresponding output dimension.
-fn broadcast_dims(op: &Op) -> Checked<(&[i64], &[i64], Vec<usize>)> {
-    let (output, operand) = (checks::output(op, 0)?, checks::operand(op, 0)?);
+/// Extents of output and operand; per operand dimension, the corresponding output dimension.
+fn broadcast_dims(op: &Op) -> Checked<(Extents, Extents, Vec<usize>)> {
+    let (output, operand) = (extents::output(op, 0)?, extents::operand(op, 0)?);
     let dims = op.attributes.ints(AttributeKey::Dimensions);
     let dims = checks::dimensions(dims, output.len(), "dimensions")?;
     ensure(dims.len() == operand.len(), "dimensions does not name one per operand dimension")?;
-    let fits = dims.iter().zip(operand).all(|(&dim, &size)| output[dim] == size);
+    // HLO repeats no dimension; an op of another language whose extents are unknown may.
+    let may_repeat = !extents::are_known(&output) || !extents::are_known(&operand);
+    let fits = dims.iter().zip(&operand).all(|(&dim, size)| {
+        extents::shared(&output[dim], size).is_some() || may_repeat && *size == Expr::Const(1)
+    });
     ensure(fits, "a dimension of the operand and its dimension of the output differ in size")?;
     Ok((output, operand, dims))
 }
 
 /// Result i is `d<D[i]>`. Source: `ComputeOutputToInputBroadcastOpIndexing`.
+///
+/// An unknown extent is that of the output, or 1 if the op of another language repeats such a dimension; the
+/// remainder is right for both.
 pub(crate) fn broadcast(op: &Op) -> Checked<OpIndexing> {
-    let (output, _, dims) = broadcast_dims(op)?;
-    let results = dims.into_iter().map(Expr::var).collect();
-    Ok(OpIndexing::of([IndexingMap::from_sizes(output, &[], results).into()]))
+    let (output, operand, dims) = broadcast_dims(op)?;
+    let results = dims.into_iter().zip(operand).map(|(dim, extent)| match extent.as_const() {
+        Some(1) if output[dim] != extent => Expr::ZERO,
+        Some(_) => Expr::var(dim),
+        None => Expr::var(dim).modulo(extent),
+    });
+    let results = results.collect();
+    Ok(OpIndexing::of([Domain::new(op, 0, &output).access(results)]))
 }
 
 /// New output dimensions become range variables, in order. Source: `ComputeInputToOutputBroadcastOpIndexing`.
 pub(crate) fn broadcast_input_to_output(op: &Op) -> Checked<OpIndexing> {
     let (output, operand, dims) = broadcast_dims(op)?;
-    let mut ranges = Vec::new();
+    let mut domain = Domain::new(op, 0, &operand);
     let results = (0..output.len()).map(|dim| match dims.iter().position(|&d| d == dim) {
         Some(i) => Expr::var(i),
-        None => {
-            ranges.push(output[dim]);
-            Expr::var(operand.len() + ranges.len() - 1)
-        }
+        None => domain.range(&output[dim]),
     });
     let results = results.collect();
-    Ok(OpIndexing::of([IndexingMap::from_sizes(operand, &ranges, results).into()]))
+    Ok(OpIndexing::of([domain.access(results)]))
 }
 
-fn permutation(op: &Op) -> Checked<(&[i64], &[i64], Vec<usize>)> {
-    let (output, operand) = (checks::output(op, 0)?, checks::operand(op, 0)?);
+/// Extents of output and operand, and the permutation.
+fn permutation(op: &Op) -> Checked<(Extents, Extents, Vec<usize>)> {
+    let (mut output, mut operand) = (extents::output(op, 0)?, extents::operand(op, 0)?);
     let rank = operand.len();
     let permutation = checks::dimensions(op.attributes.ints(AttributeKey::Dimensions), rank, "dimensions")?;
     ensure(
         permutation.len() == rank && output.len() == rank,
         "dimensions is no permutation of the operand's",
     )?;
-    let fits = permutation.iter().zip(output).all(|(&dim, &size)| operand[dim] == size);
-    ensure(fits, "the output is not the operand transposed")?;
+    for (&dim, size) in permutation.iter().zip(&mut output) {
+        let shared =
+            extents::shared(&operand[dim], size).ok_or("the output is not the operand transposed")?;
+        *size = shared.clone();
+        operand[dim] = shared;
+    }
     Ok((output, operand, permutation))
 }
 
@@ -59,28 +74,28 @@ pub(crate) fn transpose(op: &Op) -> Checked<OpIndexing> {
     for (i, &dim) in permutation.iter().enumerate() {
         results[dim] = Expr::var(i);
     }
-    Ok(OpIndexing::of([IndexingMap::from_sizes(output, &[], results).into()]))
+    Ok(OpIndexing::of([Domain::new(op, 0, &output).access(results)]))
 }
 
 /// Output dimension i is `d<P[i]>`.
 pub(crate) fn transpose_input_to_output(op: &Op) -> Checked<OpIndexing> {
     let (_, operand, permutation) = permutation(op)?;
     let results = permutation.into_iter().map(Expr::var).collect();
-    Ok(OpIndexing::of([IndexingMap::from_sizes(operand, &[], results).into()]))
+    Ok(OpIndexing::of([Domain::new(op, 0, &operand).access(results)]))
 }
 
 /// `size - 1 - d` in the listed dimensions; its own inverse. Source: `ComputeReverseOpIndexing`.
 pub(crate) fn reverse(op: &Op) -> Checked<OpIndexing> {
-    let (output, operand) = (checks::output(op, 0)?, checks::operand(op, 0)?);
-    ensure(output == operand, "the output's sizes are not the operand's")?;
+    let (output, operand) = (extents::output(op, 0)?, extents::operand(op, 0)?);
+    let sizes = extents::all_shared(&operand, &output).ok_or("the output's sizes are not the operand's")?;
     let reversed =
         checks::dimensions(op.attributes.ints(AttributeKey::Dimensions), output.len(), "dimensions")?;
-    let results = output.iter().enumerate().map(|(i, &size)| match reversed.contains(&i) {
-        true => -Expr::var(i) + (size - 1),
+    let results = sizes.iter().enumerate().map(|(i, size)| match reversed.contains(&i) {
+        true => -Expr::var(i) + (size.clone() - 1),
         false => Expr::var(i),
     });
     let results = results.collect();
-    Ok(OpIndexing::of([IndexingMap::from_sizes(output, &[], results).into()]))
+    Ok(OpIndexing::of([Domain::new(op, 0, &sizes).access(results)]))
 }
 
 /// The direction in which a rotated dimension is mapped.

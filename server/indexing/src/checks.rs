@@ -1,6 +1,7 @@
 //! Preconditions of maps on shapes and attributes; a violation is the reason why there is no map.
 
 use std::borrow::Cow;
+use std::fmt;
 
 use indexing_map::{IndexingMap, Variable};
 use ir::{ArrayShape, Op, Shape};
@@ -11,10 +12,19 @@ pub type Reason = Cow<'static, str>;
 pub(crate) type Checked<T> = Result<T, Reason>;
 
 /// The maximum rank. No program has larger tensors, and their maps would only cost time.
-const MAX_RANK: usize = 256;
+pub(crate) const MAX_RANK: usize = 256;
 
 /// The array of `shape`, if all its sizes are known. `what` names it in the reason.
-pub(crate) fn array<'a>(shape: &'a Shape, what: &str) -> Checked<&'a ArrayShape> {
+pub(crate) fn array(shape: &Shape, what: impl fmt::Display) -> Checked<&ArrayShape> {
+    let array = array_of_any_extents(shape, &what)?;
+    match array.dims.iter().position(|&size| size < 0) {
+        Some(dim) => Err(format!("dimension {dim} of {what} is not known").into()),
+        None => Ok(array),
+    }
+}
+
+/// The array of `shape`, whose extents may be unknown.
+pub(crate) fn array_of_any_extents(shape: &Shape, what: impl fmt::Display) -> Checked<&ArrayShape> {
     let Some(array) = shape.as_array() else {
         let kind = match shape {
             Shape::Tuple(_) => "a tuple",
@@ -26,16 +36,23 @@ pub(crate) fn array<'a>(shape: &'a Shape, what: &str) -> Checked<&'a ArrayShape>
     if array.rank() > MAX_RANK {
         return Err(format!("{what} has {} dimensions", array.rank()).into());
     }
-    match array.dims.iter().position(|&size| size < 0) {
-        Some(dim) => Err(format!("dimension {dim} of {what} has no bound").into()),
-        None => Ok(array),
-    }
+    Ok(array)
+}
+
+/// Checks that all extents of the operands and of the output are known: XLA has no maps of others.
+pub(crate) fn known_extents(op: &Op) -> Checked<()> {
+    let known = |shape: &Shape, what: fmt::Arguments<'_>| match shape.as_array() {
+        Some(_) => array(shape, what).map(|_| ()),
+        None => Ok(()),
+    };
+    known(&op.shape, format_args!("the output"))?;
+    op.operand_shapes.iter().enumerate().try_for_each(|(i, shape)| known(shape, format_args!("operand {i}")))
 }
 
 /// Dimension sizes of operand `i`.
 pub(crate) fn operand(op: &Op, i: usize) -> Checked<&[i64]> {
     let shape = op.operand_shapes.get(i).ok_or_else(|| Reason::from(format!("operand {i} is missing")))?;
-    Ok(&array(shape, &format!("operand {i}"))?.dims)
+    Ok(&array(shape, format_args!("operand {i}"))?.dims)
 }
 
 /// Dimension sizes of an output: of a leaf of the result if that is a tuple.

@@ -3,55 +3,70 @@
 use indexing_map::{Expr, IndexingMap};
 use ir::{AttributeKey, ElementTypeExt, Op, Opcode};
 
-use crate::checks::{self, Checked, scalar};
+use crate::checks::{self, Checked};
+use crate::extents::{self, Domain};
 use crate::operand_indexing::{OpIndexing, OperandIndexing};
 
 /// Identity for every operand, and the scalar map for a scalar among arrays. Shapes: the operands' sizes are
 /// the output's. Source: `ComputeOutputToInputCwiseOpIndexing`. Undefined if XLA's identity has the wrong
 /// rank for an operand.
 pub(crate) fn output_to_input(op: &Op, output_id: usize) -> Checked<OpIndexing> {
-    let output = checks::output(op, output_id)?;
+    let output = extents::output_like_operands(op, output_id)?;
+    let domain = Domain::new(op, output_id, &output);
     Ok(OpIndexing::of(
         (0..op.operand_shapes.len())
-            .map(|i| access(op, i, output).unwrap_or_else(OperandIndexing::undefined)),
+            .map(|i| access(op, i, &output, &domain).unwrap_or_else(OperandIndexing::undefined)),
     ))
 }
 
-fn access(op: &Op, i: usize, output: &[i64]) -> Checked<OperandIndexing> {
-    let operand = checks::operand(op, i)?;
+fn access(op: &Op, i: usize, output: &[Expr], domain: &Domain<'_>) -> Checked<OperandIndexing> {
+    let operand = extents::operand(op, i)?;
     if op.opcode == Opcode::BitcastConvert && operand.len() != output.len() {
-        return width_change(op, operand, output);
+        return width_change(op, &operand, output);
     }
     if operand.is_empty() && !output.is_empty() {
-        return Ok(scalar(output).into());
+        return Ok(domain.access(Vec::new()));
     }
-    same_rank(operand, output, i)?;
-    Ok(IndexingMap::identity(output).into())
+    same_rank(operand.len(), output.len(), i)?;
+    Ok(domain.access((0..output.len()).map(Expr::var).collect()))
 }
 
-fn same_rank(operand: &[i64], output: &[i64], i: usize) -> Checked<()> {
-    let (a, b) = (operand.len(), output.len());
-    checks::ensure(a == b, format!("operand {i} has {a} dimensions, the output {b}"))
+fn same_rank(operand: usize, output: usize, i: usize) -> Checked<()> {
+    let reason = || format!("operand {i} has {operand} dimensions, the output {output}");
+    if operand == output { Ok(()) } else { Err(reason().into()) }
 }
 
 /// A bitcast-convert between widths splits each element into a new last dimension, or joins the last
 /// dimension into one element.
 /// Source: `ShapeInference::InferBitcastConvertShape`.
-fn width_change(op: &Op, operand: &[i64], output: &[i64]) -> Checked<OperandIndexing> {
-    let bits = |shape: &ir::Shape| shape.element().and_then(ElementTypeExt::bits);
-    let widths = (op.operand_shapes.first().and_then(bits), bits(&op.shape));
-    let same: Vec<Expr> = (0..operand.len().min(output.len())).map(Expr::var).collect();
-    match widths {
-        (Some(from), Some(to)) if from > to && output.split_last().is_some_and(|(_, o)| o == operand) => {
-            Ok(IndexingMap::from_sizes(output, &[], same).into())
+fn width_change(op: &Op, operand: &[Expr], output: &[Expr]) -> Checked<OperandIndexing> {
+    const MISFIT: &str = "the shapes of this bitcast-convert do not fit the element widths";
+    let bits = |shape: &ir::Shape| shape.element().and_then(ElementTypeExt::bits).map(i64::from);
+    let widths = op.operand_shapes.first().and_then(bits).zip(bits(&op.shape));
+    let (from, to) = widths.filter(|(from, to)| from != to).ok_or(MISFIT)?;
+    // The number of parts of an element, where its extent is unknown.
+    let parts = |extent: &Expr| match extent.as_const() {
+        Some(_) => extent.clone(),
+        None => Expr::Const(from.max(to) / from.min(to).max(1)),
+    };
+    let (last, mut dims) = match from > to {
+        true => {
+            let (last, others) = output.split_last().ok_or(MISFIT)?;
+            (last, extents::all_shared(operand, others).ok_or(MISFIT)?)
         }
-        (Some(from), Some(to)) if from < to && operand.split_last().is_some_and(|(_, o)| o == output) => {
-            let parts = operand[operand.len() - 1];
-            let results = same.into_iter().chain([Expr::var(output.len())]).collect();
-            Ok(IndexingMap::from_sizes(output, &[parts], results).into())
+        false => {
+            let (last, others) = operand.split_last().ok_or(MISFIT)?;
+            (last, extents::all_shared(others, output).ok_or(MISFIT)?)
         }
-        _ => Err("the shapes of this bitcast-convert do not fit the element widths".into()),
+    };
+    let mut results: Vec<Expr> = (0..dims.len()).map(Expr::var).collect();
+    if from > to {
+        dims.push(parts(last));
+        return Ok(Domain::new(op, 0, &dims).access(results));
     }
+    let mut domain = Domain::new(op, 0, &dims);
+    results.push(domain.range(&parts(last)));
+    Ok(domain.access(results))
 }
 
 /// Operand `k` of a variadic all-reduce feeds output `k` only.
@@ -65,9 +80,11 @@ pub(crate) fn all_reduce(op: &Op, output_id: usize) -> Checked<OpIndexing> {
 /// Element `k` of a tuple is operand `k`.
 pub(crate) fn only_operand(op: &Op, output_id: usize) -> Checked<OpIndexing> {
     let output = checks::output(op, output_id)?;
+    let own = extents::output(op, output_id)?;
+    let domain = Domain::new(op, output_id, &own);
     Ok(OpIndexing::of((0..op.operand_shapes.len()).map(|i| {
         if i == output_id {
-            return access(op, i, output).unwrap_or_else(OperandIndexing::undefined);
+            return access(op, i, &own, &domain).unwrap_or_else(OperandIndexing::undefined);
         }
         let rank = op.operand_shapes[i].dims().len();
         OperandIndexing::from(IndexingMap::known_empty(output.len(), 0, rank))
@@ -82,7 +99,7 @@ pub(crate) fn get_tuple_element(op: &Op) -> Checked<OpIndexing> {
     let operand = op.operand_shapes.first().ok_or("operand 0 is missing")?;
     if let Some(index) = index {
         let element = operand.element_at(&[index]).ok_or("the tuple has no such element")?;
-        same_rank(&checks::array(element, "the element")?.dims, output, 0)?;
+        same_rank(checks::array(element, "the element")?.rank(), output.len(), 0)?;
     }
     Ok(OpIndexing::of([IndexingMap::identity(output).into()]))
 }
@@ -96,7 +113,7 @@ pub(crate) fn input_to_output(op: &Op, input_id: usize) -> Checked<OpIndexing> {
         let results = (0..output.len()).map(Expr::var).collect();
         return Ok(OpIndexing::of([IndexingMap::from_sizes(&[], output, results).into()]));
     }
-    same_rank(operand, output, input_id)?;
+    same_rank(operand.len(), output.len(), input_id)?;
     Ok(OpIndexing::of([IndexingMap::identity(operand).into()]))
 }
 

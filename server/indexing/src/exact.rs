@@ -41,8 +41,8 @@ pub(crate) fn output_to_input(op: &Op, output_id: usize) -> Option<Checked<OpInd
         | Opcode::GetTupleElement
         | Opcode::OptBarrier
         | Opcode::RecvDone
-        | Opcode::Send
-        | Opcode::SetDimensionSize => pass_through::pass_through(op, output_id),
+        | Opcode::Send => pass_through::pass_through(op, output_id),
+        Opcode::SetDimensionSize => pass_through::set_dimension_size(op),
         Opcode::GetDimensionSize => pass_through::dimension_size(op),
         Opcode::Tuple => pass_through::tuple(op, output_id),
         Opcode::AsyncStart => match pass_through::async_operand(op, output_id) {

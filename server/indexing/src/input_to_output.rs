@@ -36,6 +36,10 @@ pub fn input_to_output_by(op: &Op, input_id: usize, rules: Rules) -> OpIndexing 
         let reason = format!("there is no operand {input_id}").into();
         return OpIndexing::undefined(checks::output_count(op).max(1), &reason);
     }
+    // Only the other direction has maps over unknown extents.
+    if let Err(reason) = checks::known_extents(op) {
+        return OpIndexing::undefined(checks::output_count(op).max(1), &reason);
+    }
     match dispatch(op, input_id, rules) {
         Ok(answer) => answer,
         Err(_) if rules == Rules::Exact => exact(op, input_id),

@@ -13,7 +13,7 @@
 //! * [`physical`], [`logical_to_physical`], [`logical_to_linear`]: maps between positions in memory.
 //!
 //! Maps are over *logical* indices: dimension `i` is `d<i>` in `[0, size - 1]`; a dynamic dimension uses its
-//! bound as size. Rules: XLA `hlo/analysis/indexing_analysis.cc`. [`Rules::Xla`] gives XLA's maps;
+//! bound as size. An extent without bound is a runtime variable ([`RuntimeSource::Extent`]). Rules: XLA `hlo/analysis/indexing_analysis.cc`. [`Rules::Xla`] gives XLA's maps;
 //! [`Rules::Exact`] is exact where XLA's are coarse or missing. Each file names the XLA sources that it
 //! follows.
 //!
@@ -35,6 +35,7 @@ mod dot;
 mod elementwise;
 mod epilogue;
 mod exact;
+mod extents;
 mod fusion;
 mod gather;
 mod inlined;
@@ -77,7 +78,7 @@ pub use layouts::{
     logical_to_linear, logical_to_physical, physical, physical_input_to_output, physical_to_logical,
 };
 pub use names::variable_names;
-pub use operand_indexing::{OpIndexing, OperandIndexing, RuntimeSource, RuntimeVariable};
+pub use operand_indexing::{ArraySource, OpIndexing, OperandIndexing, RuntimeSource, RuntimeVariable};
 pub use output_to_input::{in_graph, output_to_input, output_to_input_by};
 pub use round_trip::is_round_trip;
 pub use runtime_variables::is_folded_through;

@@ -4,17 +4,32 @@ use indexing_map::{Expr, IndexingMap, Interval};
 use ir::{AttributeKey, Op};
 
 use crate::checks::{self, Checked, ensure};
+use crate::extents::{self, Domain};
 use crate::operand_indexing::{OpIndexing, OperandIndexing};
 
 /// Every output element depends on every input element in the transformed dimensions, which are the last ones.
+/// `fft_length` gives their extents on the side with real elements.
 pub(crate) fn fft(op: &Op) -> Checked<OpIndexing> {
-    let (output, operand) = (checks::output(op, 0)?, checks::operand(op, 0)?);
+    let (mut output, mut operand) = (extents::output(op, 0)?, extents::operand(op, 0)?);
     ensure(output.len() == operand.len(), "output and operand differ in rank")?;
-    let transformed = op.attributes.ints(AttributeKey::FftLength).len();
-    let kept = output.len().checked_sub(transformed).ok_or("fft_length has more entries than dimensions")?;
-    ensure(output[..kept] == operand[..kept], "the output's sizes are not the operand's")?;
-    let results = (0..output.len()).map(|i| Expr::var(if i < kept { i } else { i + transformed })).collect();
-    Ok(OpIndexing::of([IndexingMap::from_sizes(output, &operand[kept..], results).into()]))
+    let lengths = op.attributes.ints(AttributeKey::FftLength);
+    let kept =
+        output.len().checked_sub(lengths.len()).ok_or("fft_length has more entries than dimensions")?;
+    let same = extents::all_shared(&operand[..kept], &output[..kept]);
+    output[..kept].clone_from_slice(&same.ok_or("the output's sizes are not the operand's")?);
+    let kind = op.attributes.text(AttributeKey::FftType).unwrap_or_default();
+    for (sizes, halved) in [(&mut output, "RFFT"), (&mut operand, "IRFFT")] {
+        for (k, (size, &length)) in sizes[kept..].iter_mut().zip(lengths).enumerate() {
+            if size.as_const().is_none() {
+                let is_halved = kind == halved && k + 1 == lengths.len();
+                *size = Expr::Const(if is_halved { length / 2 + 1 } else { length });
+            }
+        }
+    }
+    let mut domain = Domain::new(op, 0, &output);
+    let transformed = operand[kept..].iter().map(|size| domain.range(size)).collect::<Vec<_>>();
+    let results = (0..kept).map(Expr::var).chain(transformed).collect();
+    Ok(OpIndexing::of([domain.access(results)]))
 }
 
 /// The sizes of an operand with a square matrix per batch index in its last two dimensions.

@@ -2,7 +2,7 @@
 
 use ir::{AttributeKey, Op, Opcode};
 
-use crate::operand_indexing::{OperandIndexing, RuntimeSource};
+use crate::operand_indexing::{ArraySource, OperandIndexing, RuntimeSource};
 
 /// The maximum length of an op's name that a runtime variable takes.
 const MAX_NAME: usize = 24;
@@ -108,14 +108,24 @@ fn roles(op: &Op) -> Option<(Vec<String>, Ranges)> {
 
 /// The op's name as an identifier, `v5` for `%5`; empty if the op has no name or a long one.
 fn source_name(source: &RuntimeSource) -> String {
-    let RuntimeSource::Op { name, .. } = source else { return String::new() };
+    let (name, suffix) = match source {
+        RuntimeSource::Operand(_)
+        | RuntimeSource::Extent { array: ArraySource::Operand(_) | ArraySource::Output, .. } => {
+            return String::new();
+        }
+        RuntimeSource::Op { name, .. } => (name, String::new()),
+        RuntimeSource::Extent { array: ArraySource::Op { name, .. }, dimension } => {
+            (name, format!("_dim{dimension}"))
+        }
+    };
     let name = name.trim_start_matches('%');
     let is_word = name.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_');
     if name.len() > MAX_NAME || !is_word {
         return String::new();
     }
     let letters: String = name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
-    if letters.starts_with(|c: char| c.is_ascii_digit()) { format!("v{letters}") } else { letters }
+    let prefix = if letters.starts_with(|c: char| c.is_ascii_digit()) { "v" } else { "" };
+    format!("{prefix}{letters}{suffix}")
 }
 
 #[cfg(test)]

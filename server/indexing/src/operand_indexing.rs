@@ -1,5 +1,6 @@
 //! The result types: maps with their runtime variables and replica ids.
 
+use std::fmt;
 use std::sync::Arc;
 
 use indexing_map::{Expr, IndexingMap, Interval, SimplifyMode};
@@ -20,9 +21,33 @@ pub enum RuntimeSource {
     /// An op of the graph. `name` is for printing; in an inlined fusion, `op` is an id of the called
     /// computation.
     Op { op: OpId, name: Arc<str> },
+    /// The unknown extent of a dimension of an array.
+    Extent { array: ArraySource, dimension: usize },
 }
 
-/// A runtime variable of a map: the element of `source` that holds its value.
+/// An array with unknown extents.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum ArraySource {
+    /// The output, if the op was analysed without its graph.
+    Output,
+    /// An operand of the op, by number, if the op was analysed without its graph.
+    Operand(usize),
+    /// The result of an op of the graph. `name` is for printing.
+    Op { op: OpId, name: Arc<str> },
+}
+
+/// `%p`, `operand 0`, `the output`.
+impl fmt::Display for ArraySource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ArraySource::Output => f.write_str("the output"),
+            ArraySource::Operand(number) => write!(f, "operand {number}"),
+            ArraySource::Op { name, .. } => write!(f, "%{}", name.trim_start_matches('%')),
+        }
+    }
+}
+
+/// A runtime variable of a map: the element of `source` that holds its value, or an extent.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct RuntimeVariable {
     pub source: RuntimeSource,

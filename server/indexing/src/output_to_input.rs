@@ -7,7 +7,7 @@ use ir::{Graph, Op, OpId, Opcode, is_elementwise};
 use crate::Rules;
 use crate::checks::{self, Checked, Reason, ensure};
 use crate::inlined::Callees;
-use crate::operand_indexing::{OpIndexing, OperandIndexing, RuntimeSource};
+use crate::operand_indexing::{ArraySource, OpIndexing, OperandIndexing, RuntimeSource};
 use crate::runtime_variables::{fold, with_known_parameters};
 use crate::{
     bitcast, broadcast, calls, collectives, convolution, dot, elementwise, exact, fusion, gather, reduce,
@@ -76,17 +76,33 @@ pub(crate) fn resolve(indexing: &mut OpIndexing, graph: &Graph, id: OpId, rules:
     for access in indexing.operands.iter_mut().flatten() {
         fold(access, |i| operands.get(i).copied(), graph, rules);
         for variable in &mut access.runtime_variables {
-            if let RuntimeSource::Operand(i) = variable.source
-                && let Some(&op) = operands.get(i)
-            {
-                let name = graph.names.get(op as usize).map_or("", String::as_str);
-                variable.source = RuntimeSource::Op { op, name: Arc::from(name) };
+            let name = |op: OpId| Arc::from(graph.names.get(op as usize).map_or("", String::as_str));
+            match &mut variable.source {
+                RuntimeSource::Operand(i) => {
+                    if let Some(&op) = operands.get(*i) {
+                        variable.source = RuntimeSource::Op { op, name: name(op) };
+                    }
+                }
+                RuntimeSource::Extent { array, .. } => {
+                    let op = match array {
+                        ArraySource::Output => Some(id),
+                        ArraySource::Operand(i) => operands.get(*i).copied(),
+                        ArraySource::Op { .. } => None,
+                    };
+                    if let Some(op) = op {
+                        *array = ArraySource::Op { op, name: name(op) };
+                    }
+                }
+                RuntimeSource::Op { .. } => {}
             }
         }
     }
 }
 
 fn dispatch(op: &Op, output_id: usize, rules: Rules) -> Checked<OpIndexing> {
+    if rules == Rules::Xla {
+        checks::known_extents(op)?;
+    }
     let operand_count = |n: usize| {
         let given = op.operand_shapes.len();
         ensure(given == n, format!("{} takes {n} operands, not {given}", op.opcode.name()))
@@ -118,11 +134,7 @@ fn dispatch(op: &Op, output_id: usize, rules: Rules) -> Checked<OpIndexing> {
         Opcode::ScaledDot => dot::scaled_dot(op),
         Opcode::Gather => gather::gather(op),
         Opcode::AllGather => collectives::all_gather(op),
-        Opcode::Reshape => {
-            operand_count(1)?;
-            let map = reshape::reshape(checks::output(op, 0)?, checks::operand(op, 0)?)?;
-            Ok(OpIndexing::of([map.into()]))
-        }
+        Opcode::Reshape => operand_count(1).and_then(|()| reshape::reshape_op(op)),
         Opcode::Bitcast => {
             operand_count(1)?;
             Ok(OpIndexing::of([bitcast::bitcast(&op.shape, &op.operand_shapes[0])?]))
@@ -150,16 +162,17 @@ fn fitting(op: &Op, mut indexing: OpIndexing) -> OpIndexing {
             }
             let read = access.element.map_or(Some(shape), |element| checks::leaf(shape, element));
             let read = read.ok_or(Reason::from("the operand has no such element"));
-            let reason: Option<Reason> = match read.and_then(|shape| checks::array(shape, "the operand")) {
-                Err(reason) => Some(reason),
-                Ok(array) if access.map.is_undefined() && access.note.is_none() => {
-                    Some(format!("the map into {} dimensions grows too large", array.rank()).into())
-                }
-                Ok(array) if !access.map.is_undefined() && access.map.results().len() != array.rank() => {
-                    Some(format!("the operand has {} dimensions", array.rank()).into())
-                }
-                Ok(_) => None,
-            };
+            let reason: Option<Reason> =
+                match read.and_then(|shape| checks::array_of_any_extents(shape, "the operand")) {
+                    Err(reason) => Some(reason),
+                    Ok(array) if access.map.is_undefined() && access.note.is_none() => {
+                        Some(format!("the map into {} dimensions grows too large", array.rank()).into())
+                    }
+                    Ok(array) if !access.map.is_undefined() && access.map.results().len() != array.rank() => {
+                        Some(format!("the operand has {} dimensions", array.rank()).into())
+                    }
+                    Ok(_) => None,
+                };
             if let Some(reason) = reason {
                 *access = OperandIndexing::undefined(reason);
             }

@@ -1,9 +1,10 @@
 //! Ops that return values unchanged: barriers, tuples, copies, the two halves of asynchronous ops.
 
-use indexing_map::IndexingMap;
+use indexing_map::{Expr, IndexingMap};
 use ir::{AttributeKey, Op, Opcode};
 
 use crate::checks::{self, Checked, ensure, leaf, leaf_count, scalar};
+use crate::extents::{self, Domain};
 use crate::operand_indexing::{OpIndexing, OperandIndexing};
 
 /// The exact maps for output `output_id`: the corresponding leaf of the operand.
@@ -50,6 +51,25 @@ fn unread(op: &Op, output: &[i64]) -> Checked<OpIndexing> {
         OperandIndexing::unread(output.len(), shape.dims().len(), "not read for this output")
     };
     Ok(OpIndexing::of(op.operand_shapes.iter().map(nothing)))
+}
+
+/// The operand, with another extent in one dimension. Elements behind the operand's have no source.
+pub(crate) fn set_dimension_size(op: &Op) -> Checked<OpIndexing> {
+    let (mut output, operand) = (extents::output(op, 0)?, extents::operand(op, 0)?);
+    if extents::are_known(&output) && extents::are_known(&operand) {
+        return pass_through(op, 0);
+    }
+    let resized =
+        checks::dimension(op.attributes.ints(AttributeKey::Dimensions), output.len(), "dimensions")?;
+    ensure(operand.len() == output.len(), "output and operand differ in rank")?;
+    for k in (0..output.len()).filter(|&k| k != resized) {
+        let same = extents::shared(&operand[k], &output[k]);
+        output[k] = same.ok_or("the output's sizes are not the operand's")?;
+    }
+    let mut domain = Domain::new(op, 0, &output);
+    let size = domain.access(Vec::new());
+    domain.within(Expr::var(resized), &operand[resized]);
+    Ok(OpIndexing::of([domain.access((0..output.len()).map(Expr::var).collect()), size]))
 }
 
 /// The size of a dimension is known without reading elements.

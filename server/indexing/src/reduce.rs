@@ -4,31 +4,34 @@ use indexing_map::{Expr, IndexingMap, Interval};
 use ir::{AttributeKey, Op};
 
 use crate::Rules;
-use crate::checks::{self, Checked, ensure, scalar};
+use crate::checks::{self, Checked, Reason, ensure, scalar};
+use crate::extents::{self, Domain, Extents};
 use crate::operand_indexing::{OpIndexing, OperandIndexing};
 
-struct Reduce<'a> {
-    output: &'a [i64],
-    input: &'a [i64],
+struct Reduce {
+    output: Extents,
+    input: Extents,
     /// Per input dimension, whether it is reduced.
     is_reduced: Vec<bool>,
     /// Operands `0..inputs` are inputs, the others their init values.
     inputs: usize,
 }
 
-fn reduce_parts(op: &Op) -> Checked<Reduce<'_>> {
+fn reduce_parts(op: &Op) -> Checked<Reduce> {
     let count = op.operand_shapes.len();
     ensure(count > 0 && count.is_multiple_of(2), "reduce takes inputs and as many init values")?;
-    let (output, input) = (checks::output(op, 0)?, checks::operand(op, 0)?);
+    let (output, mut input) = (extents::output(op, 0)?, extents::operand(op, 0)?);
     let mut is_reduced = vec![false; input.len()];
     for dim in checks::dimensions(op.attributes.ints(AttributeKey::Dimensions), input.len(), "dimensions")? {
         is_reduced[dim] = true;
     }
-    let kept = input.iter().zip(&is_reduced).filter(|(_, reduced)| !**reduced).map(|(size, _)| size);
-    ensure(kept.eq(output), "the output's sizes are not those of the kept dimensions")?;
     for i in 1..count / 2 {
-        ensure(checks::operand(op, i)? == input, format!("input {i} has other sizes than input 0"))?;
+        let same = extents::all_shared(&input, &extents::operand(op, i)?);
+        input = same.ok_or_else(|| Reason::from(format!("input {i} has other sizes than input 0")))?;
     }
+    let kept = input.iter().zip(&is_reduced).filter(|(_, reduced)| !**reduced).map(|(size, _)| size.clone());
+    let output = extents::all_shared(&kept.collect::<Extents>(), &output);
+    let output = output.ok_or("the output's sizes are not those of the kept dimensions")?;
     Ok(Reduce { output, input, is_reduced, inputs: count / 2 })
 }
 
@@ -38,26 +41,27 @@ fn reduce_parts(op: &Op) -> Checked<Reduce<'_>> {
 /// Source: `ComputeOutputToInputReduceOpIndexing`.
 pub(crate) fn reduce(op: &Op) -> Checked<OpIndexing> {
     let Reduce { output, input, is_reduced, inputs } = reduce_parts(op)?;
-    let mut ranges = Vec::new();
+    let mut domain = Domain::new(op, 0, &output);
+    let init = domain.access(Vec::new());
     let mut kept = 0;
     let mut results = Vec::with_capacity(input.len());
-    for (&size, &is_reduced) in input.iter().zip(&is_reduced) {
+    for (size, &is_reduced) in input.iter().zip(&is_reduced) {
         if is_reduced {
-            results.push(Expr::var(output.len() + ranges.len()));
-            ranges.push(size);
+            results.push(domain.range(size));
         } else {
             results.push(Expr::var(kept));
             kept += 1;
         }
     }
-    let map = IndexingMap::from_sizes(output, &ranges, results);
-    Ok(inputs_then_scalars(map, output, inputs))
+    Ok(inputs_then_scalars(domain.access(results), init, inputs))
 }
 
-/// `map` for the inputs, the scalar map for as many init values.
-pub(crate) fn inputs_then_scalars(map: IndexingMap, output: &[i64], inputs: usize) -> OpIndexing {
-    let input = OperandIndexing::from(map);
-    let init = OperandIndexing::from(scalar(output));
+/// An access for the inputs, another one for as many init values.
+pub(crate) fn inputs_then_scalars(
+    input: OperandIndexing,
+    init: OperandIndexing,
+    inputs: usize,
+) -> OpIndexing {
     OpIndexing::of(std::iter::repeat_n(input, inputs).chain(std::iter::repeat_n(init, inputs)))
 }
 
@@ -67,13 +71,15 @@ pub(crate) fn inputs_then_scalars(map: IndexingMap, output: &[i64], inputs: usiz
 pub(crate) fn reduce_input_to_output(op: &Op, input_id: usize) -> Checked<OpIndexing> {
     let Reduce { output, input, is_reduced, inputs } = reduce_parts(op)?;
     checks::operand(op, input_id)?;
-    let map = if input_id < inputs {
+    let access = if input_id < inputs {
         let kept = (0..input.len()).filter(|&i| !is_reduced[i]).map(Expr::var).collect();
-        IndexingMap::from_sizes(input, &[], kept)
+        Domain::new(op, 0, &input).access(kept)
     } else {
-        IndexingMap::from_sizes(&[], output, (0..output.len()).map(Expr::var).collect())
+        let mut domain = Domain::new(op, 0, &[]);
+        let everywhere = output.iter().map(|size| domain.range(size)).collect();
+        domain.access(everywhere)
     };
-    Ok(OpIndexing::of(std::iter::repeat_n(OperandIndexing::from(map), checks::output_count(op))))
+    Ok(OpIndexing::of(std::iter::repeat_n(access, checks::output_count(op))))
 }
 
 /// XLA's rule depends only on the rank of the selected output: identity for inputs and scalar maps for

@@ -5,6 +5,7 @@ use indexing_map::{Expr, IndexingMap, SimplifyMode};
 use ir::{ArrayShape, Op};
 
 use crate::checks::{self, Checked, ensure, scalar};
+use crate::extents::{self, Domain};
 use crate::operand_indexing::{OpIndexing, OperandIndexing};
 use crate::whole_operand::{self, whole};
 
@@ -42,6 +43,32 @@ pub(crate) fn reshape(from: &[i64], to: &[i64]) -> Checked<IndexingMap> {
         delinearize(linearize(first, &from[first..i]), &to[second..j], &mut results);
     }
     Ok(IndexingMap::from_sizes(from, &[], results).simplified(SimplifyMode::Preserve))
+}
+
+/// The same elements in row-major order. Unknown extents are linearised and delinearised as they are; a single one
+/// of the output follows from the others.
+pub(crate) fn reshape_op(op: &Op) -> Checked<OpIndexing> {
+    let (mut output, operand) = (extents::output(op, 0)?, extents::operand(op, 0)?);
+    if extents::are_known(&output) && extents::are_known(&operand) {
+        let map = reshape(checks::output(op, 0)?, checks::operand(op, 0)?)?;
+        return Ok(OpIndexing::of([map.into()]));
+    }
+    let product = |sizes: &[Expr]| sizes.iter().cloned().fold(Expr::Const(1), |product, size| product * size);
+    let unknown: Vec<usize> = (0..output.len()).filter(|&k| output[k].as_const().is_none()).collect();
+    if let [one] = unknown[..] {
+        let others = output.iter().filter_map(Expr::as_const).try_fold(1i64, |n, size| n.checked_mul(size));
+        if let Some(others) = others.filter(|&n| n > 0) {
+            output[one] = product(&operand).floor_div(others);
+        }
+    }
+    let strided = output.iter().enumerate().map(|(k, size)| (Expr::var(k), size));
+    let linear = strided.fold(Expr::ZERO, |linear, (index, size)| linear * size.clone() + index);
+    let digit = |(k, size): (usize, &Expr)| {
+        let place = linear.clone().floor_div(product(&operand[k + 1..]));
+        if k == 0 { place } else { place.modulo(size.clone()) }
+    };
+    let results = operand.iter().enumerate().map(digit).collect();
+    Ok(OpIndexing::of([Domain::new(op, 0, &output).access(results)]))
 }
 
 /// A reshape whose sizes are operands. Row-major positions depend on every size but the first. If no other

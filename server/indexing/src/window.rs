@@ -3,7 +3,7 @@
 use indexing_map::{Expr, IndexingMap};
 use ir::{Op, WindowDim};
 
-use crate::checks::{self, Checked, ensure};
+use crate::checks::{self, Checked, ensure, scalar};
 use crate::operand_indexing::{OpIndexing, OperandIndexing};
 use crate::reduce::inputs_then_scalars;
 use crate::slices::{padded_size, unpad};
@@ -50,5 +50,5 @@ pub(crate) fn reduce_window(op: &Op) -> Checked<OpIndexing> {
     let dims: Vec<usize> = (0..rank).collect();
     let mut access = OperandIndexing::from(under_window(output, &dims, input, window)?);
     access.simplify();
-    Ok(inputs_then_scalars(access.map, output, count / 2))
+    Ok(inputs_then_scalars(access.map.into(), scalar(output).into(), count / 2))
 }

@@ -21,7 +21,8 @@ pub enum Shape {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ArrayShape {
     pub element: ElementType,
-    /// Sizes, or upper bounds where [`Self::dynamic`] says so; `i64::MIN` where there is no bound.
+    /// Sizes, or upper bounds where [`Self::dynamic`] says so. Negative for an unknown extent, see
+    /// [`Self::extent`].
     pub dims: Vec<i64>,
     /// One flag per dimension, or empty where all are static.
     pub dynamic: Vec<bool>,
@@ -53,8 +54,18 @@ pub struct Layout {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Tile(pub Vec<i64>);
 
-/// Bound of a dimension that has none (`?`).
-pub const UNBOUNDED: i64 = i64::MIN;
+/// The size of a dimension without bound (`?`): unknown, at most `i64::MAX`.
+pub const UNBOUNDED: i64 = !i64::MAX;
+
+/// The extent of a dimension.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Extent {
+    Known(i64),
+    /// A number from 0 to `at_most` that only the running program knows.
+    Unknown {
+        at_most: i64,
+    },
+}
 
 impl Shape {
     pub fn array(element: ElementType, dims: &[i64]) -> Shape {
@@ -97,10 +108,28 @@ impl Shape {
     /// Whether all extents are known, in all elements of a tuple.
     pub fn is_static(&self) -> bool {
         match self {
-            Shape::Array(array) => !array.dynamic.contains(&true) && !array.dims.contains(&UNBOUNDED),
+            Shape::Array(array) => !array.dynamic.contains(&true) && array.dims.iter().all(|&d| d >= 0),
             Shape::Tuple(elements) => elements.iter().all(Shape::is_static),
             Shape::Buffer(inner) => inner.is_static(),
             Shape::Token | Shape::Opaque => true,
+        }
+    }
+
+    /// The shape with unknown extents in place of bounds: XLA takes the bound of `<=16` for the size, other
+    /// languages mean any number up to it.
+    #[must_use]
+    pub fn with_unknown_extents(&self) -> Shape {
+        match self {
+            Shape::Array(array) if array.dynamic.contains(&true) => {
+                let extent = |(k, &size): (usize, &i64)| match array.is_dynamic(k) && size >= 0 {
+                    true => !size,
+                    false => size,
+                };
+                let dims = array.dims.iter().enumerate().map(extent).collect();
+                Shape::Array(Arc::new(ArrayShape { dims, ..ArrayShape::clone(array) }))
+            }
+            Shape::Tuple(elements) => Shape::tuple(elements.iter().map(Shape::with_unknown_extents)),
+            _ => self.clone(),
         }
     }
 
@@ -109,8 +138,8 @@ impl Shape {
     pub fn is_compatible(&self, other: &Shape) -> bool {
         match (self, other) {
             (Shape::Array(a), Shape::Array(b)) => {
-                // A dimension without bound may have any size.
-                let same = |(a, b): (&i64, &i64)| a == b || *a == UNBOUNDED || *b == UNBOUNDED;
+                // An unknown extent may be any.
+                let same = |(a, b): (&i64, &i64)| a == b || *a < 0 || *b < 0;
                 a.element == b.element && a.rank() == b.rank() && a.dims.iter().zip(&b.dims).all(same)
             }
             (Shape::Tuple(a), Shape::Tuple(b)) => {
@@ -175,12 +204,18 @@ impl ArrayShape {
         self.dims.len()
     }
 
+    /// The extent of a dimension; an upper bound ([`Self::dynamic`]) counts as known, as it does for XLA.
+    pub fn extent(&self, dim: usize) -> Option<Extent> {
+        let &size = self.dims.get(dim)?;
+        Some(if size < 0 { Extent::Unknown { at_most: !size } } else { Extent::Known(size) })
+    }
+
     /// Number of elements (of the bounds, where dynamic); nothing where 64 bits do not hold it.
     pub fn elements(&self) -> Option<i64> {
         if self.dims.contains(&0) {
             return Some(0);
         }
-        self.dims.iter().try_fold(1i64, |n, &d| if d == UNBOUNDED { None } else { n.checked_mul(d) })
+        self.dims.iter().try_fold(1i64, |n, &d| if d < 0 { None } else { n.checked_mul(d) })
     }
 
     pub fn bytes(&self) -> Option<u64> {
@@ -275,6 +310,7 @@ impl fmt::Display for ArrayShape {
             let comma = if i > 0 { "," } else { "" };
             match dim {
                 UNBOUNDED => write!(f, "{comma}?")?,
+                ..0 => write!(f, "{comma}<={}", !dim)?,
                 _ if self.is_dynamic(i) => write!(f, "{comma}<={dim}")?,
                 _ => write!(f, "{comma}{dim}")?,
             }

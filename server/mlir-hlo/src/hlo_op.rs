@@ -14,7 +14,7 @@ use crate::op_row::{Dialect, Form, How, OpRow, Pretty, Special};
 use crate::op_table::{mnemonic, row_of};
 use crate::other_dialects::{op_of_recipe, other_op};
 use crate::to_hlo::{Writer, pack_index};
-use crate::types::static_hlo_shape;
+use crate::types::{self, stored_shape};
 
 /// An op of HLO in a graph of its own.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,17 +27,21 @@ pub struct HloOp {
     pub operands: Vec<String>,
     /// How many results the op of MLIR has; more than one are a tuple.
     pub results: usize,
+    /// Whether it has maps and no other use: extents are unknown, or integers stand for quantised elements.
+    pub only_maps: bool,
+    /// The operand whose elements are the extents of the result, by name.
+    pub extents: Option<String>,
 }
 
 /// Ops with more operands than this have no graph.
 const MAX_OPERANDS: usize = 1024;
 
 /// Returns the op of HLO that reads its operands as this op does, or why there is none. `None` for ops that have no counterpart.
+/// Its extents may be unknown ([`HloOp::only_maps`]).
 pub fn hlo_op(slice: Slice<'_>, environment: &Environment, id: OpId) -> Option<Result<HloOp, NotInHlo>> {
     let name = slice.parse.name(id, slice.text);
-    if let Some(mnemonic) = mnemonic(name) {
-        let row = row_of(mnemonic).filter(|row| !is_opaque(row))?;
-        return Some(of_row(slice, environment, id, row));
+    if let Some(row) = mnemonic(name).and_then(row_of) {
+        return (!is_opaque(row)).then(|| of_row(slice, environment, id, row));
     }
     let (recipe, operands) = other_op(name)?;
     // Scalars, indices and buffers are not HLO's: nothing is missed where there is no such op.
@@ -102,10 +106,13 @@ fn of_row(slice: Slice<'_>, environment: &Environment, id: OpId, row: &OpRow) ->
     if op.results.is_empty() {
         return Err("it has no result".into());
     }
+    let mut is_quantised = false;
     for &ty in parse.types(&op.result_types) {
         let ty =
             parse.type_text(ty, text).ok_or(NotInHlo::Type("the type of a result is not known".into()))?;
-        static_hlo_shape(environment.resolved(&ty))?;
+        let ty = environment.resolved(&ty);
+        is_quantised |= types::is_quantised(ty);
+        stored_shape(ty)?;
     }
     let mut writer = Writer::bare(slice, environment);
     let mut given = Vec::new();
@@ -118,7 +125,9 @@ fn of_row(slice: Slice<'_>, environment: &Environment, id: OpId, row: &OpRow) ->
         let Some(value) = operand.value else { return Err(NotInHlo::unknown_type(name)) };
         let ty = parse.type_of(value, index as usize, text);
         let ty = ty.ok_or_else(|| NotInHlo::unknown_type(name))?;
-        let shape = static_hlo_shape(environment.resolved(&ty))?;
+        let ty = environment.resolved(&ty);
+        is_quantised |= types::is_quantised(ty);
+        let shape = stored_shape(ty)?;
         if !writer.body().values.contains_key(&(value, index)) {
             let parameter = writer.body().parameter("operand", shape, Attributes::default(), id);
             writer.body().values.insert((value, index), parameter);
@@ -134,7 +143,12 @@ fn of_row(slice: Slice<'_>, environment: &Environment, id: OpId, row: &OpRow) ->
         drop_elements(&mut written);
     }
     let callees = writer.finished.drain(..).map(|c| (c.name.into(), c.graph)).collect();
-    HloOp::of_instructions(written, &given, callees, results)
+    let mut found = HloOp::of_instructions(written, &given, callees, results)?;
+    if row.name == "dynamic_broadcast_in_dim" {
+        found.extents = parse.operands_of(id).nth(1).map(|operand| operand.span.of(text).to_owned());
+    }
+    found.only_maps |= is_quantised;
+    Ok(found)
 }
 
 /// An operand of the op: its name in the text of MLIR, and its number where it is a constant without dimensions.
@@ -154,6 +168,19 @@ fn drop_elements(graph: &mut Graph) {
 }
 
 impl HloOp {
+    /// Bounds become unknown extents: as a bound XLA would take them for the size.
+    pub(crate) fn with_unknown_extents(mut self) -> HloOp {
+        let mut ops = self.callees.values().flat_map(|graph| &graph.ops).chain(&self.graph.ops);
+        if !ops.all(|op| op.shape.is_static()) {
+            self.only_maps = true;
+            for op in &mut self.graph.ops {
+                op.shape = op.shape.with_unknown_extents();
+                op.operand_shapes.iter_mut().for_each(|shape| *shape = shape.with_unknown_extents());
+            }
+        }
+        self
+    }
+
     pub fn op(&self) -> &Op {
         &self.graph.ops[self.graph.root as usize]
     }
@@ -169,7 +196,7 @@ impl HloOp {
         for ((number, shape), name) in (0..).zip(shapes).zip(&operands) {
             graph.push(Op::parameter(number, shape.clone()), Vec::new(), value_name(name));
         }
-        HloOp { graph, callees: FxHashMap::default(), operands, results: 1 }
+        HloOp { graph, callees: FxHashMap::default(), operands, results: 1, only_maps: false, extents: None }
     }
 
     /// The op of a graph that starts with a parameter for each of `given`. Several instructions behind these become one fusion.
@@ -208,7 +235,7 @@ impl HloOp {
             };
             ids.push(id);
         }
-        let mut found = HloOp { graph, callees, operands, results };
+        let mut found = HloOp { graph, callees, operands, results, only_maps: false, extents: None };
         found.graph.root = match is_one {
             true => {
                 let op = written.ops.swap_remove(root);
@@ -220,7 +247,7 @@ impl HloOp {
                 found.fuse("fused", written, shape, &ids)
             }
         };
-        Ok(found)
+        Ok(found.with_unknown_extents())
     }
 
     /// Adds a fusion that calls `fused`.

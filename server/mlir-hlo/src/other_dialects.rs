@@ -12,7 +12,7 @@ use crate::hlo_op::HloOp;
 use crate::not_in_hlo::NotInHlo;
 use crate::op_text::OpText;
 use crate::to_hlo::push_dot_lists;
-use crate::types::{element, extents, has_dimensions_of, number, static_hlo_shape};
+use crate::types::{element, extents, has_dimensions_of, number, static_hlo_shape, stored_shape};
 
 /// How attributes and text of an op become those of an instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,6 +64,7 @@ pub(crate) fn other_op(name: &str) -> Option<(Recipe, usize)> {
         ("arith" | "math", _) => (Pointwise, usize::MAX),
         ("chlo", "constant" | "constant_like" | "top_k" | "scan" | "ragged_dot") => return None,
         ("chlo", _) if !op.starts_with("dynamic") => (Pointwise, usize::MAX),
+        ("stablehlo" | "mhlo", "uniform_quantize" | "uniform_dequantize") => (Pointwise, 1),
         ("sdy", "sharding_constraint" | "reshard") => (Plain(Opcode::Copy), 1),
         _ => return None,
     })
@@ -83,18 +84,27 @@ pub(crate) fn op_of_recipe(
         return Err("an offset, a size or a stride is not known".into());
     }
     operands.truncate(read);
+    // Tensors of the other dialects get their extents from the ops that make them, and a broadcasting op repeats
+    // dimensions that are 1.
+    let name = parse.name(id, text);
+    let is_uniform = name.contains(".uniform_");
+    let may_be_unknown = is_uniform || name.starts_with("chlo.") && !name.starts_with("chlo.broadcast_");
+    let shape_of_type = |ty: &str| match may_be_unknown {
+        true => stored_shape(environment.resolved(ty)),
+        false => static_hlo_shape(environment.resolved(ty)),
+    };
     let shape_of = |operand: &&Use| {
         let name = operand.span.of(text);
         let index = crate::to_hlo::pack_index(name) as usize;
         let ty = operand.value.and_then(|value| parse.type_of(value, index, text));
         let ty = ty.ok_or_else(|| NotInHlo::unknown_type(name))?;
-        static_hlo_shape(environment.resolved(&ty))
+        shape_of_type(&ty)
     };
     let shapes: Vec<Shape> = operands.iter().map(shape_of).collect::<Result<_, _>>()?;
     let types = parse.types(&parse.op(id).result_types);
     let [ty] = types else { return Err("it has not one result".into()) };
     let ty = parse.type_text(*ty, text).ok_or(NotInHlo::Type("the type of a result is not known".into()))?;
-    let result = static_hlo_shape(environment.resolved(&ty))?;
+    let result = shape_of_type(&ty)?;
     let names = operands.iter().map(|operand| operand.span.of(text).to_owned()).collect();
     let mut found = HloOp::of_operands(names, &shapes);
     let op = OpText::new(slice, environment, id);
@@ -118,7 +128,8 @@ pub(crate) fn op_of_recipe(
             add(&mut found, opcode, result, &all, attributes)?
         }
     };
-    Ok(found)
+    found.only_maps |= is_uniform;
+    Ok(found.with_unknown_extents())
 }
 
 /// Adds an op.
@@ -266,7 +277,12 @@ fn zero(graph: &mut Graph, kind: ElementType) -> ir::OpId {
 /// An instruction that reads its operands place by place, whatever it makes of them.
 fn pointwise(shapes: &[Shape], result: &Shape) -> Result<(Opcode, Attributes), NotInHlo> {
     let kind = element(result);
-    if shapes.is_empty() || !shapes.iter().all(|shape| has_dimensions_of(shape, result)) {
+    // Unknown extents are equal to those of the others.
+    let fits = |shape: &Shape| match shape.is_static() && result.is_static() {
+        true => has_dimensions_of(shape, result),
+        false => shape.dims().len() == result.dims().len(),
+    };
+    if shapes.is_empty() || !shapes.iter().all(fits) {
         return Err("its operands are not of one shape".into());
     }
     let same = shapes.iter().all(|shape| element(shape) == kind);
@@ -276,11 +292,11 @@ fn pointwise(shapes: &[Shape], result: &Shape) -> Result<(Opcode, Attributes), N
         [_] => Opcode::Convert,
         [_, _] if same && is_pred(kind) => Opcode::And,
         [_, _] if same => Opcode::Add,
-        [a, b] if a == b && is_pred(kind) => {
+        [a, b] if element(a) == element(b) && is_pred(kind) => {
             let equal = Value::Word("EQ".to_owned());
             return Ok((Opcode::Compare, Attributes::default().with(K::Direction, equal)));
         }
-        [p, a, b] if is_pred(element(p)) && a == b && a == result => Opcode::Select,
+        [p, a, b] if is_pred(element(p)) && element(a) == element(b) && element(a) == kind => Opcode::Select,
         [_, _, _] if same => Opcode::Clamp,
         _ => return Err("its operands are of several types".into()),
     };

@@ -18,7 +18,25 @@ pub(crate) const UNQUANTISED: &str =
 
 /// `f32[4,8]` of `tensor<4x8xf32>`; an extent that is not known is `?`, or `<=n` where a bound is stated.
 pub(crate) fn hlo_shape(ty: &str) -> Result<Shape, NotInHlo> {
-    shape_at(ty, 0)
+    shape_at(ty, 0, hlo_element)
+}
+
+/// The same with integers for quantised elements: as many bits, at the same indices.
+pub(crate) fn stored_shape(ty: &str) -> Result<Shape, NotInHlo> {
+    shape_at(ty, 0, |element| hlo_element(element).or_else(|why| storage(element).ok_or(why)))
+}
+
+/// `s8` of `!quant.uniform<u8<0:250>:f32, 0.1>`.
+fn storage(quantised: &str) -> Option<ElementType> {
+    let (_, expressed) = quantised.strip_prefix("!quant.")?.split_once('<')?;
+    let digits = expressed.trim_start_matches(['i', 'u']);
+    let end = digits.find(|c: char| !c.is_ascii_digit())?;
+    ElementType::from_name(&format!("s{}", &digits[..end]))
+}
+
+/// Whether a type has quantised elements.
+pub(crate) fn is_quantised(ty: &str) -> bool {
+    ty.contains("!quant.")
 }
 
 /// `f32[4,8]` of `tensor<4x8xf32>`, of a type all of whose extents are known.
@@ -30,7 +48,11 @@ pub fn static_hlo_shape(ty: &str) -> Result<Shape, NotInHlo> {
     }
 }
 
-fn shape_at(ty: &str, depth: usize) -> Result<Shape, NotInHlo> {
+fn shape_at(
+    ty: &str,
+    depth: usize,
+    element_of: fn(&str) -> Result<ElementType, NotInHlo>,
+) -> Result<Shape, NotInHlo> {
     let ty = ty.trim();
     if matches!(ty, "!stablehlo.token" | "!mhlo.token") {
         return Ok(Shape::Token);
@@ -38,7 +60,7 @@ fn shape_at(ty: &str, depth: usize) -> Result<Shape, NotInHlo> {
     if depth > MAX_DEPTH {
         return Err(NotInHlo::Type("its type is too deep".into()));
     }
-    let elements = |list| split(list).into_iter().map(|element| shape_at(element, depth + 1));
+    let elements = |list| split(list).into_iter().map(|element| shape_at(element, depth + 1, element_of));
     if let Some(list) = ty.strip_prefix("tuple<").and_then(|rest| rest.strip_suffix('>')) {
         return Ok(Shape::tuple(elements(list).collect::<Result<Vec<_>, _>>()?));
     }
@@ -54,7 +76,7 @@ fn shape_at(ty: &str, depth: usize) -> Result<Shape, NotInHlo> {
     if array.kind != ArrayKind::Tensor {
         return Err(NoArrayType::NotAnArray(ty.into()).into());
     }
-    let element = hlo_element(&array.element)?;
+    let element = element_of(&array.element)?;
     let extent =
         |(at, extent): (usize, &Option<i64>)| extent.or_else(|| array.bound(at)).unwrap_or(UNBOUNDED);
     let dims = array.extents.iter().enumerate().map(extent).collect();

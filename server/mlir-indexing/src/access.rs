@@ -111,7 +111,7 @@ impl Symbol {
 
 impl SymbolSource {
     /// A name that is valid in a map: letters, digits and underscores.
-    pub(crate) fn short_name(&self) -> String {
+    pub fn short_name(&self) -> String {
         let (name, suffix) = match self {
             SymbolSource::Value { name, .. } | SymbolSource::Loop { name, .. } => (name, String::new()),
             SymbolSource::Extent { name, dimension, .. } => (name, format!("_dim{dimension}")),

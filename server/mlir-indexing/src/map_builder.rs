@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use indexing_map::{Expr, Interval, Variable};
-use mlir::ArrayType;
+use mlir::{ArrayType, OpId};
 use mlir_ops::{Mixed, OpText, Operand, Source};
 use rustc_hash::FxHashMap;
 
@@ -211,13 +211,18 @@ impl<'a> MapBuilder<'a> {
 
 /// The result of an op as an operand, to name symbols.
 pub(crate) fn result_operand(text: &OpText<'_>, result: usize) -> Operand {
-    let parse = text.source.parse;
+    result_of(text.source, text.id, result)
+}
+
+/// The result of an op as the operand of others.
+pub fn result_of(source: &Source<'_>, id: OpId, result: usize) -> Operand {
+    let parse = source.parse;
     let mut left = result;
-    for value in parse.op(text.id).results.clone() {
+    for value in parse.op(id).results.clone() {
         let found = &parse.values[value as usize];
         let count = found.count as usize;
         if left < count {
-            let name = found.name.of(text.source.text);
+            let name = found.name.of(source.text);
             let name = if count > 1 { format!("{name}#{left}") } else { name.to_owned() };
             return Operand { name, value: Some(value), index: left as u32 };
         }

@@ -1,4 +1,4 @@
-//! Slices, updates and paddings of StableHLO, with static or dynamic bounds.
+//! Slices and paddings of StableHLO whose bounds are operands.
 //!
 //! Source: openxla.org/stablehlo/spec.
 
@@ -7,40 +7,7 @@ use mlir_ops::{NoMap, OpText};
 
 use crate::access::{OpMaps, Role};
 use crate::map_builder::MapBuilder;
-use crate::stablehlo_ops::{NOT_NEGATIVE, entry, scalar};
-
-/// `%x [0:8:2, 1:4]`
-pub(crate) fn slice(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
-    let mut builder = MapBuilder::new(text.source);
-    let source = text.operand(0)?;
-    let (ty, result) = (text.array_of(&source)?, text.result_array(0)?);
-    let (starts, strides) = match text.list(&["start_indices"]) {
-        Some(starts) => {
-            let strides = text.list(&["strides"]).unwrap_or_else(|| vec![1; starts.len()]);
-            (starts, strides)
-        }
-        None => {
-            let list = text.squares().into_iter().next().ok_or(NoMap::from("its bounds are not read"))?;
-            let (mut starts, mut strides) = (Vec::new(), Vec::new());
-            for item in text.items(list) {
-                let mut numbers = text.text_of(item).split(':').map(|n| n.trim().parse::<i64>());
-                let missing = || NoMap::from("its bounds are not read");
-                starts.push(numbers.next().ok_or_else(missing)?.map_err(|_| missing())?);
-                strides.push(numbers.nth(1).map_or(Ok(1), |n| n.map_err(|_| missing()))?);
-            }
-            (starts, strides)
-        }
-    };
-    if starts.len() != ty.rank() || strides.len() != ty.rank() || result.rank() != ty.rank() {
-        return Err("its bounds are not as many as the operand's dimensions".into());
-    }
-    let extents = builder.result_extents(text, 0, &result, &[]);
-    let mut index = builder.dimensions(&extents);
-    for (index, (start, stride)) in index.iter_mut().zip(starts.iter().zip(&strides)) {
-        *index = index.clone() * *stride + *start;
-    }
-    Ok(OpMaps::of_result(0, vec![builder.access(&source, Role::Read, index, Vec::new())]))
-}
+use crate::stablehlo_ops::entry;
 
 /// `%x, %start, %limit, %stride`, each a list of numbers.
 pub(crate) fn real_dynamic_slice(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
@@ -60,66 +27,6 @@ pub(crate) fn real_dynamic_slice(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
         *index = index.clone() * by + from;
     }
     Ok(OpMaps::of_result(0, vec![builder.access(&source, Role::Read, index, Vec::new())]))
-}
-
-/// The range of start indices of a window of `size`.
-fn starts(whole: Option<i64>, size: Option<i64>) -> Interval {
-    match (whole, size) {
-        (Some(whole), Some(size)) => Interval::new(0, whole.saturating_sub(size).max(0)),
-        _ => NOT_NEGATIVE,
-    }
-}
-
-/// `%x, %i, %j, sizes = [..]`
-pub(crate) fn dynamic_slice(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
-    let mut builder = MapBuilder::new(text.source);
-    let source = text.operand(0)?;
-    let (ty, result) = (text.array_of(&source)?, text.result_array(0)?);
-    let operands = text.operands();
-    if operands.len() != 1 + ty.rank() || result.rank() != ty.rank() {
-        return Err("its indices are not as many as the operand's dimensions".into());
-    }
-    let extents = builder.result_extents(text, 0, &result, &[]);
-    let mut index = builder.dimensions(&extents);
-    for (k, index) in index.iter_mut().enumerate() {
-        let bounds = starts(ty.extents[k], result.extents[k]);
-        *index = index.clone() + scalar(&mut builder, text, &operands[1 + k], bounds);
-    }
-    let mut accesses = vec![builder.access(&source, Role::Read, index, Vec::new())];
-    for operand in &operands[1..] {
-        accesses.push(builder.access(operand, Role::Read, Vec::new(), Vec::new()));
-    }
-    Ok(OpMaps::of_result(0, accesses))
-}
-
-/// `%x, %u, %i, %j`
-pub(crate) fn dynamic_update_slice(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
-    let mut builder = MapBuilder::new(text.source);
-    let operands = text.operands();
-    let (source, update) = (text.operand(0)?, text.operand(1)?);
-    let (ty, part) = (text.array_of(&source)?, text.array_of(&update)?);
-    if operands.len() != 2 + ty.rank() || part.rank() != ty.rank() {
-        return Err("its indices are not as many as the operand's dimensions".into());
-    }
-    let extents = builder.extents(&source, &ty);
-    let dims = builder.dimensions(&extents);
-    let (mut index, mut when) = (Vec::new(), Vec::new());
-    for (k, d) in dims.iter().enumerate() {
-        let bounds = starts(ty.extents[k], part.extents[k]);
-        let from = scalar(&mut builder, text, &operands[2 + k], bounds);
-        let extent = builder.extent(&update, &part, k);
-        index.push(d.clone() - from);
-        when.extend(MapBuilder::within(&index[k], &extent));
-    }
-    let elsewhere = MapBuilder::otherwise(&when);
-    let of_update = builder.access(&update, Role::Read, index, when);
-    let mut of_source = builder.access(&source, Role::Read, dims, elsewhere);
-    of_source.note = Some("outside of the update only".to_owned());
-    let mut accesses = vec![of_source, of_update];
-    for operand in &operands[2..] {
-        accesses.push(builder.access(operand, Role::Read, Vec::new(), Vec::new()));
-    }
-    Ok(OpMaps::of_result(0, accesses))
 }
 
 /// `%x, %pv, low = [..], high = [..], interior = [..]`, or the lists as operands.

@@ -60,6 +60,11 @@ impl Access {
                 }
             }
         }
+        self.name_symbols();
+    }
+
+    /// Names the map's runtime variables after the symbols, and makes these names unique.
+    pub fn name_symbols(&mut self) {
         if !self.map.is_mapped() {
             return;
         }

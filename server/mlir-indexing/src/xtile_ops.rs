@@ -4,12 +4,11 @@
 //! `xtile.dot_scaled`.
 
 use indexing_map::{Expr, Interval};
-use mlir::{ArrayType, TokenKind};
+use mlir::{ArrayType, TokenKind, field, integers};
 use mlir_ops::{NoMap, OpText, Operand};
 
 use crate::access::{OpMaps, Role};
 use crate::map_builder::MapBuilder;
-use crate::stablehlo_products::pairs;
 
 /// `(%a) inits(%c) dimension = 2`: an element of an output depends on all elements up to it, a carry on all
 /// elements.
@@ -194,4 +193,25 @@ pub(crate) fn dot_scaled(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
         }
     }
     Ok(OpMaps::of_result(0, accesses))
+}
+
+/// `batching_dims = [0] x [0]`, or the fields of `#stablehlo.dot<…>`.
+fn pairs(text: &OpText<'_>, kind: &str) -> Result<[Vec<usize>; 2], NoMap> {
+    let as_dims =
+        |list: Vec<i64>| list.into_iter().map(|d| usize::try_from(d).ok()).collect::<Option<Vec<_>>>();
+    let missing = || NoMap::from(format!("its {kind} dimensions are not read"));
+    if let Some(written) = text.attribute(&format!("{kind}_dims")) {
+        let (left, right) = written.split_once('x').ok_or_else(missing)?;
+        let read = |list: &str| integers(list.trim()).and_then(as_dims);
+        return Ok([read(left).ok_or_else(missing)?, read(right).ok_or_else(missing)?]);
+    }
+    let Some(numbers) = text.attribute("dot_dimension_numbers") else {
+        return if text.is_generic() { Err(missing()) } else { Ok([Vec::new(), Vec::new()]) };
+    };
+    let numbers = text.source.resolved(numbers, text.source.parse.op(text.id).span.start);
+    let side = |side: &str| {
+        let list = field(&numbers, &format!("{side}_{kind}_dimensions"));
+        list.map_or(Some(Vec::new()), |l| integers(l).and_then(as_dims)).ok_or_else(missing)
+    };
+    Ok([side("lhs")?, side("rhs")?])
 }

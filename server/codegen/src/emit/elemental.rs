@@ -249,19 +249,20 @@ impl<'a> Elements<'a> {
         if access.map.is_undefined() {
             return Err(access.note.clone().unwrap_or("its map is not known".into()));
         }
-        let runtime = self.runtime(access, id, at);
+        let runtime = self.runtime(access, id, at)?;
         let place = MapArguments { at, ranges: &[], runtime: &runtime };
         let index: Vec<Expr> = access.map.results().iter().map(|e| place.of(&access.map, e)).collect();
         Ok(self.value(self.operands(id)[0], &index))
     }
 
     /// Reads and clamps the runtime variables of an access.
-    pub fn runtime(&mut self, access: &OperandIndexing, id: OpId, at: &[Expr]) -> Vec<Expr> {
+    pub fn runtime(&mut self, access: &OperandIndexing, id: OpId, at: &[Expr]) -> Result<Vec<Expr>, Reason> {
         let mut values = Vec::new();
         for variable in &access.runtime_variables {
             let source = match &variable.source {
                 RuntimeSource::Op { op, .. } => *op,
                 RuntimeSource::Operand(n) => self.operands(id)[*n],
+                RuntimeSource::Extent { .. } => return Err("an extent is not known".into()),
             };
             let place = MapArguments { at, ranges: &[], runtime: &[] };
             let index: Vec<Expr> =
@@ -269,7 +270,7 @@ impl<'a> Elements<'a> {
             let value = self.value(source, &index);
             values.push(self.clamped(value, Variable::from(variable.feasible)));
         }
-        values
+        Ok(values)
     }
 
     /// Converts a number to an index clamped to bounds.

@@ -104,6 +104,7 @@ fn access(access: &OperandIndexing, style: PrintStyle) -> Value {
             let source = match &variable.source {
                 RuntimeSource::Operand(operand) => format!("operand {operand}"),
                 RuntimeSource::Op { name, .. } => name.to_string(),
+                RuntimeSource::Extent { array, dimension } => format!("dimension {dimension} of {array}"),
             };
             json!({"name": format!("rt{i}"), "source": source, "map": print_map(&variable.map, style)})
         });

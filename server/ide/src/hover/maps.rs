@@ -176,9 +176,16 @@ fn access_block(title: Line, access: &OperandIndexing, named: Option<&Op>) -> Ri
             RuntimeSource::Operand(n) => Line::from(format!("operand {n}")),
             RuntimeSource::Op { op: indexing::OWN_REPLICA, .. } => "the executing device".into(),
             RuntimeSource::Op { name, .. } => code(format!("%{name}")).into(),
+            RuntimeSource::Extent { array, dimension } => {
+                Line::from(format!("dimension {dimension} of {array}"))
+            }
         };
         let name = printed.runtime().get(i).and_then(|v| v.name.as_deref());
         let name = name.map_or_else(|| format!("rt{i}"), str::to_owned);
+        if matches!(variable.source, RuntimeSource::Extent { .. }) {
+            text.paragraph(parts![code(name), " is ", source]);
+            continue;
+        }
         // Its map uses the access's dimensions.
         let map = print_named(&variable.map, &names[..access.map.num_dims()], PrintStyle::Floordiv);
         let index = map.split(", domain:").next().unwrap_or_default();

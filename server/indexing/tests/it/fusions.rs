@@ -130,7 +130,9 @@ f {
         .iter()
         .map(|v| match &v.source {
             indexing::RuntimeSource::Op { name, .. } => (name.as_ref(), v.feasible.upper),
-            indexing::RuntimeSource::Operand(_) => panic!("a source without a name"),
+            indexing::RuntimeSource::Operand(_) | indexing::RuntimeSource::Extent { .. } => {
+                panic!("a source without a name")
+            }
         })
         .collect();
     assert_eq!(sources, [("of11", 100), ("of12", 32), ("of21", 25), ("of22", 16)]);

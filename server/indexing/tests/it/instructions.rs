@@ -50,6 +50,7 @@ fn check(generated: &Generated, rng: &mut Rng, tally: &Tally) {
             RuntimeSource::Op { op: OpId::MAX, .. } => return Some((Vec::new(), vec![own])),
             // The operands of the instruction are the parameters in order.
             RuntimeSource::Op { op, .. } => generated.graph.ops[*op as usize].parameter? as usize,
+            RuntimeSource::Extent { .. } => return None,
         };
         Some((op.operand_shapes.get(operand)?.dims().to_vec(), generated.values.get(operand)?.clone()?))
     };

@@ -1,6 +1,6 @@
 //! Ops whose shapes are operands: the static op where the result's extents, and the operands that say them, are known.
 
-use ir::{AttributeKey as K, Attributes, Opcode};
+use ir::{AttributeKey as K, Attributes, Opcode, Shape, UNBOUNDED};
 use mlir::{Definition, OpId, integers};
 
 use super::Writer;
@@ -15,9 +15,48 @@ use crate::types::extents;
 /// Numbers of a place or a size: two per dimension are many.
 const MAX_NUMBERS: usize = 1 << 10;
 
+/// The shape with these extents where its own are unknown.
+fn with_known(shape: &Shape, sizes: &[i64]) -> Shape {
+    let Some(array) = shape.as_array().filter(|array| array.rank() == sizes.len()) else {
+        return shape.clone();
+    };
+    let size = |(k, &size): (usize, &i64)| match array.dims[k] < 0 || array.is_dynamic(k) {
+        true => size,
+        false => array.dims[k],
+    };
+    let dims: Vec<i64> = sizes.iter().enumerate().map(size).collect();
+    Shape::array(array.element, &dims)
+}
+
+/// The sizes of a gather's slices: those of the result's dimensions, which may be unknown.
+fn window_sizes(attributes: &Attributes, operand: &Shape, result: &Shape) -> Option<Vec<i64>> {
+    let array = result.as_array()?;
+    let mut offsets = attributes.ints(K::OffsetDims).iter();
+    let is_one = |k: usize| {
+        [K::CollapsedSliceDims, K::OperandBatchingDims]
+            .iter()
+            .any(|&key| attributes.ints(key).contains(&(k as i64)))
+    };
+    let size = |k: usize| {
+        if is_one(k) {
+            return Some(1);
+        }
+        let dim = usize::try_from(*offsets.next()?).ok()?;
+        let &size = array.dims.get(dim)?;
+        Some(if array.is_dynamic(dim) { UNBOUNDED } else { size })
+    };
+    (0..operand.dims().len()).map(size).collect()
+}
+
 impl Writer<'_> {
     pub(super) fn dynamic(&mut self, id: OpId, row: &'static OpRow) -> Result<(), NotInHlo> {
         let results = self.results(id)?;
+        if self.is_bare
+            && let [result] = results.as_slice()
+            && let Some(done) = self.of_unknown_extents(id, row, result)
+        {
+            return done;
+        }
         if !results.iter().all(ir::Shape::is_static) {
             return Err(NotInHlo::Type("an extent of its result is not known".into()));
         }
@@ -88,6 +127,44 @@ impl Writer<'_> {
                 Err(format!("its shape depends on {}", names.join(", ")).into())
             }
         }
+    }
+
+    /// For maps alone: an op whose extents the result's type says, or nobody. `None` for ops that need more.
+    fn of_unknown_extents(
+        &mut self,
+        id: OpId,
+        row: &'static OpRow,
+        result: &Shape,
+    ) -> Option<Result<(), NotInHlo>> {
+        let name = self.parse().name(id, self.text()).rsplit('.').next()?;
+        let op = self.op_text(id);
+        let operands = self.operands(id).ok()?;
+        let first = operands.first()?.clone();
+        let is_static = first.shape.is_static() && result.is_static();
+        Some(match name {
+            "dynamic_reshape" if !is_static => {
+                self.emit(id, Opcode::Reshape, &[first], Attributes::default(), &[])
+            }
+            "dynamic_broadcast_in_dim" if !is_static => {
+                let sizes =
+                    self.parse().operands_of(id).nth(1)?.value.and_then(|value| self.integers_of(value));
+                let shape = sizes.map_or_else(|| result.clone(), |sizes| with_known(result, &sizes));
+                let dimensions = op.ints(&["broadcast_dimensions", "dims"])?;
+                let attributes = Attributes::default().with(K::Dimensions, dimensions);
+                self.define(id, Opcode::Broadcast, vec![shape], &[first], attributes);
+                Ok(())
+            }
+            "dynamic_gather" => {
+                let others = row.attributes.iter().filter(|a| a.form != Form::Ints);
+                let attributes = attributes_of(others, op, &[]).ok()?;
+                let sizes =
+                    self.parse().operands_of(id).nth(2)?.value.and_then(|value| self.integers_of(value));
+                let sizes = sizes.or_else(|| window_sizes(&attributes, &first.shape, result))?;
+                let attributes = attributes.with(K::SliceSizes, sizes);
+                self.emit(id, Opcode::Gather, &operands[..2], attributes, &[])
+            }
+            _ => return None,
+        })
     }
 
     /// The numbers of a small constant; the one number of a splat is repeated.

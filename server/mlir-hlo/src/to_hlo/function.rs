@@ -10,7 +10,7 @@ use crate::environment::{Environment, Slice};
 use crate::incomplete::Incomplete;
 use crate::names::sanitized;
 use crate::not_in_hlo::NotInHlo;
-use crate::types::hlo_shape;
+use crate::types::{hlo_shape, stored_shape};
 
 /// What the header of a module says of the function that it starts with.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -216,6 +216,7 @@ impl<'a> Writer<'a> {
             let name = parse.values[value as usize].name.of(self.slice.text);
             return Err(NotInHlo::unknown_type(name));
         };
+        let hlo_shape = if self.is_bare { stored_shape } else { hlo_shape };
         match ty {
             std::borrow::Cow::Borrowed(ty) => {
                 if let Some(known) = self.shapes.get(ty) {

@@ -31,7 +31,11 @@ impl Writer<'_> {
         let result = results.first().ok_or("it has no result")?;
         let known =
             ["broadcast_dimensions", "dims", "known_expanding_dimensions", "known_nonexpanding_dimensions"];
-        let (operand, kept) = self.unstretched(id, operand, result, dimensions)?;
+        // Where it is not known which dimensions are stretched, maps need all of them.
+        let (operand, kept) = match self.is_bare && !(operand.shape.is_static() && result.is_static()) {
+            true => (operand, dimensions.to_vec()),
+            false => self.unstretched(id, operand, result, dimensions)?,
+        };
         let attributes = Attributes::default().with(K::Dimensions, kept);
         self.emit(id, Opcode::Broadcast, &[operand], attributes, &known)
     }

@@ -69,7 +69,7 @@ fn an_operand_that_stands_twice_is_one_parameter() {
 fn what_is_not_known_is_said() {
     let text =
         "func.func @f(%a: tensor<?xf32>) {\n  %0 = stablehlo.add %a, %a : tensor<?xf32>\n  return\n}\n";
-    assert_eq!(op_of(text, "stablehlo.add"), Err("a dimension of tensor<?xf32> is not known".to_owned()));
+    assert!(op_of(text, "stablehlo.add").is_ok_and(|op| op.only_maps));
     let text = r#"func.func @f(%a: tensor<2xf32>) {
   %0 = "stablehlo.collective_permute"(%a) {source_target_pairs = dense<[[0, 1, 2]]> : tensor<1x3xi64>} : (tensor<2xf32>) -> tensor<2xf32>
   return

@@ -40,9 +40,13 @@ pub fn read(reads: &mut Reads, operand: &str, index: Vec<i64>) {
     *reads.entry((operand.to_owned(), index)).or_default() += 1;
 }
 
+/// The maps of a result of an op.
+pub type MapsOf = fn(&Source<'_>, OpId, usize) -> Option<Result<OpMaps, String>>;
+
 pub struct Read {
     pub text: String,
     pub parse: Parse,
+    pub maps_of: MapsOf,
 }
 
 impl Read {
@@ -50,7 +54,9 @@ impl Read {
     pub fn of(text: String) -> Read {
         let parse = parse(&text, PieceState::default());
         assert_eq!(parse.errors, [], "{text}");
-        Read { text, parse }
+        let maps_of: MapsOf =
+            |source, id, result| Some(op_maps(source, id, result)?.map_err(|e| e.to_string()));
+        Read { text, parse, maps_of }
     }
 
     pub fn op(&self, name: &str) -> OpId {
@@ -64,7 +70,7 @@ impl Read {
 
     pub fn result_maps(&self, name: &str, result: usize) -> OpMaps {
         let source = Source::alone(&self.parse, &self.text);
-        match op_maps(&source, self.op(name), result) {
+        match (self.maps_of)(&source, self.op(name), result) {
             Some(Ok(maps)) => maps,
             other => panic!("{other:?} for\n{}", self.text),
         }

@@ -1,8 +1,7 @@
 //! `stablehlo.scatter` of arrays with dynamic extents, by the steps of the specification.
 
-mod common;
-
-use common::*;
+use crate::common::{self, *};
+use crate::function;
 
 #[test]
 fn updates_land_where_the_indices_say() {

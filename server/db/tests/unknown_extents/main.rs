@@ -1,0 +1,20 @@
+//! Ops of StableHLO, MHLO and CHLO with unknown extents, compared with evaluating them on arrays of known extents.
+
+mod moves_and_sums;
+mod rows;
+mod scatter;
+
+#[path = "../../../mlir-indexing/tests/common/mod.rs"]
+mod common;
+
+use common::{MapsOf, Read};
+
+/// A function around one op, whose maps are those that features show.
+fn function(arguments: &[String], op: &str) -> Read {
+    let maps_of: MapsOf = |source, id, result| {
+        let environment = db::alias_environment(source);
+        let maps = db::mlir_maps(source, &environment, id, result)?;
+        Some(maps.map(|maps| maps.into_op_maps(source, id, result)).map_err(|why| why.to_string()))
+    };
+    Read { maps_of, ..common::function(arguments, op) }
+}
