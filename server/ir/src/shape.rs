@@ -310,7 +310,7 @@ impl fmt::Display for ArrayShape {
             let comma = if i > 0 { "," } else { "" };
             match dim {
                 UNBOUNDED => write!(f, "{comma}?")?,
-                ..0 => write!(f, "{comma}<={}", !dim)?,
+                _ if dim < 0 => write!(f, "{comma}<={}", !dim)?,
                 _ if self.is_dynamic(i) => write!(f, "{comma}<={dim}")?,
                 _ => write!(f, "{comma}{dim}")?,
             }

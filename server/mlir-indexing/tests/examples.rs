@@ -227,18 +227,6 @@ fn extents_follow_from_ops() {
 }
 
 #[test]
-fn sorts_read_along_their_dimension() {
-    check(
-        "%a: tensor<?x8xf32>, %b: tensor<?x8xi32>",
-        "%0:2 = \"stablehlo.sort\"(%a, %b) <{dimension = 0 : i64}> ({\n  ^bb0(%x: tensor<f32>, %y: tensor<f32>, %p: tensor<i32>, %q: tensor<i32>):\n    stablehlo.return %x : tensor<f32>\n  }) : (tensor<?x8xf32>, tensor<?x8xi32>) -> (tensor<?x8xf32>, tensor<?x8xi32>)",
-        expect![[r#"
-            %a: (d0, d1)[s0]{a_dim0} -> (s0, d1), domain: d0 in [0, ∞], d1 in [0, 7], s0 in [0, ∞], a_dim0 in [0, ∞], -a_dim0 + d0 in [-∞, -1], -a_dim0 + s0 in [-∞, -1]
-            %b: (d0, d1)[s0]{a_dim0} -> (s0, d1), domain: d0 in [0, ∞], d1 in [0, 7], s0 in [0, ∞], a_dim0 in [0, ∞], -a_dim0 + d0 in [-∞, -1], -a_dim0 + s0 in [-∞, -1]
-        "#]],
-    );
-}
-
-#[test]
 fn outputs_that_do_not_tell_their_iteration() {
     check(
         "%a: memref<8xf32>, %b: memref<15xf32>, %k: memref<8xf32>",

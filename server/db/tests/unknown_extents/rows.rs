@@ -218,3 +218,32 @@ fn groups_of_rows() {
         });
     }
 }
+
+/// Any element of a row may move to any of its places, in every array alike.
+#[test]
+fn sorts() {
+    let mut random = Rng::new(56);
+    for _ in 0..100 {
+        let shape = random.shape(1..4, 1..4);
+        let along = random.below(0..shape.len() as i64) as usize;
+        let [a, b] = [(); 2].map(|()| ty("tensor", &shape, "f32", &flags(&mut random, shape.len())));
+        let read = function(
+            &[format!("%a: {a}"), format!("%b: {b}")],
+            &format!(
+                "%r:2 = \"stablehlo.sort\"(%a, %b) <{{dimension = {along} : i64}}> ({{\n  ^bb0(%x: tensor<f32>, %y: tensor<f32>, %p: tensor<f32>, %q: tensor<f32>):\n    %c = stablehlo.compare LT, %x, %y : (tensor<f32>, tensor<f32>) -> tensor<i1>\n    stablehlo.return %c : tensor<i1>\n  }}) : ({a}, {b}) -> ({a}, {b})"
+            ),
+        );
+        let values = |name: &str, _: &[i64]| extent(name, &[("%a", &shape), ("%b", &shape)]);
+        check_reads(&read, "stablehlo.sort", &shape, &values, &|p| {
+            let mut reads = Reads::new();
+            for k in 0..shape[along] {
+                for operand in ["%a", "%b"] {
+                    let mut place = p.to_vec();
+                    place[along] = k;
+                    common::read(&mut reads, operand, place);
+                }
+            }
+            reads
+        });
+    }
+}
