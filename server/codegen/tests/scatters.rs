@@ -141,7 +141,8 @@ fn windows_and_what_is_computed_before() {
     agrees_calling(
         &called("f32", "f32[] add(a, b)"),
         &["f32[30,20,4]", "s32[9,2]", "bf16[9,3,5,4]"],
-        "  n = s32[9,2] abs(p1)\n  u = f32[9,3,5,4] convert(p2)
+        "  m = s32[] constant(15)\n  b = s32[9,2] broadcast(m), dimensions={}
+  n = s32[9,2] and(p1, b)\n  u = f32[9,3,5,4] convert(p2)
   ROOT r = f32[30,20,4] scatter(p0, n, u), update_window_dims={1,2,3}, inserted_window_dims={}, \
          scatter_dims_to_operand_dims={1,0}, index_vector_dim=1, to_apply=f",
         "f32[30,20,4]",

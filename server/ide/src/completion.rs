@@ -36,6 +36,6 @@ pub struct CompletionItem {
     pub filter: String,
     /// The sort key.
     pub sort: String,
-    /// The key for [`completion_documentation`].
+    /// The key for [`completion_documentation`](crate::completion_documentation).
     pub documentation: Option<String>,
 }

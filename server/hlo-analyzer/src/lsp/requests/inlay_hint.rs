@@ -30,8 +30,7 @@ impl Request for InlayHint {
 
 impl View {
     fn inlay_hint(&self, hint: ide::InlayHint) -> lsp_types::InlayHint {
-        let markdown =
-            |text: ide::Line| MarkupContent { kind: MarkupKind::Markdown, value: text.markdown() };
+        let markdown = |text: ide::Line| MarkupContent { kind: MarkupKind::Markdown, value: text.markdown() };
         lsp_types::InlayHint {
             position: self.position(hint.offset),
             label: InlayHintLabel::String(hint.label),
