@@ -2,7 +2,7 @@
 //! definition as plain loops over tensors whose elements are tags of their own indices. For tests: maps are
 //! compared with these sets, element by element.
 //!
-//! [`trace`]: one op. [`trace_graph`]: a graph, through its ops, over one or several replicas.
+//! [`trace()`]: one op. [`trace_graph`]: a graph, through its ops, over one or several replicas.
 //!
 //! Architecture Invariant: no maps, no algebra, no shortcuts: what is fast elsewhere is slow and obvious
 //! here. It does not depend on `indexing`. Nothing panics, whatever the op; work is bounded by
