@@ -8,6 +8,7 @@ import {
   ErrorAction,
   LanguageClient,
   type LanguageClientOptions,
+  type MessageSignature,
   type ServerOptions,
   State,
 } from "vscode-languageclient/node";
@@ -24,6 +25,20 @@ export type ServerState =
   | { kind: "not started" | "starting" | "stopped" }
   | { kind: "running"; version: string; path: string }
   | { kind: "failed"; problem: string };
+
+/** Requests that fail without a running server show no message: one about the server is shown already. */
+class Client extends LanguageClient {
+  override handleFailedRequest<T>(
+    type: MessageSignature,
+    token: vscode.CancellationToken | undefined,
+    error: unknown,
+    defaultValue: T,
+    isShown = true,
+    throwOnCancel = false,
+  ): T {
+    return super.handleFailedRequest(type, token, error, defaultValue, isShown && this.isRunning(), throwOnCancel);
+  }
+}
 
 /**
  * The single language server of this window: started with the first HLO document, restarted on request and
@@ -136,7 +151,7 @@ export class Server implements vscode.Disposable {
       },
       middleware: this.middleware(),
     };
-    const client = new LanguageClient(SECTION, "hlo-analyzer", serverOptions, clientOptions);
+    const client = new Client(SECTION, "hlo-analyzer", serverOptions, clientOptions);
     client.registerFeature(clientCommandsFeature);
     for (const [method, handle] of this.handlers) {
       client.onNotification(method, handle);
