@@ -234,8 +234,11 @@ const CHECKS: Record<string, Check> = {
     const zeros = await evaluated("zeros");
     assert.ok(zeros.startsWith("%reduce_sum.3: f32[]\n0\n") && zeros.includes("Parameters (zeros)"), zeros);
     assert.equal(await evaluated("random"), await evaluated("random"));
-    const shown = vscode.workspace.textDocuments.filter(({ uri }) => uri.scheme === "hlo-analyzer-value");
-    assert.ok(shown.some((value) => value.getText().includes("Parameters (random, seed 0)")));
+    // The editor asks for a page's new text after the command's answer.
+    await eventually("the page with random parameters", () => {
+      const pages = vscode.workspace.textDocuments.filter(({ uri }) => uri.scheme === "hlo-analyzer-value");
+      return pages.some((page) => page.getText().includes("Parameters (random, seed 0)")) || undefined;
+    });
     await vscode.commands.executeCommand("workbench.action.closeEditorsInOtherGroups");
   },
   "MLIR: outline, hover with its map, definition, hints, rename": async (uri) => {
