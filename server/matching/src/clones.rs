@@ -1,5 +1,5 @@
 //! Counterparts of computations. A pass that flattens the call graph clones computations under new names; the clone of an
-//! instruction stands in the same place.
+//! instruction is at the same place of the cloned computation.
 
 use crate::links::{How, Links};
 

@@ -35,7 +35,7 @@ fn on_path(names: &[&str], more: &[&str]) -> Option<PathBuf> {
 ///
 /// # Panics
 ///
-/// If there is none.
+/// Panics if there is no assembler.
 pub fn ptxas() -> PathBuf {
     let named = std::env::var_os("HLO_ANALYZER_PTXAS").map(PathBuf::from);
     let found = named.or_else(|| on_path(&["ptxas"], &[]));
@@ -47,7 +47,7 @@ pub fn ptxas() -> PathBuf {
 ///
 /// # Panics
 ///
-/// If there is none.
+/// Panics if there is no such program.
 pub fn mlir_opt() -> PathBuf {
     let found = on_path(&["mlir-opt-19", "mlir-opt"], &["/usr/lib/llvm-19/bin"]);
     found.expect("this test needs mlir-opt on PATH (Debian: apt-get install mlir-19-tools)")
@@ -58,7 +58,7 @@ pub fn mlir_opt() -> PathBuf {
 ///
 /// # Panics
 ///
-/// If there are none.
+/// Panics if there are no such files.
 pub fn mlir_corpus() -> Vec<PathBuf> {
     let named = std::env::var_os("MLIR_CORPUS").map(PathBuf::from);
     let folder = named.or_else(|| find_shared("corpus/mlir"));
@@ -72,7 +72,7 @@ pub fn mlir_corpus() -> Vec<PathBuf> {
 ///
 /// # Panics
 ///
-/// If there is none.
+/// Panics if there is no such folder.
 pub fn jax_models() -> PathBuf {
     let named = std::env::var_os("JAX_MODELS").map(PathBuf::from);
     let found = named.or_else(|| find_shared("corpus/jax/modules"));
