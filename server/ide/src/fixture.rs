@@ -1,6 +1,6 @@
 //! Texts with a cursor, for the tests of features.
 
-use crate::{Analysis, AnalysisHost, FileId, Language};
+use crate::{Analysis, AnalysisHost, Arguments, Evaluated, FileId, Language};
 
 /// Opens `text` without its `$0` and returns the offset of `$0` (0 if absent). Fixtures are written indented.
 pub(crate) fn open(text: &str) -> (Analysis, FileId, usize) {
@@ -38,4 +38,20 @@ pub(crate) fn apply_edits(text: &str, edits: &[crate::TextEdit]) -> String {
         at = edit.range.end;
     }
     out + &text[at..]
+}
+
+/// The literals of parameters, in order.
+pub(crate) fn literals(texts: &[&str]) -> Arguments {
+    Arguments { literals: texts.iter().map(|&text| text.to_owned()).collect(), fill: None }
+}
+
+/// The values of an evaluation as literals, or why there are none.
+pub(crate) fn values_of(evaluated: Evaluated) -> String {
+    match evaluated.answer {
+        Ok(evaluation) => {
+            let values = evaluation.arrays.into_iter().map(|array| array.values.expect("a literal"));
+            values.collect::<Vec<_>>().join(" ")
+        }
+        Err(why) => why.0,
+    }
 }

@@ -83,6 +83,7 @@ fn answer(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fixture::{literals, values_of};
     use crate::{AnalysisHost, Language};
 
     const MODULE: &str = "HloModule m
@@ -98,20 +99,6 @@ ENTRY e {
 }
 ";
 
-    fn literals(texts: &[&str]) -> Arguments {
-        Arguments { literals: texts.iter().map(|&text| text.to_owned()).collect(), fill: None }
-    }
-
-    fn shown(evaluated: Evaluated) -> String {
-        match evaluated.answer {
-            Ok(evaluation) => {
-                let values = evaluation.arrays.into_iter().map(|array| array.values.expect("a literal"));
-                values.collect::<Vec<_>>().join(" ")
-            }
-            Err(why) => why.0,
-        }
-    }
-
     /// `ask` is `computation`, `instruction`, literals.
     #[track_caller]
     fn check(ask: (Option<&str>, Option<&str>, &[&str]), expect: &str) {
@@ -120,7 +107,7 @@ ENTRY e {
         let query =
             EvaluationQuery { computation: ask.0.map(str::to_owned), instruction: ask.1.map(str::to_owned) };
         let answer = host.analysis().evaluate(file, &query, &literals(ask.2), Form::Literal);
-        assert_eq!(shown(answer.expect("not cancelled")), expect);
+        assert_eq!(values_of(answer.expect("not cancelled")), expect);
     }
 
     #[test]
@@ -144,7 +131,7 @@ ENTRY e {
             answer.expect("not cancelled")
         };
         let evaluated = at(offset).expect("an instruction");
-        assert_eq!((evaluated.name.clone(), shown(evaluated).as_str()), ("s".to_owned(), "{0, 2}"));
+        assert_eq!((evaluated.name.clone(), values_of(evaluated).as_str()), ("s".to_owned(), "{0, 2}"));
         assert!(at(0).is_none());
     }
 }

@@ -179,7 +179,7 @@ fn graphs(function: &MlirFunction) -> HashMap<String, Arc<Graph>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture::open_mlir;
+    use crate::fixture::{literals, open_mlir, values_of};
     use crate::{AnalysisHost, Language};
 
     const MODULE: &str = "func.func public @main(%arg0: tensor<3xf32>, %n: tensor<i32>) -> (tensor<f32>, tensor<i32>) {
@@ -207,20 +207,6 @@ func.func private @other(%x: tensor<3xf32>) -> tensor<3xf32> {
 }
 ";
 
-    fn literals(texts: &[&str]) -> Arguments {
-        Arguments { literals: texts.iter().map(|&text| text.to_owned()).collect(), fill: None }
-    }
-
-    fn shown(evaluated: Evaluated) -> String {
-        match evaluated.answer {
-            Ok(evaluation) => {
-                let values = evaluation.arrays.into_iter().map(|array| array.values.expect("a literal"));
-                values.collect::<Vec<_>>().join(" ")
-            }
-            Err(why) => why.0,
-        }
-    }
-
     fn query(function: Option<&str>, op: Option<&str>) -> EvaluationQuery {
         EvaluationQuery { computation: function.map(str::to_owned), instruction: op.map(str::to_owned) }
     }
@@ -229,7 +215,7 @@ func.func private @other(%x: tensor<3xf32>) -> tensor<3xf32> {
     fn check(function: Option<&str>, op: Option<&str>, inputs: &[&str], expect: &str) {
         let (analysis, file, _) = open_mlir(MODULE);
         let answer = analysis.evaluate(file, &query(function, op), &literals(inputs), Form::Literal);
-        assert_eq!(shown(answer.expect("nobody cancels")), expect);
+        assert_eq!(values_of(answer.expect("nobody cancels")), expect);
     }
 
     #[test]
@@ -262,7 +248,7 @@ func.func private @other(%x: tensor<3xf32>) -> tensor<3xf32> {
             let inputs = literals(&["{1, 10}"]);
             let evaluate = |op| {
                 let answer = analysis.evaluate(file, &query(None, op), &inputs, Form::Literal);
-                shown(answer.expect("nobody cancels"))
+                values_of(answer.expect("nobody cancels"))
             };
             assert_eq!(evaluate(None), "{797, 7970}", "{min_bytes}");
             assert_eq!(evaluate(Some("300")), "{698, 6980}", "{min_bytes}");
@@ -270,7 +256,7 @@ func.func private @other(%x: tensor<3xf32>) -> tensor<3xf32> {
             let answer = analysis.evaluate_at(file, at, &inputs, Form::Literal);
             let evaluated = answer.expect("nobody cancels").expect("a function");
             assert_eq!(evaluated.name, "add.300");
-            assert_eq!(shown(evaluated), "{299, 2990}");
+            assert_eq!(values_of(evaluated), "{299, 2990}");
         }
     }
 
@@ -287,7 +273,7 @@ func.func private @other(%x: tensor<3xf32>) -> tensor<3xf32> {
         let answer = analysis.evaluate_at(file, offset, &literals(inputs), Form::Literal);
         let evaluated = answer.expect("nobody cancels").expect("there is a function");
         let name = evaluated.name.clone();
-        assert_eq!(format!("{name}({}) = {}", parameters.join(", "), shown(evaluated)), expect);
+        assert_eq!(format!("{name}({}) = {}", parameters.join(", "), values_of(evaluated)), expect);
     }
 
     #[test]

@@ -196,54 +196,32 @@ ENTRY %main {
 
     #[test]
     fn a_module_says_how_it_runs() {
-        check(
-            "HloModule",
-            expect![[r#"
-            ```hlo
-            HloModule step
-            ```
-            **scheduled**: instructions run in this order · 2 computations · 7 instructions · 2 kernels
+        for at in ["HloModule", "step"] {
+            check(
+                at,
+                expect![[r#"
+                ```hlo
+                HloModule step
+                ```
+                **scheduled**: instructions run in this order · 2 computations · 7 instructions · 2 kernels
 
-            2 replicas × 1 partition
+                2 replicas × 1 partition
 
-            entry `%main`
+                entry `%main`
 
-            1 output in place of parameters, 32 B
-            - output `{0}` is `%state`, must-alias
+                1 output in place of parameters, 32 B
+                - output `{0}` is `%state`, must-alias
 
-            1 donated buffer, 32 B
-            - `%x`
+                1 donated buffer, 32 B
+                - `%x`
 
-            layouts of parameters and result
-            - parameter 0: `f32[8]{0}`
-            - parameter 1: `f32[8]{0}`
-            - result: `(f32[8]{0}, f32[8]{0})`
-        "#]],
-        );
-        check(
-            "step",
-            expect![[r#"
-            ```hlo
-            HloModule step
-            ```
-            **scheduled**: instructions run in this order · 2 computations · 7 instructions · 2 kernels
-
-            2 replicas × 1 partition
-
-            entry `%main`
-
-            1 output in place of parameters, 32 B
-            - output `{0}` is `%state`, must-alias
-
-            1 donated buffer, 32 B
-            - `%x`
-
-            layouts of parameters and result
-            - parameter 0: `f32[8]{0}`
-            - parameter 1: `f32[8]{0}`
-            - result: `(f32[8]{0}, f32[8]{0})`
-        "#]],
-        );
+                layouts of parameters and result
+                - parameter 0: `f32[8]{0}`
+                - parameter 1: `f32[8]{0}`
+                - result: `(f32[8]{0}, f32[8]{0})`
+            "#]],
+            );
+        }
     }
 
     #[test]
