@@ -1,0 +1,58 @@
+//! Pipelines, and steps that XLA dumps from within a pass.
+
+#[rustfmt::skip] // A row is a line.
+pub(crate) const PIPELINES: &[(&str, &str)] = &[
+    ("annotate-host-compute", "Wraps what is to run on the host into calls."),
+    ("async-collective-conversion", "Makes collectives asynchronous."),
+    ("async-to-sync-converter", "Makes collectives synchronous again where nothing overlaps with them."),
+    ("async-wrapper", "Makes chosen GEMMs asynchronous."),
+    ("collective-optimizations", "Simplifies, joins and pipelines communication between devices."),
+    ("collective-schedule-linearizer", "Fixes the order of collectives where autotuning could change it."),
+    ("config-assigner", "Chooses the backend and the tile sizes of each kernel."),
+    ("conv_canonicalization", "Brings convolutions into the form that cuDNN needs."),
+    ("copy-insertion", "The steps of copy insertion."),
+    ("dynamic-slice", "Annotates dynamic slices, and fuses them with library calls."),
+    ("float_normalization", "Converts instructions whose float type the GPU lacks to a type it has."),
+    ("fusion", "Fuses instructions into kernels."),
+    ("fusion-dispatch-pipeline", "Chooses the emitter of fusions."),
+    ("fusion-wrapper", "Wraps what is not fused into fusions of its own."),
+    ("host-compute", "Makes calls that run on the host asynchronous."),
+    ("hlo_normalization", "Brings dots and reductions into the form that the emitters need, and makes fusions for Triton."),
+    ("invariant-checkers", "Checks the module and changes nothing."),
+    ("latency-hiding-scheduler", "Schedules the module so that compute overlaps with communication."),
+    ("layout_assignment", "Chooses the layouts of all arrays."),
+    ("layout_normalization", "Rewrites instructions for default layouts."),
+    ("nvptx_post-layout_assignment_part_1", "Rewrites block-scaled ops, and dots with several batch dimensions."),
+    ("nvptx_post-layout_assignment_part_2", "Rewrites triangular solves as library calls."),
+    ("optimization", "Rewrites ops that the backend lacks, then simplifies before layouts are assigned."),
+    ("pdl-launch-annotation", "Marks kernels that may launch early."),
+    ("post-fusion-simplification-pipeline_optimization", "Simplifies after fusion and marks equal fusions."),
+    ("post-fusion-verification-pipeline_optimization", "Checks the numerics of Triton fusions where a flag asks for it."),
+    ("post-fusion_optimization", "Names the fusions, and joins collectives."),
+    ("post-layout_assignment", "Converts float types that the GPU lacks, then simplifies again, now with layouts."),
+    ("post-scheduler-xla-transforms", "Runs transforms that the user registered for after scheduling."),
+    ("post-scheduling-passes", "Prepares the scheduled module for code generation."),
+    ("pre-fusion", "Prepares names for fusion."),
+    ("pre-scheduling-copy-insertion", "Inserts the copies that buffer assignment needs."),
+    ("pre-scheduling-passes", "Wraps what needs a kernel into fusions, and makes large copies asynchronous."),
+    ("pre-spmd-partitioner", "Inlines calls and simplifies before the module is partitioned."),
+    ("propagate-call-metadata", "Copies the metadata of calls to the instructions they call."),
+    ("remat-pipeline", "Reduces the use of memory by computing values again."),
+    ("remove-no-op-reduce-precision-algebraic-simplifier", "Removes reduce-precision ops that change nothing."),
+    ("reshape_mover_after_conv_canonicalization", "Removes reshapes and transposes that convolutions left behind."),
+    ("sanitize-constant-names", "Gives constants names that the code generator accepts."),
+    ("scheduled-gpu-module", "Checks the scheduled module."),
+    ("sharding-removal", "Removes shardings, which one partition does not need."),
+    ("simplification", "Simplifies until nothing changes any more."),
+    ("simplification-2", "Moves converts and simplifies until nothing changes any more."),
+    ("simplify_after_conv_canonicalization", "Moves converts and simplifies until nothing changes any more."),
+    ("spmd-partitioner", "Splits the module over the devices by its shardings."),
+];
+
+/// What XLA dumps between the passes of a pipeline.
+#[rustfmt::skip] // A row is a line.
+pub(crate) const STEPS: &[(&str, &str)] = &[
+    ("adding_copies_to_resolve_interference", "Copies added where live ranges of one buffer overlap."),
+    ("adding_special-case_copies", "Copies added where the results of computations have constraints of their own."),
+    ("removing_unnecessary_copies", "Copies removed again where live ranges do not overlap."),
+];
