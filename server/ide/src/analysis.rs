@@ -18,7 +18,7 @@ use ropey::Rope;
 use rustc_hash::FxHashMap;
 
 use self::snapshots::{Registered, Snapshots};
-use crate::locate::FileContext;
+use crate::file_context::FileContext;
 use crate::*;
 
 /// Owns the database and is its only writer. One per process, on one thread.

@@ -1,7 +1,7 @@
 //! The text annotated with maps, kernels and diagnostics between its lines, for terminals.
 
 use crate::diagnostics::{Depth, diagnostics};
-use crate::locate::FileContext;
+use crate::file_context::FileContext;
 
 /// Writes every line of the text; after the last line of an instruction, indented comments with its kernel
 /// and maps.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::TextRange;
-use crate::locate::FileContext;
+use crate::file_context::FileContext;
 use crate::symbol::Function;
 
 /// A computation in the hierarchy.

@@ -9,7 +9,7 @@ pub(crate) mod evaluate;
 pub(crate) mod heaviest_kernels;
 pub(crate) mod show_kernel;
 
-use crate::locate::FileContext;
+use crate::file_context::FileContext;
 use crate::{TextEdit, TextRange};
 
 /// The kind of the action, which determines its menu and shortcut in an editor.

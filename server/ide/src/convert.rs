@@ -2,7 +2,7 @@
 
 use mlir_hlo::{HloModule, Slice};
 
-use crate::locate::FileContext;
+use crate::file_context::FileContext;
 use crate::{Language, TextRange};
 
 /// The number of missing items listed at the start of the text.

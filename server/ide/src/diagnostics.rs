@@ -1,6 +1,6 @@
 //! All errors of a file, in text order.
 
-use crate::locate::FileContext;
+use crate::file_context::FileContext;
 use crate::{Diagnostic, Diagnostics};
 
 /// The depth of checking.

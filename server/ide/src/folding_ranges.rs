@@ -1,7 +1,7 @@
 //! Folding ranges of a file.
 
 use crate::TextRange;
-use crate::locate::FileContext;
+use crate::file_context::FileContext;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FoldKind {

@@ -1,6 +1,6 @@
 //! White-space edits.
 
-use crate::locate::FileContext;
+use crate::file_context::FileContext;
 use crate::{TextEdit, TextRange};
 
 /// The edits that format the lines touched by `range`, in order and disjoint.

@@ -2,7 +2,7 @@
 //! computation, and from `get-tuple-element`, its index or a `#n` suffix to the element of the tuple.
 
 use crate::NavigationTarget;
-use crate::locate::FileContext;
+use crate::file_context::FileContext;
 
 /// The definitions of the name at `offset`; several if several modules define a symbol.
 pub(crate) fn goto_definition(context: &FileContext<'_>, offset: usize) -> Vec<NavigationTarget> {

@@ -4,7 +4,7 @@ use indexing::{OpIndexing, OperandIndexing, Rules};
 use indexing_map::{IndexingMap, PrintStyle, domain_short, print_map};
 use ir::{Op, Opcode, Shape};
 
-use crate::locate::FileContext;
+use crate::file_context::FileContext;
 use crate::units::shorten;
 use crate::{InlayHint, TextRange};
 

@@ -29,8 +29,9 @@ use gpu::{BufferTraffic, Estimate, FusionAnalysis, Partition, Reason};
 use ir::{Opcode, SegmentRef};
 use syntax::hlo::AttributeKey;
 
+use crate::file_context::FileContext;
+use crate::hlo::locate::InstructionRef;
 use crate::kernel::language::KernelLanguage;
-use crate::locate::{FileContext, InstructionRef};
 
 impl<'a> FileContext<'a> {
     pub(crate) fn kernel_id(&self, at: InstructionRef) -> Option<KernelId<'a>> {

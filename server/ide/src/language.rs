@@ -1,8 +1,8 @@
 //! The language of a text: detected from its name and first words, and what features ask of it.
 
 use crate::Language;
+use crate::file_context::FileContext;
 use crate::hlo::Hlo;
-use crate::locate::FileContext;
 use crate::mlir::Mlir;
 use crate::semantics::Semantics;
 

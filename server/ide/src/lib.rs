@@ -18,6 +18,7 @@ mod document_symbols;
 mod evaluate;
 mod evaluated_page;
 mod evaluation_parameters;
+mod file_context;
 #[cfg(test)]
 mod fixture;
 mod folding_ranges;
@@ -29,7 +30,6 @@ mod indexing_queries;
 mod inlay_hints;
 mod kernel;
 mod language;
-mod locate;
 mod mlir;
 mod references;
 mod rename;

@@ -1,7 +1,7 @@
 //! All uses of a name.
 
 use crate::TextRange;
-use crate::locate::FileContext;
+use crate::file_context::FileContext;
 use crate::symbol::{Role, Symbol};
 
 /// The kind of a reference.

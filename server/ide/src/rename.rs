@@ -1,6 +1,6 @@
 //! Renames what the name under the cursor refers to. Each occurrence keeps its sign, or stays without.
 
-use crate::locate::FileContext;
+use crate::file_context::FileContext;
 use crate::symbol::{Name, Occurrence};
 use crate::{TextEdit, TextRange};
 

@@ -1,7 +1,7 @@
 //! Expanding selections around the cursor, from the token to the file.
 
 use crate::TextRange;
-use crate::locate::FileContext;
+use crate::file_context::FileContext;
 
 /// The innermost first, each strictly inside the next.
 pub(crate) fn selection_ranges(context: &FileContext<'_>, offset: usize) -> Vec<TextRange> {

@@ -1,7 +1,7 @@
 //! The kinds of tokens, for highlighting.
 
 use crate::TextRange;
-use crate::locate::FileContext;
+use crate::file_context::FileContext;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]

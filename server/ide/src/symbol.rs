@@ -4,7 +4,7 @@ use mlir::{BlockId, ValueId};
 use syntax::Span;
 
 use crate::TextRange;
-use crate::locate::InstructionRef;
+use crate::hlo::locate::InstructionRef;
 
 /// The definition that a name refers to.
 #[derive(Debug, Clone, PartialEq, Eq)]

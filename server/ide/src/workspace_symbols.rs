@@ -1,6 +1,7 @@
 //! Computations and instructions of all open files, by a part of their names.
 
-use crate::locate::{FileContext, InstructionRef};
+use crate::file_context::FileContext;
+use crate::hlo::locate::InstructionRef;
 use crate::{FileId, SymbolKind, TextRange};
 
 #[derive(Debug, Clone, PartialEq, Eq)]

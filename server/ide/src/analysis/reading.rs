@@ -1,7 +1,7 @@
 //! Features for reading a file: hovers, hints, outlines, colours, links, lenses.
 
 use super::Analysis;
-use crate::locate::FileContext;
+use crate::file_context::FileContext;
 use crate::*;
 
 impl Analysis {

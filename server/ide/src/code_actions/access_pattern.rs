@@ -3,8 +3,8 @@
 
 use super::{Actions, Change, CodeActionKind};
 use crate::TextRange;
+use crate::file_context::FileContext;
 use crate::kernel::access_pattern::{AccessPatternQuery, access_pattern};
-use crate::locate::FileContext;
 
 /// The id of the action; clients that draw the picture themselves get a command.
 pub const ID: &str = "access-pattern";

@@ -2,7 +2,7 @@
 
 use super::{Actions, Change, CodeActionKind};
 use crate::TextRange;
-use crate::locate::FileContext;
+use crate::file_context::FileContext;
 
 /// The id of the action; a client that shows conversions itself has a command for it.
 pub const ID: &str = "convert";

@@ -6,7 +6,7 @@ use eval::{Arguments, Fill, Form};
 use super::{Actions, Change, CodeActionKind};
 use crate::TextRange;
 use crate::evaluated_page::evaluated_page;
-use crate::locate::FileContext;
+use crate::file_context::FileContext;
 
 /// The id of the only action for a client with its own command. Ids of the others start with it.
 pub const ID: &str = "evaluate";

@@ -3,8 +3,8 @@
 
 use super::{Actions, Change, CodeActionKind};
 use crate::TextRange;
+use crate::file_context::FileContext;
 use crate::kernel::heaviest::heaviest_kernels;
-use crate::locate::FileContext;
 
 /// The number of kernels listed.
 const LIMIT: usize = 200;

@@ -4,7 +4,8 @@ use ir::{Opcode, Parameters, op_info};
 use syntax::Span;
 use syntax::hlo::{AttributeKey, OperandKind, ValueNode};
 
-use crate::locate::{FileContext, InstructionRef};
+use crate::file_context::FileContext;
+use crate::hlo::locate::InstructionRef;
 
 /// An operand at a call of the parameter's computation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

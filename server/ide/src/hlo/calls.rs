@@ -4,8 +4,8 @@ use ir::SegmentRef;
 
 use crate::TextRange;
 use crate::call_hierarchy::{CallDirection, CallItem};
+use crate::file_context::FileContext;
 use crate::hlo::names::name_at;
-use crate::locate::FileContext;
 use crate::symbol::{Function, Symbol};
 
 pub(super) fn function_named(context: &FileContext<'_>, symbol: &Symbol) -> Option<Function> {

@@ -2,9 +2,9 @@
 
 use crate::TextRange;
 use crate::code_lens::CodeLens;
+use crate::file_context::FileContext;
 use crate::hlo::names::name_at;
 use crate::kernel::lens::{KernelLens, kernel_lens};
-use crate::locate::FileContext;
 use crate::symbol::Symbol;
 use crate::units::{bytes, counted};
 

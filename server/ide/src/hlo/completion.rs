@@ -13,9 +13,9 @@ use ir::Opcode;
 use syntax::hlo::CursorPlace;
 
 use crate::completion::{Completion, CompletionItem, CompletionKind};
+use crate::file_context::FileContext;
 use crate::hlo::reference;
 use crate::hlo::scope::Scope;
-use crate::locate::FileContext;
 use crate::rich_text::RichText;
 
 pub(crate) fn completion(context: &FileContext<'_>, offset: usize) -> Completion {

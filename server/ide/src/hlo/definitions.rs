@@ -5,9 +5,10 @@
 use syntax::Span;
 use syntax::hlo::{AttributeKey, Opcode, OperandKind};
 
+use crate::file_context::FileContext;
 use crate::hlo::call_arguments::{Argument, arguments};
+use crate::hlo::locate::InstructionRef;
 use crate::hlo::tuple_element::{element, element_taken};
-use crate::locate::{FileContext, InstructionRef};
 use crate::symbol::{Defined, Symbol};
 use crate::{NavigationTarget, TextRange};
 

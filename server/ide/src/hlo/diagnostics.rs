@@ -4,7 +4,8 @@ use ir::{Anchor, Finding, InstructionFinding, ModuleFinding, SegmentRef, Slot};
 use syntax::Span;
 
 use crate::diagnostics::Depth;
-use crate::locate::{FileContext, InstructionRef};
+use crate::file_context::FileContext;
+use crate::hlo::locate::InstructionRef;
 use crate::{Diagnostic, QuickFix, Related, Severity, TextEdit, TextRange};
 
 /// The errors of a piece of HLO.

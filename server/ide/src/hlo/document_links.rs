@@ -5,8 +5,9 @@ use syntax::Span;
 use syntax::hlo::AttributeKey;
 
 use crate::document_links::DocumentLink;
+use crate::file_context::FileContext;
+use crate::hlo::locate::InstructionRef;
 use crate::hlo::source_location::source_location;
-use crate::locate::{FileContext, InstructionRef};
 use crate::source_location::SourceLocation;
 
 /// In text order: rows of the table `FileNames`, then for each instruction the path it names, or the number

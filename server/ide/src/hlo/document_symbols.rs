@@ -4,7 +4,7 @@ use ir::SegmentRef;
 use syntax::hlo::Opcode;
 
 use crate::document_symbols::note_omitted;
-use crate::locate::FileContext;
+use crate::file_context::FileContext;
 use crate::{DocumentSymbol, SymbolKind};
 
 /// Computations come first, so that a limit omits instructions of the last ones rather than computations.

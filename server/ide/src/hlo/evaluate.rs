@@ -7,8 +7,8 @@ use eval::{Arguments, Evaluation, Form, Target};
 use ir::Graph;
 
 use crate::evaluate::{Evaluated, EvaluationQuery, answer_of};
+use crate::file_context::FileContext;
 use crate::indexing_queries::QueryError;
-use crate::locate::FileContext;
 
 /// The value of an instruction, or of a computation's root, from the values of the computation's parameters.
 pub(crate) fn evaluate(

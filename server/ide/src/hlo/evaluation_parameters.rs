@@ -1,7 +1,7 @@
 //! The parameters that an instruction of HLO depends on.
 
 use crate::evaluation_parameters::{EvaluationParameter, parameters_of};
-use crate::locate::FileContext;
+use crate::file_context::FileContext;
 
 /// The parameters that the instruction at `offset` depends on, by number.
 pub(crate) fn evaluation_parameters(context: &FileContext<'_>, offset: usize) -> Vec<EvaluationParameter> {

@@ -3,7 +3,8 @@
 use ir::{AttributeKey, Opcode};
 use rustc_hash::FxHashSet;
 
-use crate::locate::{FileContext, InstructionRef};
+use crate::file_context::FileContext;
+use crate::hlo::locate::InstructionRef;
 
 /// For each computation, how often its instructions run when the module runs once; and the number of loops
 /// with an unknown trip count, which count as one iteration.

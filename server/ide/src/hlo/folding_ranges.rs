@@ -5,8 +5,8 @@ use syntax::Span;
 use syntax::hlo::{TokenClass, tokens};
 
 use crate::TextRange;
+use crate::file_context::FileContext;
 use crate::folding_ranges::{Fold, FoldKind};
-use crate::locate::FileContext;
 
 const TABLES: [&str; 4] = ["FileNames", "FunctionNames", "FileLocations", "StackFrames"];
 

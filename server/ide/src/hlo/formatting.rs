@@ -8,8 +8,8 @@ use syntax::Span;
 use syntax::hlo::{Computation, ComputationKind, Instruction, OperandKind};
 
 use crate::TextEdit;
+use crate::file_context::FileContext;
 use crate::formatting::formatting;
-use crate::locate::FileContext;
 
 /// The edits that format a piece.
 pub(crate) fn formatting_in(context: &FileContext<'_>, piece: usize) -> Vec<TextEdit> {

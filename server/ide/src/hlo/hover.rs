@@ -8,13 +8,14 @@ use ir::{ElementTypeExt, Opcode, Shape};
 use syntax::Span;
 use syntax::hlo::AttributeKey;
 
+use crate::file_context::FileContext;
+use crate::hlo::locate::InstructionRef;
 use crate::hlo::names::name_at;
 use crate::hlo::reference::at_cursor::{Explained, at_cursor};
 use crate::hlo::source_location::source_location;
 use crate::hover::HoverConfig;
 use crate::kernel::hover::{caused_in_kernel, kernel_hover};
 use crate::kernel::why_not_fused::why_not_fused;
-use crate::locate::{FileContext, InstructionRef};
 use crate::rich_text::{Line, RichText, code, parts};
 use crate::symbol::{Name, Role, Symbol};
 use crate::units::{bytes, counted, shorten};

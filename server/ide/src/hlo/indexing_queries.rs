@@ -5,9 +5,10 @@ use std::sync::Arc;
 use indexing::{OpIndexing, OperandIndexing, Rules};
 use ir::{Graph, OpId, Opcode};
 
+use crate::file_context::FileContext;
+use crate::hlo::locate::InstructionRef;
 use crate::hlo::maps::callee_graph;
 use crate::indexing_queries::{Direction, IndexingKind, IndexingQuery, IndexingReply, QueryError};
-use crate::locate::{FileContext, InstructionRef};
 
 pub(crate) fn indexing(
     context: &FileContext<'_>,

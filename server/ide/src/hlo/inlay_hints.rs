@@ -2,10 +2,11 @@
 
 use ir::{Opcode, SegmentRef};
 
+use crate::file_context::FileContext;
+use crate::hlo::locate::InstructionRef;
 use crate::hlo::maps::LocalGraph;
 use crate::inlay_hints::{DomainHints, InlayHintsConfig, LIMIT, domain_hint, hinted_maps};
 use crate::kernel::functions::split_hints;
-use crate::locate::{FileContext, InstructionRef};
 use crate::units::shorten;
 use crate::{InlayHint, TextRange};
 

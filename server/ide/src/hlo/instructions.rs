@@ -4,7 +4,8 @@ use syntax::Span;
 use syntax::hlo::AttributeKey;
 
 use crate::TextRange;
-use crate::locate::{FileContext, InstructionRef};
+use crate::file_context::FileContext;
+use crate::hlo::locate::InstructionRef;
 
 /// At most `limit` instructions that `range` touches, including nested ones.
 pub(crate) fn instructions_in(

@@ -4,11 +4,12 @@ use indexing::{MapBeside, OperandIndexing, Rules};
 use indexing_map::{PrintStyle, print_map};
 use ir::Opcode;
 
+use crate::file_context::FileContext;
 use crate::hlo::hover::{loop_text, operand_names};
+use crate::hlo::locate::InstructionRef;
 use crate::hlo::maps::{LocalGraph, outputs};
 use crate::hover::differs;
 use crate::kernel::hover::{caused_in_kernel, kernel_hover};
-use crate::locate::{FileContext, InstructionRef};
 use crate::rich_text::RichText;
 
 /// The kernels and maps of a piece of HLO, after the last lines of its instructions.

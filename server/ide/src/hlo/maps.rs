@@ -6,7 +6,8 @@ use indexing::{MapBeside, OpIndexing, Rules};
 use ir::{Graph, Op, OpId, Opcode};
 use rustc_hash::FxHashMap;
 
-use crate::locate::{FileContext, InstructionRef};
+use crate::file_context::FileContext;
+use crate::hlo::locate::InstructionRef;
 
 /// An instruction, the ops that define its operands, and the ops that compute its indices. A map depends on
 /// nothing else in the computation, which may have 100,000 instructions. Built once for all maps of the

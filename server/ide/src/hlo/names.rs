@@ -6,7 +6,8 @@ use syntax::hlo::{
     AttributeKey, ComputationId, ComputationKind, InstructionId, Opcode, OperandKind, ValueNode,
 };
 
-use crate::locate::{FileContext, InstructionRef};
+use crate::file_context::FileContext;
+use crate::hlo::locate::InstructionRef;
 use crate::symbol::{Name, Occurrence, Role, Symbol};
 
 /// Whether the cursor is on a name, or on the `%` before it.

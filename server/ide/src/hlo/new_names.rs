@@ -4,7 +4,7 @@ use syntax::Span;
 use syntax::hlo::PieceState;
 
 use crate::RenameError;
-use crate::locate::FileContext;
+use crate::file_context::FileContext;
 use crate::symbol::{Name, Occurrence, Role, Symbol};
 
 pub(super) fn why_no_name(context: &FileContext<'_>, offset: usize) -> RenameError {

@@ -2,7 +2,7 @@
 
 use ir::{PrintOptions, TextTooLarge};
 
-use crate::locate::FileContext;
+use crate::file_context::FileContext;
 
 pub(crate) fn print_module(
     context: &FileContext<'_>,

@@ -4,8 +4,9 @@ use ir::{OperandRef, Remedy, Warning};
 use rustc_hash::{FxHashMap, FxHashSet};
 use syntax::hlo::{AttributeKey, ComputationKind, OperandKind, ValueNode};
 
+use crate::file_context::FileContext;
+use crate::hlo::locate::InstructionRef;
 use crate::hlo::warnings::of_piece_that_hold;
-use crate::locate::{FileContext, InstructionRef};
 use crate::{TextEdit, TextRange};
 
 /// An instruction whose warning has a repair.

@@ -6,7 +6,8 @@ use ir::{Block, Shape};
 use syntax::hlo::{ComputationId, ComputationKind, Cursor, Instruction, Parse, PieceState, cursor, parse};
 
 use crate::completion::{CompletionItem, CompletionKind};
-use crate::locate::{FileContext, InstructionRef};
+use crate::file_context::FileContext;
+use crate::hlo::locate::InstructionRef;
 
 /// The largest number of names offered; further typing asks again.
 pub(crate) const LIMIT: usize = 200;

@@ -5,7 +5,8 @@ use syntax::Span;
 use syntax::hlo::{TokenClass, tokens};
 
 use crate::TextRange;
-use crate::locate::{FileContext, InstructionRef};
+use crate::file_context::FileContext;
+use crate::hlo::locate::InstructionRef;
 
 /// The syntax elements of HLO around `offset`.
 pub(crate) fn enclosing_ranges(context: &FileContext<'_>, offset: usize) -> Vec<TextRange> {

@@ -6,7 +6,8 @@ use ir::OperandRef;
 use syntax::Span;
 use syntax::hlo::{InstructionId, Opcode, OperandKind, TokenClass, ValueNode, tokens};
 
-use crate::locate::{FileContext, InstructionRef};
+use crate::file_context::FileContext;
+use crate::hlo::locate::InstructionRef;
 use crate::semantic_tokens::{SemanticToken, TokenKind, TokenModifier, TokenModifiers};
 
 /// The tokens of a piece that overlap `range`, in bytes of the piece; others may be among them.

@@ -3,10 +3,10 @@
 use ir::{AttributeKey, OpInfo, Opcode, op_info};
 use syntax::hlo::CursorPlace;
 
+use crate::file_context::FileContext;
 use crate::hlo::completion::operands::Wanted;
 use crate::hlo::reference;
 use crate::hlo::scope::Scope;
-use crate::locate::FileContext;
 use crate::rich_text::{Line, RichText};
 use crate::signature_help::{SignatureHelp, SignatureParameter};
 use crate::units::shorten;

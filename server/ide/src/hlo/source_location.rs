@@ -2,7 +2,8 @@
 
 use syntax::hlo::{AttributeKey, Parse, unescape};
 
-use crate::locate::{FileContext, InstructionRef};
+use crate::file_context::FileContext;
+use crate::hlo::locate::InstructionRef;
 use crate::source_location::SourceLocation;
 
 pub(crate) fn source_location(context: &FileContext<'_>, at: InstructionRef) -> SourceLocation {

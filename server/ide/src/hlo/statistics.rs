@@ -1,6 +1,6 @@
 //! Counts of a module.
 
-use crate::locate::FileContext;
+use crate::file_context::FileContext;
 use crate::statistics::FileStatistics;
 
 pub(crate) fn statistics(context: &FileContext<'_>) -> FileStatistics {

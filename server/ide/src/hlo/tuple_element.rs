@@ -4,7 +4,8 @@
 use ir::Opcode;
 use syntax::hlo::{AttributeKey, OperandKind, ValueNode};
 
-use crate::locate::{FileContext, InstructionRef};
+use crate::file_context::FileContext;
+use crate::hlo::locate::InstructionRef;
 
 /// The largest number of steps; recursive computations would never end.
 const MAX_STEPS: u32 = 64;

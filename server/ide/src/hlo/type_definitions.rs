@@ -10,10 +10,11 @@
 use ir::{Opcode, Phase, op_info};
 use syntax::hlo::{AttributeKey, ValueNode};
 
+use crate::file_context::FileContext;
 use crate::hlo::definitions::{argument_targets, instruction_target};
+use crate::hlo::locate::InstructionRef;
 use crate::hlo::names::name_at;
 use crate::hlo::tuple_element::element_taken;
-use crate::locate::{FileContext, InstructionRef};
 use crate::symbol::Symbol;
 use crate::{NavigationTarget, TextRange};
 

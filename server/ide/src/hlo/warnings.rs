@@ -3,7 +3,8 @@
 use ir::{SegmentRef, Warning, WarningKind, has_side_effect, is_caller};
 use syntax::hlo::ValueNode;
 
-use crate::locate::{FileContext, InstructionRef};
+use crate::file_context::FileContext;
+use crate::hlo::locate::InstructionRef;
 use crate::warnings::{WarningsConfig, severity};
 use crate::{Diagnostic, Diagnostics, Related, Severity};
 

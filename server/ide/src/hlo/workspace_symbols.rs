@@ -3,7 +3,8 @@
 use syntax::hlo::Opcode;
 
 use crate::SymbolKind;
-use crate::locate::{FileContext, InstructionRef};
+use crate::file_context::FileContext;
+use crate::hlo::locate::InstructionRef;
 use crate::workspace_symbols::{SymbolPlace, WorkspaceSymbol};
 
 /// The computations of HLO, each followed by its instructions if they are wanted.

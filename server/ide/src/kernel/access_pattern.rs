@@ -4,12 +4,13 @@
 use gpu::{Buffer, BufferTraffic, Cause, CodeAccess, LanePicture, MemoryAccess, SECTOR_BYTES, Traffic};
 
 use crate::TextRange;
+use crate::file_context::FileContext;
 use crate::hlo::instructions::instructions_in;
+use crate::hlo::locate::InstructionRef;
 use crate::kernel::coalescing_queries::buffer_name;
 use crate::kernel::document::kernel_around;
 use crate::kernel::hover::memory;
 use crate::kernel::launched::LaunchedKernel;
-use crate::locate::{FileContext, InstructionRef};
 use crate::units::figure;
 
 mod svg;

@@ -7,7 +7,7 @@ use indexing::{Rules, SymbolicTile};
 use indexing_map::PrintStyle;
 use ir::{ElementTypeExt, Shape};
 
-use crate::locate::FileContext;
+use crate::file_context::FileContext;
 use crate::rich_text::{Inline, Line, RichText, code, parts, strong};
 
 /// The number of operands shown.

@@ -3,8 +3,8 @@
 use gpu::{Buffer, Counts, Pattern};
 use indexing_map::IndexingMap;
 
+use crate::file_context::FileContext;
 use crate::kernel::fusion::{FusionError, FusionQuery};
-use crate::locate::FileContext;
 
 /// A kernel's traffic for one array.
 #[derive(Debug, Clone)]

@@ -6,9 +6,10 @@ use gpu::{
     AccessTraffic, Buffer, BufferTraffic, Cause, Counts, FusionAnalysis, Pattern, Remedy, RemedyChange,
 };
 
+use crate::file_context::FileContext;
+use crate::hlo::locate::InstructionRef;
 use crate::kernel::coalescing_queries::buffer_name;
 use crate::kernel::launched::LaunchedKernel;
-use crate::locate::{FileContext, InstructionRef};
 use crate::rich_text::{Line, code, parts};
 use crate::units::{averaged, bytes, figure};
 use crate::{Diagnostic, Diagnostics, Related, Severity, TextRange};

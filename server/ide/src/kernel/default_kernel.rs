@@ -2,7 +2,7 @@
 
 use ir::Opcode;
 
-use crate::locate::FileContext;
+use crate::file_context::FileContext;
 
 /// Names of the fusions of a file in text order.
 pub(crate) fn fusions(context: &FileContext<'_>, limit: usize) -> Vec<String> {

@@ -10,10 +10,11 @@ use gpu::{Emitter, FusionAnalysis, Launch};
 use rustc_hash::FxHashMap;
 
 use crate::TextRange;
+use crate::file_context::FileContext;
+use crate::hlo::locate::InstructionRef;
 use crate::kernel::elsewhere::{kernel_elsewhere, written_elsewhere};
 use crate::kernel::fusion::{FusionError, FusionQuery};
 use crate::kernel::language::KernelLanguage;
-use crate::locate::{FileContext, InstructionRef};
 
 /// A kernel that can be shown.
 #[derive(Debug, Clone, PartialEq, Eq)]

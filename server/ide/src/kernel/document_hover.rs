@@ -4,13 +4,13 @@
 use gpu::Buffer;
 use indexing_map::{PrintStyle, print_map};
 
+use crate::file_context::FileContext;
 use crate::hover::HoverConfig;
 use crate::kernel::coalescing_queries::buffer_name;
 use crate::kernel::document::KernelDocument;
 use crate::kernel::fusion::FusionQuery;
 use crate::kernel::hover::memory;
 use crate::kernel::launched::LaunchedKernel;
-use crate::locate::FileContext;
 use crate::rich_text::{RichText, code, parts, strong};
 
 /// The hover on a line of the document's body; `column` in bytes.

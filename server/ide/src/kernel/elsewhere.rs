@@ -4,10 +4,11 @@ use gpu::{Emitter, FusionAnalysis, Reason};
 use ir::{AttributeKey, Op, Opcode};
 use text::visible_line;
 
+use crate::file_context::FileContext;
+use crate::hlo::locate::InstructionRef;
 use crate::kernel::figures::KernelFigures;
 use crate::kernel::lens::launched;
 use crate::kernel::readable_config::readable_config;
-use crate::locate::{FileContext, InstructionRef};
 
 /// The generator of an instruction's kernel, in words; `None` for XLA's emitters.
 pub(crate) fn written_elsewhere(context: &FileContext<'_>, at: InstructionRef) -> Option<String> {

@@ -4,7 +4,7 @@
 use db::KernelId;
 use gpu::{Bound, BufferTraffic, Counts, Estimate};
 
-use crate::locate::FileContext;
+use crate::file_context::FileContext;
 use crate::units::bytes;
 
 /// Smaller ratios are rounding of requests at array edges.

@@ -2,9 +2,10 @@
 
 use std::ops::Range;
 
+use crate::file_context::FileContext;
+use crate::hlo::locate::InstructionRef;
 use crate::kernel::document::KernelDocument;
 use crate::kernel::fusion::FusionQuery;
-use crate::locate::{FileContext, InstructionRef};
 
 /// Line ranges of the document's body that originate from the instruction at `offset`: an instruction of the
 /// fused computation, an operand of the fusion, or the fusion itself, which maps to the kernel's first line.

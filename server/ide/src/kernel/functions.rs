@@ -7,7 +7,8 @@ use ir::{Block, Graph, OpId, SegmentRef};
 use syntax::hlo::{ComputationId, InstructionId};
 
 use crate::TextRange;
-use crate::locate::{FileContext, InstructionRef};
+use crate::file_context::FileContext;
+use crate::hlo::locate::InstructionRef;
 use crate::rich_text::{Line, code, parts};
 
 /// The lines of one function of a kernel, for editors that highlight functions in different colours.

@@ -3,8 +3,8 @@
 use gpu::{Emitter, FusionAnalysis, Launch};
 use indexing_map::IndexingMap;
 
+use crate::file_context::FileContext;
 use crate::kernel::elsewhere::by_whom;
-use crate::locate::FileContext;
 
 /// An instruction. Its kernel targets the host's device.
 #[derive(Debug, Clone)]

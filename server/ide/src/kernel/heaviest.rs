@@ -4,9 +4,10 @@ use gpu::Bound;
 use ir::{Opcode, SegmentRef, op_info};
 
 use crate::TextRange;
+use crate::file_context::FileContext;
 use crate::hlo::executions::executions;
+use crate::hlo::locate::InstructionRef;
 use crate::kernel::figures::KernelFigures;
-use crate::locate::{FileContext, InstructionRef};
 use crate::rich_text::{Column, RichText, code, parts, quoted};
 use crate::units::counted;
 

@@ -4,6 +4,8 @@ use db::KernelId;
 use gpu::{Buffer, BufferTraffic, Cause, DEFAULT_THRESHOLD, Emitter, FusionAnalysis};
 use indexing_map::{IndexingMap, PrintStyle, print_map};
 
+use crate::file_context::FileContext;
+use crate::hlo::locate::InstructionRef;
 use crate::kernel::block_level_tiles::block_level_tiles;
 use crate::kernel::coalescing_queries::buffer_name;
 use crate::kernel::coalescing_warnings::{at_worst, cause_text, sectors};
@@ -11,7 +13,6 @@ use crate::kernel::figures::KernelFigures;
 use crate::kernel::functions::explained;
 use crate::kernel::launched::LaunchedKernel;
 use crate::kernel::lens::launched;
-use crate::locate::{FileContext, InstructionRef};
 use crate::rich_text::{Line, RichText, code, parts, quoted, strong};
 use crate::units::{bytes, counted, figure};
 

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use db::KernelId;
 use gpu::FusionAnalysis;
 
+use crate::file_context::FileContext;
+use crate::hlo::locate::InstructionRef;
 use crate::kernel::fusion::{FusionError, FusionQuery};
-use crate::locate::{FileContext, InstructionRef};
 
 pub(crate) struct LaunchedKernel<'a> {
     pub(crate) id: KernelId<'a>,

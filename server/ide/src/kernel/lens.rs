@@ -4,8 +4,9 @@
 use db::KernelId;
 use gpu::{Emitter, Launch};
 
+use crate::file_context::FileContext;
+use crate::hlo::locate::InstructionRef;
 use crate::kernel::figures::KernelFigures;
-use crate::locate::{FileContext, InstructionRef};
 use crate::units::bytes;
 
 /// Characters of a line of lenses: the time, the command and the details, which editors separate by ` | `.

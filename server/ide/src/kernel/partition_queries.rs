@@ -3,9 +3,10 @@
 use gpu::Function;
 use ir::{Graph, OpId, Opcode};
 
+use crate::file_context::FileContext;
+use crate::hlo::locate::InstructionRef;
 use crate::indexing_queries::QueryError;
 use crate::kernel::functions::partition_of;
-use crate::locate::{FileContext, InstructionRef};
 
 /// A computation and its functions, with the root's first.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -4,9 +4,10 @@ use gpu::Decision;
 use ir::{Graph, Op, OpId, Opcode, SegmentRef};
 use rustc_hash::FxHashMap;
 
+use crate::file_context::FileContext;
+use crate::hlo::locate::InstructionRef;
 use crate::hlo::maps::callee_graph;
 use crate::hlo::names::occurrences;
-use crate::locate::{FileContext, InstructionRef};
 use crate::rich_text::{Line, RichText, code, parts, quoted, strong};
 use crate::symbol::{Role, Symbol};
 

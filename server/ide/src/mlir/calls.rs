@@ -5,7 +5,7 @@ use syntax::Span;
 
 use crate::TextRange;
 use crate::call_hierarchy::{CallDirection, CallItem};
-use crate::locate::FileContext;
+use crate::file_context::FileContext;
 use crate::mlir::context::OpRef;
 use crate::mlir::names::{definitions, occurrences};
 use crate::symbol::{Function, Occurrence, Symbol};

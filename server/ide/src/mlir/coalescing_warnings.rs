@@ -2,9 +2,9 @@
 
 use gpu::Buffer;
 
+use crate::file_context::FileContext;
 use crate::kernel::coalescing_warnings::{CoalescingConfig, Wasteful, uncoalesced, wasteful};
 use crate::kernel::launched::LaunchedKernel;
-use crate::locate::FileContext;
 use crate::mlir::kernels::functions::{
     Converted, FunctionRef, argument_names, arguments, kernel_id_of, kernels, name_of, symbol,
 };

@@ -1,7 +1,7 @@
 //! Completes names: values after `%`, symbols after `@`, aliases after `#` and `!`, blocks after `^`.
 
 use crate::completion::{Completion, CompletionItem, CompletionKind};
-use crate::locate::FileContext;
+use crate::file_context::FileContext;
 use crate::units::shorten;
 
 /// The largest number of names offered.

@@ -7,7 +7,7 @@ use db::{Elsewhere, GiantDefinition, GiantName, MlirGiantIndex, MlirLinks, MlirM
 use mlir::{BlockId, OpId, Parse, RegionId, ValueId};
 
 use crate::TextRange;
-use crate::locate::FileContext;
+use crate::file_context::FileContext;
 
 /// An op of the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

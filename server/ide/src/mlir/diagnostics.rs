@@ -3,7 +3,7 @@
 use syntax::Span;
 
 use crate::diagnostics::Depth;
-use crate::locate::FileContext;
+use crate::file_context::FileContext;
 use crate::mlir::context::OpRef;
 use crate::{Diagnostic, Related, Severity};
 

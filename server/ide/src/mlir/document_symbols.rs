@@ -4,7 +4,7 @@ use mlir::{Form, OpId, Parse};
 use syntax::Span;
 
 use crate::document_symbols::note_omitted;
-use crate::locate::FileContext;
+use crate::file_context::FileContext;
 use crate::units::shorten;
 use crate::{DocumentSymbol, SymbolKind};
 

@@ -10,9 +10,9 @@ use mlir::is_function_like;
 
 use crate::evaluate::{Evaluated, EvaluationQuery, answer_of};
 use crate::evaluation_parameters::{EvaluationParameter, parameters_of};
+use crate::file_context::FileContext;
 use crate::indexing_queries::QueryError;
 use crate::kernel::fusion::FusionQuery;
-use crate::locate::FileContext;
 use crate::mlir::context::OpRef;
 use crate::mlir::kernels::find;
 use crate::mlir::kernels::functions::{

@@ -5,8 +5,8 @@ use mlir::{Form, TokenKind, tokens};
 use syntax::Span;
 
 use crate::TextRange;
+use crate::file_context::FileContext;
 use crate::folding_ranges::{Fold, FoldKind};
-use crate::locate::FileContext;
 
 /// The folds of regions, then the others until there are `limit`.
 pub(crate) fn folds(context: &FileContext<'_>, limit: usize) -> Vec<Fold> {

@@ -7,7 +7,7 @@
 use mlir::{BlockId, OpId};
 use rustc_hash::FxHashMap;
 
-use crate::locate::FileContext;
+use crate::file_context::FileContext;
 use crate::{TextEdit, TextRange};
 
 const INDENT: usize = 2;

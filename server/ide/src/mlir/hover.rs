@@ -5,8 +5,8 @@ use mlir::{ArrayType, Definition, OpId, Parse, TypeRef, ValueId};
 use syntax::Span;
 
 use crate::Hover;
+use crate::file_context::FileContext;
 use crate::hover::HoverConfig;
-use crate::locate::FileContext;
 use crate::mlir::context::OpRef;
 use crate::mlir::indexing_map_hover::{describe, indexing_map_hover};
 use crate::mlir::kernels::hover::kernel_hover;

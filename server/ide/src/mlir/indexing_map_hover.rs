@@ -7,7 +7,7 @@ use mlir_indexing::{Injectivity, injectivity, words};
 use mlir_ops::{AffineSet, WrittenMap};
 use syntax::Span;
 
-use crate::locate::FileContext;
+use crate::file_context::FileContext;
 use crate::mlir::map_text::map_text;
 use crate::rich_text::{Line, RichText, parts, quoted};
 use crate::{Hover, TextRange};

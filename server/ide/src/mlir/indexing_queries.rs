@@ -7,8 +7,8 @@ use mlir::Definition;
 use mlir_indexing::Access;
 use mlir_ops::Source;
 
+use crate::file_context::FileContext;
 use crate::indexing_queries::{Direction, IndexingKind, IndexingQuery, IndexingReply, QueryError};
-use crate::locate::FileContext;
 use crate::mlir::context::OpRef;
 use crate::mlir::kernels::functions::{FunctionRef, all_functions, body, symbol};
 

@@ -8,8 +8,8 @@ use mlir_hlo::Environment;
 use mlir_ops::Source;
 use syntax::Span;
 
+use crate::file_context::FileContext;
 use crate::inlay_hints::{DomainHints, InlayHintsConfig, LIMIT, domain_hint, hinted_maps, in_brackets};
-use crate::locate::FileContext;
 use crate::mlir::context::OpRef;
 use crate::mlir::op_maps_hover::own_domain;
 use crate::units::shorten;

@@ -11,12 +11,13 @@ use mlir::OpId;
 
 use crate::TextRange;
 use crate::code_lens::CodeLens;
+use crate::file_context::FileContext;
+use crate::hlo::locate::InstructionRef;
 use crate::kernel::document::{KernelDocument, KernelInstruction, ShownKernel, code_of, not_emitted};
 use crate::kernel::elsewhere::by_whom;
 use crate::kernel::fusion::{FusionError, FusionQuery};
 use crate::kernel::language::KernelLanguage;
 use crate::kernel::lens::{KernelLens, lens_of_kernel};
-use crate::locate::{FileContext, InstructionRef};
 use crate::mlir::context::OpRef;
 use crate::mlir::kernels::functions::{
     Converted, FunctionRef, all_functions, computation, function_at, is_of_hlo, may_be_kernel, name_of,

@@ -6,7 +6,7 @@ use indexing_map::IndexingMap;
 use mlir::OpId;
 use mlir_ops::Source;
 
-use crate::locate::FileContext;
+use crate::file_context::FileContext;
 use crate::mlir::map_text::map_text;
 use crate::mlir::op_maps_hover::{RESULT_LIMIT, title};
 use crate::rich_text::Inline;

@@ -5,7 +5,7 @@ use mlir::{BlockId, Definition};
 use syntax::Span;
 
 use crate::TextRange;
-use crate::locate::FileContext;
+use crate::file_context::FileContext;
 use crate::mlir::context::OpRef;
 use crate::symbol::{Defined, Name, Occurrence, Role, Symbol};
 

@@ -3,7 +3,7 @@
 use mlir::OpId;
 
 use crate::RenameError;
-use crate::locate::FileContext;
+use crate::file_context::FileContext;
 use crate::symbol::{Occurrence, Symbol};
 
 pub(super) fn why_no_name() -> RenameError {

@@ -7,9 +7,9 @@ use indexing_map::{IndexingMap, PrintStyle, domain_short, print_map, wrap};
 use mlir_indexing::{Access, OpMaps, Role, Space, SymbolSource};
 use mlir_ops::Source;
 
+use crate::file_context::FileContext;
 use crate::hover::{HoverConfig, access_blocks, beside_blocks, concatenated, utilisation_text};
 use crate::inlay_hints::DomainHints;
-use crate::locate::FileContext;
 use crate::mlir::context::OpRef;
 use crate::mlir::map_text::{domain_text, map_text};
 use crate::rich_text::{Line, RichText, code, parts, quoted, strong};

@@ -5,7 +5,7 @@ use mlir::{TokenKind, tokens};
 use syntax::Span;
 
 use crate::TextRange;
-use crate::locate::FileContext;
+use crate::file_context::FileContext;
 use crate::mlir::context::OpRef;
 
 /// The syntax elements around `offset`.

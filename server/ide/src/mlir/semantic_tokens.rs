@@ -5,7 +5,7 @@ use std::ops::Range;
 use db::{Elsewhere, ExportKind};
 use mlir::{Definition, Token, TokenKind as Kind, tokens};
 
-use crate::locate::FileContext;
+use crate::file_context::FileContext;
 use crate::semantic_tokens::{SemanticToken, TokenKind, TokenModifier, TokenModifiers};
 
 /// The tokens of a piece that overlap `range`, in bytes of the piece; others may be among them.

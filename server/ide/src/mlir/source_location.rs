@@ -4,7 +4,7 @@ use memchr::memmem;
 use syntax::Span;
 
 use crate::document_links::DocumentLink;
-use crate::locate::FileContext;
+use crate::file_context::FileContext;
 use crate::mlir::context::OpRef;
 use crate::source_location::SourceLocation;
 

@@ -1,6 +1,6 @@
 //! The functions and other symbols of a file.
 
-use crate::locate::FileContext;
+use crate::file_context::FileContext;
 use crate::mlir::context::OpRef;
 use crate::mlir::document_symbols::is_container;
 use crate::workspace_symbols::SymbolPlace;

@@ -2,7 +2,7 @@
 
 use crate::TextRange;
 use crate::call_hierarchy::{CallDirection, CallItem};
-use crate::locate::FileContext;
+use crate::file_context::FileContext;
 use crate::symbol::{Function, Symbol};
 
 /// Which function calls which.

@@ -1,8 +1,8 @@
 //! Errors and warnings.
 
 use crate::diagnostics::Depth;
+use crate::file_context::FileContext;
 use crate::kernel::coalescing_warnings::CoalescingConfig;
-use crate::locate::FileContext;
 use crate::warnings::WarningsConfig;
 use crate::{Diagnostic, Diagnostics};
 

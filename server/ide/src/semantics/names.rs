@@ -1,6 +1,6 @@
 //! What names refer to: navigation, highlights, rename.
 
-use crate::locate::FileContext;
+use crate::file_context::FileContext;
 use crate::symbol::{Defined, Name, Occurrence, Symbol};
 use crate::{NavigationTarget, RenameError, TextRange};
 

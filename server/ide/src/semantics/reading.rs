@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
+use crate::file_context::FileContext;
 use crate::hover::HoverConfig;
 use crate::inlay_hints::InlayHintsConfig;
-use crate::locate::FileContext;
 use crate::workspace_symbols::SymbolPlace;
 use crate::{
     CodeLens, DocumentLink, DocumentSymbol, FileStatistics, Fold, Hover, InlayHint, SemanticToken, TextRange,

@@ -1,7 +1,7 @@
 //! Features for writing and changing a text.
 
 use crate::code_actions::Provider;
-use crate::locate::FileContext;
+use crate::file_context::FileContext;
 use crate::{Completion, SignatureHelp, TextEdit};
 
 /// Features for writing and changing a text.

@@ -6,8 +6,8 @@ use crate::code_actions::convert::Target;
 use crate::convert::Conversion;
 use crate::evaluate::{Evaluated, EvaluationQuery};
 use crate::evaluation_parameters::EvaluationParameter;
+use crate::file_context::FileContext;
 use crate::indexing_queries::{IndexingQuery, IndexingReply, QueryError};
-use crate::locate::FileContext;
 
 /// Values, maps and conversion.
 pub(crate) trait Values {

@@ -9,8 +9,9 @@ use syntax::hlo::{AttributeKey, ComputationId, InstructionId, Opcode, OperandKin
 
 use crate::TextRange;
 use crate::code_actions::{Actions, Change, CodeActionKind};
+use crate::file_context::FileContext;
 use crate::hlo::instructions::attribute_with_comma;
-use crate::locate::{FileContext, InstructionRef};
+use crate::hlo::locate::InstructionRef;
 
 /// The largest constant in bytes that is copied; longer ones become parameters.
 const SHORT_CONSTANT: usize = 100;

@@ -4,8 +4,9 @@ use ir::Shape;
 use syntax::hlo::OperandKind;
 
 use crate::code_actions::{Actions, Change, CodeActionKind};
+use crate::file_context::FileContext;
 use crate::hlo::instructions::{all_instructions, instructions_in};
-use crate::locate::{FileContext, InstructionRef};
+use crate::hlo::locate::InstructionRef;
 use crate::{TextEdit, TextRange};
 
 /// The number of instructions examined to decide which actions to offer.

@@ -4,9 +4,9 @@ use ir::Remedy;
 
 use crate::code_actions::{Actions, Change, CodeActionKind};
 use crate::diagnostics::Depth;
+use crate::file_context::FileContext;
 use crate::hlo::diagnostics::diagnostics_in;
 use crate::hlo::repairs::{self, repairs_of};
-use crate::locate::FileContext;
 use crate::{Diagnostic, QuickFix, TextEdit, TextRange};
 
 /// The number of quick fixes applied to all of a file.

@@ -3,8 +3,9 @@
 use syntax::hlo::AttributeKey;
 
 use crate::code_actions::{Actions, Change, CodeActionKind};
+use crate::file_context::FileContext;
 use crate::hlo::instructions::{all_instructions, attribute_with_comma, instructions_in};
-use crate::locate::{FileContext, InstructionRef};
+use crate::hlo::locate::InstructionRef;
 use crate::{TextEdit, TextRange};
 
 /// The number of instructions examined to decide whether to offer the action.

@@ -3,11 +3,12 @@
 use indexing::Rules;
 use ir::Opcode;
 
+use crate::file_context::FileContext;
 use crate::hlo::hover::loops::of_loop;
 use crate::hlo::hover::operand_names;
+use crate::hlo::locate::InstructionRef;
 use crate::hlo::maps::{LocalGraph, outputs};
 use crate::hover::{HoverConfig, access_blocks, beside_blocks, concatenated};
-use crate::locate::{FileContext, InstructionRef};
 use crate::rich_text::RichText;
 
 pub(super) fn maps(context: &FileContext<'_>, at: InstructionRef, config: &HoverConfig) -> RichText {

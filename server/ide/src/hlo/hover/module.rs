@@ -4,7 +4,8 @@ use ir::{ModuleSettings, Shape};
 use syntax::Span;
 
 use crate::Hover;
-use crate::locate::{FileContext, InstructionRef};
+use crate::file_context::FileContext;
+use crate::hlo::locate::InstructionRef;
 use crate::rich_text::{Inline, Line, RichText, code, parts, strong};
 use crate::units::{bytes, counted, shorten};
 

@@ -3,10 +3,11 @@
 use ir::ElementType;
 use syntax::Span;
 
+use crate::file_context::FileContext;
+use crate::hlo::locate::InstructionRef;
 use crate::hlo::reference::layouts::layout;
 use crate::hlo::reference::{attribute, element_type, opcode};
 use crate::hlo::scope::read_shape;
-use crate::locate::{FileContext, InstructionRef};
 use crate::rich_text::RichText;
 
 /// The documentation of a keyword.

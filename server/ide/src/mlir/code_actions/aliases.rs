@@ -6,7 +6,7 @@ use mlir::Form;
 use syntax::Span;
 
 use crate::code_actions::{Actions, Change, CodeActionKind};
-use crate::locate::FileContext;
+use crate::file_context::FileContext;
 use crate::mlir::code_actions::map_texts::{MapText, letters, map_texts};
 use crate::mlir::names::{definitions, name_at, occurrences};
 use crate::symbol::{Name, Occurrence, Symbol};

@@ -12,7 +12,7 @@ use mlir_hlo::custom_form;
 use syntax::Span;
 
 use crate::code_actions::{Actions, Change, CodeActionKind};
-use crate::locate::FileContext;
+use crate::file_context::FileContext;
 use crate::{TextEdit, TextRange};
 use body::Body;
 use by_format::Said;

@@ -5,7 +5,7 @@ use mlir_ops::Source;
 use mlir_rewrites::{Rewrite, rewrites};
 
 use crate::code_actions::{Actions, Change, CodeActionKind};
-use crate::locate::FileContext;
+use crate::file_context::FileContext;
 use crate::mlir::code_actions::aliases::value_of;
 use crate::mlir::context::OpRef;
 use crate::{TextEdit, TextRange};

@@ -7,7 +7,7 @@ use mlir_ops::AffineMap;
 use mlir_rewrites::affine_map_text;
 
 use crate::code_actions::{Actions, Change, CodeActionKind};
-use crate::locate::FileContext;
+use crate::file_context::FileContext;
 use crate::mlir::code_actions::map_texts::{MapKind, map_texts};
 use crate::{TextEdit, TextRange};
 

@@ -9,7 +9,7 @@ use mlir_hlo::Slice;
 use syntax::Span;
 
 use crate::TextRange;
-use crate::locate::FileContext;
+use crate::file_context::FileContext;
 use crate::mlir::context::OpRef;
 
 /// A function with a body, in the piece where it starts.

@@ -1,9 +1,9 @@
 //! The kernel part of the hover of a StableHLO function that could be one fusion.
 
+use crate::file_context::FileContext;
 use crate::kernel::fusion::{FusionError, FusionQuery};
 use crate::kernel::hover::kernel_sections;
 use crate::kernel::launched::LaunchedKernel;
-use crate::locate::FileContext;
 use crate::mlir::kernels::functions::{Converted, FunctionRef, argument_names, functions, may_be_kernel};
 use crate::mlir::kernels::named::{named, not_found};
 use crate::mlir::kernels::shown_kernel;

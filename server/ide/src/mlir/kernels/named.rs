@@ -1,7 +1,7 @@
 //! The kernel of a StableHLO function or op, selected by name.
 
+use crate::file_context::FileContext;
 use crate::kernel::fusion::{FusionError, FusionQuery};
-use crate::locate::FileContext;
 use crate::mlir::context::OpRef;
 use crate::mlir::kernels::find;
 use crate::mlir::kernels::functions::{Converted, FunctionRef, all_functions, body, kernels, symbol};

@@ -3,7 +3,7 @@
 use gpu::{Decision, Elsewhere};
 use ir::{Graph, OpId, Opcode};
 
-use crate::locate::FileContext;
+use crate::file_context::FileContext;
 use crate::mlir::kernels::functions::{Converted, FunctionRef};
 
 /// An op, and why XLA does not fuse it.

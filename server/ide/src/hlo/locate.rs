@@ -1,19 +1,11 @@
-//! Converts between file offsets and instructions of a block.
+//! The instruction at an offset, and what its names refer to.
 
 use std::sync::Arc;
 
-use db::{Database, FileView};
 use ir::{Block, Graph, Module, OperandRef, SegmentRef, Shape};
-use syntax::Span;
 use syntax::hlo::{AttributeKey, ComputationId, ComputationKind, InstructionId, ValueNode};
 
-use crate::TextRange;
-
-/// A file in a snapshot, with the queries that features use.
-pub(crate) struct FileContext<'a> {
-    pub(crate) db: &'a Database,
-    pub(crate) view: &'a FileView,
-}
+use crate::file_context::FileContext;
 
 /// An instruction of the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -22,40 +14,14 @@ pub(crate) struct InstructionRef {
     pub(crate) id: InstructionId,
 }
 
+/// For HLO.
 impl<'a> FileContext<'a> {
-    pub(crate) fn new(db: &'a Database, view: &'a FileView) -> Self {
-        FileContext { db, view }
-    }
-
-    pub(crate) fn pieces(&self) -> usize {
-        self.view.file.pieces(self.db).len()
-    }
-
     pub(crate) fn block(&self, piece: usize) -> &'a Arc<Block> {
         db::block(self.db, self.view.file.pieces(self.db)[piece])
     }
 
     pub(crate) fn module(&self) -> &'a Arc<Module> {
         db::module(self.db, self.view.file)
-    }
-
-    /// The pieces that overlap `range`.
-    pub(crate) fn pieces_in(&self, range: &TextRange) -> std::ops::Range<usize> {
-        let starts = &self.view.starts;
-        let first = starts.partition_point(|p| p.offset <= range.start).max(1) - 1;
-        let behind = starts.partition_point(|p| p.offset < range.end).max(first + 1);
-        first..behind.min(self.pieces())
-    }
-
-    /// The piece that contains `offset`, and the offset inside it.
-    pub(crate) fn locate(&self, offset: usize) -> (usize, usize) {
-        let piece = self.view.starts.partition_point(|p| p.offset <= offset).max(1) - 1;
-        (piece, offset - self.view.starts[piece].offset)
-    }
-
-    pub(crate) fn range(&self, piece: usize, span: Span) -> TextRange {
-        let start = self.view.starts[piece].offset;
-        start + span.start as usize..start + span.end as usize
     }
 
     pub(crate) fn instruction_at(&self, offset: usize) -> Option<InstructionRef> {
