@@ -2,13 +2,13 @@
 
 use indexing_map::Expr;
 use mlir::ArrayType;
-use mlir_ops::{NoMap, Operand};
+use mlir_ops::{Loop, NoMap, OpKind, Operand};
 
 use crate::access::SymbolSource;
 use crate::checks::Check;
 use crate::elements::subscripts;
 use crate::map_builder::MapBuilder;
-use crate::slices::Window;
+use crate::slices::{Window, is_tile};
 use crate::transfers::Transfer;
 
 /// The number of loop points tried to find one that is out of bounds.
@@ -72,8 +72,8 @@ impl Check<'_, '_> {
         let mut id = self.text.id;
         for _ in 0..64 {
             let Some(parent) = parse.parent(id) else { return false };
-            let name = parse.name(parent, self.text.source.text);
-            if !matches!(name, "affine.for" | "affine.parallel" | "scf.for" | "scf.parallel" | "scf.forall") {
+            let OpKind::Loop(kind) = self.text.source.op(parent) else { return false };
+            if kind == Loop::Xla {
                 return false;
             }
             if parse.op(parent).head.start <= at && at <= parse.op(parent).head.end {
@@ -112,7 +112,7 @@ impl Check<'_, '_> {
     pub(crate) fn window(&mut self, nth: usize, fixed: usize) {
         let Some((_, ty)) = self.array(nth) else { return };
         // A tile of XLA may extend past the end; elements there are not read.
-        let is_tile = self.text.name.starts_with("xtile.");
+        let is_tile = is_tile(self.text);
         let mut builder = MapBuilder::new(self.text.source);
         let Ok(window) = Window::read(&mut builder, self.text, fixed, ty.rank()) else { return };
         for k in 0..ty.rank() {

@@ -3,7 +3,7 @@
 
 use mlir::lists::split;
 use mlir::{Finding, Form, OpId, Parse, TokenKind};
-use mlir_ops::{AffineSet, OpText, Source, WrittenMap, map_use};
+use mlir_ops::{AffineSet, HardwareId, Linalg, Loop, OpKind, OpText, Source, WrittenMap, map_use};
 
 use crate::linalg_ops::{ins_and_outs, written_maps};
 use crate::plain::{self, Ranges};
@@ -24,74 +24,81 @@ impl<'a> MapChecks<'a> {
 
     /// The findings about one op, in no particular order.
     pub fn of(&self, id: OpId) -> Vec<Finding> {
-        let is_plain = is_plain(&self.ranges, id).unwrap_or(true);
-        if is_plain { Vec::new() } else { check_all(self.ranges.source, id) }
+        if is_plain(&self.ranges, id) { Vec::new() } else { check_all(self.ranges.source, id) }
     }
 }
 
-/// Whether a few characters prove that the op has no findings. `None` if no op of its name has any.
-fn is_plain(ranges: &Ranges<'_>, id: OpId) -> Option<bool> {
+/// Whether a few characters prove that the op has no findings.
+fn is_plain(ranges: &Ranges<'_>, id: OpId) -> bool {
     let source = ranges.source;
-    let (dialect, op) = checked(source.parse, source.text, id)?;
-    Some(match (dialect, op) {
-        ("affine" | "memref", "load") | ("tensor", "extract") => plain::is_inside(ranges, id, 0),
-        ("affine" | "memref", "store") | ("tensor", "insert") => plain::is_inside(ranges, id, 1),
-        ("affine", "apply") => plain::has_its_arguments(source, id),
-        // Without an attribute there is no map to check.
-        ("affine", "for" | "parallel") | ("xla" | "xla_gpu" | "", _) => {
+    match source.op(id) {
+        OpKind::Load => plain::is_inside(ranges, id, 0),
+        OpKind::Store | OpKind::InsertElement => plain::is_inside(ranges, id, 1),
+        OpKind::Apply => plain::has_its_arguments(source, id),
+        _ => {
+            // Without an attribute there is no map to check.
             let found = source.parse.op(id);
             let (from, to) = (found.name.end as usize, found.head.end.max(found.name.end) as usize);
-            source
-                .text
-                .get(from..to)
-                .is_some_and(|written| !written.bytes().any(|b| matches!(b, b'#' | b'<')))
+            has_only_maps(source.parse, source.text, id)
+                && source
+                    .text
+                    .get(from..to)
+                    .is_some_and(|written| !written.bytes().any(|b| matches!(b, b'#' | b'<')))
         }
-        _ => false,
-    })
-}
-
-/// Whether [`MapChecks`] look at an op: an alias, or an op of a dialect with maps or subscripts.
-pub fn has_checked_maps(parse: &Parse, text: &str, id: OpId) -> bool {
-    checked(parse, text, id).is_some()
-}
-
-/// The dialect and name of an op that is checked.
-fn checked<'t>(parse: &Parse, text: &'t str, id: OpId) -> Option<(&'t str, &'t str)> {
-    let name = parse.name(id, text);
-    let parts = name.bytes().position(|b| b == b'.').map(|dot| (&name[..dot], &name[dot + 1..]));
-    if parse.op(id).form == Form::Alias {
-        return Some(parts.unwrap_or_default());
     }
-    parts.filter(|(dialect, _)| {
-        matches!(*dialect, "affine" | "linalg" | "memref" | "tensor" | "vector" | "xla" | "xla_gpu" | "xtile")
-    })
 }
 
-/// The findings about an op of a dialect with maps, or about an alias, without the fast path.
-pub(crate) fn check_all(source: &Source<'_>, id: OpId) -> Vec<Finding> {
-    let (dialect, op) = source.parse.name(id, source.text).split_once('.').unwrap_or(("", ""));
-    let Some(text) = OpText::new(source, id) else { return Vec::new() };
-    let mut check = Check { text: &text, findings: Vec::new() };
-    match (dialect, op) {
-        ("", _) => check.domains(),
-        ("affine", "apply" | "min" | "max" | "for" | "parallel") | ("xla" | "xla_gpu", "apply_indexing") => {
+/// Whether [`MapChecks`] look at an op: an alias, or an op with maps, subscripts or reassociations.
+pub fn has_checked_maps(parse: &Parse, text: &str, id: OpId) -> bool {
+    check_of(parse, text, id).is_some()
+}
+
+/// Whether nothing but the attributes of an op is checked.
+fn has_only_maps(parse: &Parse, text: &str, id: OpId) -> bool {
+    use OpKind::{ApplyIndexing, AtomicUpdate, GuardedInsert, GuardedLoad, IndexedInsert, XlaReduce};
+    match OpKind::of(parse.name(id, text)) {
+        _ if parse.op(id).form == Form::Alias => true,
+        OpKind::Loop(kind) => matches!(kind, Loop::AffineFor | Loop::AffineParallel | Loop::Xla),
+        GuardedLoad | GuardedInsert | AtomicUpdate(_) | ApplyIndexing => true,
+        IndexedInsert | XlaReduce | OpKind::HardwareId(HardwareId::Workgroup) | OpKind::Xla => true,
+        _ => false,
+    }
+}
+
+/// What is checked of an op.
+fn check_of(parse: &Parse, text: &str, id: OpId) -> Option<fn(&mut Check<'_, '_>)> {
+    Some(match OpKind::of(parse.name(id, text)) {
+        OpKind::Apply
+        | OpKind::AffineMin
+        | OpKind::AffineMax
+        | OpKind::ApplyIndexing
+        | OpKind::Loop(Loop::AffineFor | Loop::AffineParallel) => |check| {
             check.map_arguments();
             check.domains();
+        },
+        _ if has_only_maps(parse, text, id) => |check| check.domains(),
+        OpKind::AffineIf => |check| check.set_arguments(),
+        OpKind::Load => |check| check.point(0),
+        OpKind::Store | OpKind::InsertElement => |check| check.point(1),
+        OpKind::ExtractSlice | OpKind::Subview | OpKind::ExtractTile => |check| check.window(0, 1),
+        OpKind::InsertSlice | OpKind::ParallelInsertSlice | OpKind::InsertTile => |check| check.window(1, 2),
+        OpKind::Collapse => |check| check.reassociation(true),
+        OpKind::Expand => |check| check.reassociation(false),
+        OpKind::Linalg(Linalg::Generic | Linalg::Contract | Linalg::Elementwise) | OpKind::VectorContract => {
+            |check| check.structured()
         }
-        ("affine", "if") => check.set_arguments(),
-        ("xla" | "xla_gpu", _) => check.domains(),
-        ("affine" | "memref", "load") | ("tensor", "extract") => check.point(0),
-        ("affine" | "memref", "store") | ("tensor", "insert") => check.point(1),
-        ("tensor", "extract_slice") | ("memref", "subview") | ("xtile", "extract") => check.window(0, 1),
-        ("tensor", "insert_slice" | "parallel_insert_slice") | ("xtile", "insert") => check.window(1, 2),
-        ("tensor" | "memref", "collapse_shape") => check.reassociation(true),
-        ("tensor" | "memref", "expand_shape") => check.reassociation(false),
-        ("linalg", "generic" | "contract" | "elementwise") => check.structured(),
-        ("vector", "contract") => check.structured(),
-        ("vector", "transfer_read") => check.transfer(0),
-        ("vector", "transfer_write") => check.transfer(1),
-        _ => {}
-    }
+        OpKind::TransferRead => |check| check.transfer(0),
+        OpKind::TransferWrite => |check| check.transfer(1),
+        _ => return None,
+    })
+}
+
+/// The findings about an op or an alias, without the fast path.
+pub(crate) fn check_all(source: &Source<'_>, id: OpId) -> Vec<Finding> {
+    let Some(check_op) = check_of(source.parse, source.text, id) else { return Vec::new() };
+    let Some(text) = OpText::new(source, id) else { return Vec::new() };
+    let mut check = Check { text: &text, findings: Vec::new() };
+    check_op(&mut check);
     check.findings
 }
 
@@ -115,21 +122,20 @@ impl Check<'_, '_> {
                 at = text.behind(at);
                 continue;
             };
-            let is_bound = text.name == "affine.for" || text.name == "affine.parallel";
+            let is_bound = matches!(text.op, OpKind::Loop(_));
             let given = (text.items(found.dims.clone()).len(), text.items(found.symbols.clone()).len());
             let is_given = found.end > at + 1
                 && matches!(text.kind(found.end - 1), Some(TokenKind::CloseParen | TokenKind::CloseSquare));
             uses += 1;
             let takes = found.map.arity();
-            if (is_given || text.name == "affine.apply") && given != takes {
+            if (is_given || text.op == OpKind::Apply) && given != takes {
                 self.push(
                     "map-arity",
                     format!("the map takes {}, and is given {}", shown(takes), shown(given)),
                 );
             }
             let results = text.source.result_count(text.id);
-            let is_apply =
-                matches!(text.name, "affine.apply" | "xla.apply_indexing" | "xla_gpu.apply_indexing");
+            let is_apply = matches!(text.op, OpKind::Apply | OpKind::ApplyIndexing);
             if is_apply && uses == 1 && results > 0 && found.map.result_count() != results {
                 let has = found.map.result_count();
                 self.push("map-arity", format!("the map has {has} results, the op {results}"));
@@ -230,8 +236,8 @@ impl Check<'_, '_> {
     fn structured(&mut self) {
         let text = self.text;
         let Some(Ok(maps)) = written_maps(text) else { return };
-        let operands = match text.name {
-            "vector.contract" => text.operands().into_iter().take(3).collect(),
+        let operands = match text.op {
+            OpKind::VectorContract => text.operands().into_iter().take(3).collect(),
             _ => match ins_and_outs(text) {
                 Some((ins, outs)) => [ins, outs].concat(),
                 None => return,

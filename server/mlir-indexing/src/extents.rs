@@ -2,7 +2,7 @@
 
 use indexing_map::Expr;
 use mlir::{ArrayType, Definition, OpId};
-use mlir_ops::{OpText, Operand};
+use mlir_ops::{OpKind, OpText, Operand};
 
 use crate::linalg_ops::ins_and_outs;
 use crate::map_builder::MapBuilder;
@@ -23,10 +23,8 @@ impl MapBuilder<'_> {
     }
 
     fn extent_of_result(&mut self, op: OpId, dimension: usize) -> Option<Expr> {
-        let name = self.source.parse.name(op, self.source.text);
-        let (dialect, short) = name.split_once('.')?;
-        let of_operand: fn(&OpText<'_>) -> Option<Operand> = match (dialect, short) {
-            ("tensor", "empty") | ("memref", "alloc" | "alloca") => {
+        let of_operand: fn(&OpText<'_>) -> Option<Operand> = match self.source.op(op) {
+            OpKind::EmptyTensor | OpKind::Allocate => {
                 let text = OpText::new(self.source, op)?;
                 let ty = text.result_array(0).ok()?;
                 // One operand per dynamic extent.
@@ -34,12 +32,14 @@ impl MapBuilder<'_> {
                 let size = text.operands().into_iter().nth(nth)?;
                 return Some(self.index_value(&size));
             }
-            ("tensor" | "memref", "cast") | ("bufferization", "to_tensor" | "to_buffer" | "to_memref") => {
-                |text| text.operand(0).ok()
+            OpKind::Cast => |text| text.operand(0).ok(),
+            OpKind::InsertElement | OpKind::InsertSlice => |text| text.operand(1).ok(),
+            OpKind::Integer(_) | OpKind::Elementwise(_) => {
+                |text| text.operands().into_iter().find(|o| text.array_of(o).is_ok())
             }
-            ("tensor", "insert") | ("tensor", "insert_slice") => |text| text.operand(1).ok(),
-            ("arith" | "math", _) => |text| text.operands().into_iter().find(|o| text.array_of(o).is_ok()),
-            ("linalg", _) if self.source.result_count(op) == 1 => {
+            OpKind::Linalg(_) | OpKind::Winograd(_) | OpKind::Pack | OpKind::Unpack
+                if self.source.result_count(op) == 1 =>
+            {
                 |text| ins_and_outs(text).and_then(|(_, outs)| outs.into_iter().next())
             }
             _ => return None,

@@ -5,7 +5,7 @@
 
 use indexing_map::{Expr, Interval};
 use mlir::{Definition, OpId, TokenKind};
-use mlir_ops::{AffineSet, OpText, Operand};
+use mlir_ops::{AffineSet, Arithmetic, OpKind, OpText, Operand};
 
 use crate::map_builder::MapBuilder;
 
@@ -27,9 +27,9 @@ impl MapBuilder<'_> {
             let region = parse.blocks[block as usize].region;
             let outer = parse.regions[region as usize].op;
             let is_then = parse.regions_of(outer).next() == Some(region);
-            let found = match parse.name(outer, self.source.text) {
-                "affine.if" => self.set_of(outer).map(|set| if is_then { set } else { negated(set) }),
-                "scf.if" => OpText::new(self.source, outer).and_then(|text| {
+            let found = match self.source.op(outer) {
+                OpKind::AffineIf => self.set_of(outer).map(|set| if is_then { set } else { negated(set) }),
+                OpKind::ScfIf => OpText::new(self.source, outer).and_then(|text| {
                     let condition = text.operand(0).ok()?;
                     Some(self.condition(&condition, is_then, MAX_PARTS))
                 }),
@@ -80,21 +80,21 @@ impl MapBuilder<'_> {
         else {
             return nothing;
         };
-        let name = source.parse.name(op, source.text);
-        if !matches!(name, "arith.cmpi" | "arith.andi" | "arith.ori" | "index.cmp") || parts == 0 {
+        let (OpKind::Integer(computed) | OpKind::Index(computed)) = source.op(op) else { return nothing };
+        if !matches!(computed, Arithmetic::Compare | Arithmetic::And | Arithmetic::Or) || parts == 0 {
             return nothing;
         }
         let Some(text) = OpText::new(source, op) else { return nothing };
         let operands = text.operands();
         let [a, b] = operands.as_slice() else { return nothing };
-        match name {
+        match computed {
             // A true `andi` means both hold; a false `ori` means neither does.
-            "arith.andi" | "arith.ori" if (name == "arith.andi") == holds => {
+            Arithmetic::And | Arithmetic::Or if (computed == Arithmetic::And) == holds => {
                 let mut all = self.condition(a, holds, parts / 2);
                 all.extend(self.condition(b, holds, parts / 2));
                 all
             }
-            "arith.cmpi" | "index.cmp" => match self.comparison(&text, a, b) {
+            Arithmetic::Compare => match self.comparison(&text, a, b) {
                 Some(found) if holds => vec![found],
                 Some(found) => negated(vec![found]),
                 None => nothing,
@@ -114,7 +114,7 @@ impl MapBuilder<'_> {
             },
         };
         const NUMBERS: [&str; 10] = ["eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge"];
-        let predicate = match mlir::integer(written).filter(|_| text.name == "arith.cmpi") {
+        let predicate = match mlir::integer(written).filter(|_| matches!(text.op, OpKind::Integer(_))) {
             Some(number) => NUMBERS.get(usize::try_from(number).ok()?)?,
             None => written,
         };

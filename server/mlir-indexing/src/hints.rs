@@ -1,20 +1,22 @@
 //! Inlay hints with derived numbers: products of reassociations, weights of digits, counts of tiles.
 
 use mlir::OpId;
-use mlir_ops::{OpText, Source};
+use mlir_ops::{OpKind, OpText, Source};
 
 use crate::reshapes::groups;
+use crate::xla_ops::pointed_to;
 
 /// The inlay hints of an op: the byte offset after which each one is shown, and its text.
 pub fn op_hints(source: &Source<'_>, id: OpId) -> Vec<(u32, String)> {
-    let name = source.parse.name(id, source.text);
-    let hint: fn(&OpText<'_>) -> Option<(u32, String)> = match name {
-        "tensor.collapse_shape" | "memref.collapse_shape" => |text| reassociation(text, true),
-        "tensor.expand_shape" | "memref.expand_shape" => |text| reassociation(text, false),
-        "affine.delinearize_index" => |text| weights(text, "into"),
-        "affine.linearize_index" => |text| weights(text, "by"),
-        "xtile.extract" | "xtile.insert" | "triton_xla.extract" | "triton_xla.insert" => tiles,
-        "linalg.pack" | "tensor.pack" | "linalg.unpack" | "tensor.unpack" => packed,
+    let hint: fn(&OpText<'_>) -> Option<(u32, String)> = match source.op(id) {
+        OpKind::Collapse => |text| reassociation(text, true),
+        OpKind::Expand => |text| reassociation(text, false),
+        OpKind::Delinearize => |text| weights(text, "into"),
+        OpKind::Linearize => |text| weights(text, "by"),
+        OpKind::ExtractTile | OpKind::InsertTile | OpKind::ExtractPointedTile | OpKind::InsertPointedTile => {
+            tiles
+        }
+        OpKind::Pack | OpKind::Unpack => packed,
         _ => return Vec::new(),
     };
     let Some(text) = OpText::new(source, id).filter(|text| !text.is_generic()) else { return Vec::new() };
@@ -71,14 +73,10 @@ fn weights(text: &OpText<'_>, word: &str) -> Option<(u32, String)> {
 
 /// The number of tiles: `4 x 8 tiles`.
 fn tiles(text: &OpText<'_>) -> Option<(u32, String)> {
-    let buffer = match text.name {
-        "xtile.extract" => text.array_of(&text.operand(0).ok()?).ok()?,
-        "xtile.insert" => text.array_of(&text.operand(1).ok()?).ok()?,
-        _ => {
-            let at = text.top().find(|&at| text.word(at) == "as")?;
-            let ty = text.text_of(at + 1..text.behind(at + 2).min(text.tokens.len()));
-            text.source.array(ty, text.tokens[at].span.start).ok()?
-        }
+    let buffer = match text.op {
+        OpKind::ExtractTile => text.array_of(&text.operand(0).ok()?).ok()?,
+        OpKind::InsertTile => text.array_of(&text.operand(1).ok()?).ok()?,
+        _ => pointed_to(text).ok()?.1,
     };
     let list = text.squares().into_iter().nth(1)?;
     let sizes: Vec<Option<i64>> =
@@ -98,10 +96,9 @@ fn tiles(text: &OpText<'_>) -> Option<(u32, String)> {
 fn packed(text: &OpText<'_>) -> Option<(u32, String)> {
     let list = text.behind_word("inner_tiles")?;
     let tiles = text.items(list.clone()).len();
-    let of_result = text.name.ends_with(".pack");
-    let packed = match of_result {
-        true => text.result_array(0),
-        false => text.operand(0).and_then(|o| text.array_of(&o)),
+    let packed = match text.op {
+        OpKind::Pack => text.result_array(0),
+        _ => text.operand(0).and_then(|o| text.array_of(&o)),
     }
     .ok()?;
     let outer = packed.extents.get(..packed.rank().checked_sub(tiles)?)?;

@@ -1,39 +1,17 @@
-//! Ops on indices, and elementwise ops: the affine, arith and math dialects.
+//! Values of indices, and elementwise ops of arith and math.
 //!
 //! Source: mlir.llvm.org/docs/Dialects/Affine.
 
 use indexing_map::IndexingMap;
 use mlir::{OpId, ValueId};
-use mlir_ops::{NoMap, OpText, Operand, Source};
+use mlir_ops::{NoMap, OpKind, OpText, Operand, Source};
 
 use crate::access::{OpMaps, Role, Space};
 use crate::elements;
 use crate::map_builder::{MapBuilder, result_operand};
 
-pub(crate) fn maps(
-    text: &OpText<'_>,
-    dialect: &str,
-    op: &str,
-    result: usize,
-) -> Option<Result<OpMaps, NoMap>> {
-    if dialect != "affine" {
-        return elementwise(text, op);
-    }
-    Some(match op {
-        "apply" | "min" | "max" | "delinearize_index" | "linearize_index" => value(text, result),
-        "load" => elements::point(text, 0, Role::Read),
-        "store" => elements::point(text, 1, Role::Write),
-        "vector_load" => crate::transfers::plain(text, Role::Read),
-        "vector_store" => crate::transfers::plain(text, Role::Write),
-        _ => return None,
-    })
-}
-
 /// Arrays are read elementwise. A scalar index has its value as a map; other scalars have no map.
-fn elementwise(text: &OpText<'_>, op: &str) -> Option<Result<OpMaps, NoMap>> {
-    if op == "constant" {
-        return None;
-    }
+pub(crate) fn elementwise(text: &OpText<'_>) -> Option<Result<OpMaps, NoMap>> {
     let ty = text.source.result_type(text.id, 0)?;
     if ty == "index" {
         return value(text, 0).ok().map(Ok);
@@ -44,10 +22,12 @@ fn elementwise(text: &OpText<'_>, op: &str) -> Option<Result<OpMaps, NoMap>> {
 
 /// Whether the maps of an op only give the value of an index and have no domain of their own.
 pub fn is_index_value(source: &Source<'_>, id: OpId) -> bool {
-    match source.parse.name(id, source.text).split_once('.') {
-        Some(("arith" | "math", _)) => source.result_type(id, 0).is_some_and(|ty| ty == "index"),
-        Some(("affine", op)) => {
-            matches!(op, "apply" | "min" | "max" | "delinearize_index" | "linearize_index")
+    match source.op(id) {
+        OpKind::Constant | OpKind::Integer(_) | OpKind::Elementwise(_) => {
+            source.result_type(id, 0).is_some_and(|ty| ty == "index")
+        }
+        OpKind::Apply | OpKind::AffineMin | OpKind::AffineMax | OpKind::Delinearize | OpKind::Linearize => {
+            true
         }
         _ => false,
     }

@@ -2,7 +2,7 @@
 
 use indexing_map::{Expr, Interval};
 use mlir::{Definition, OpId};
-use mlir_ops::{MapUse, Mixed, NoMap, OpText, Operand, constant_integer, map_use};
+use mlir_ops::{Arithmetic, MapUse, Mixed, NoMap, OpKind, OpText, Operand, constant_integer, map_use};
 
 use crate::access::SymbolSource;
 use crate::map_builder::{MapBuilder, SYMBOLS, result_operand};
@@ -90,30 +90,17 @@ impl MapBuilder<'_> {
     /// The value of the `nth` result of an op whose results are indices.
     pub(crate) fn result_of(&mut self, op: OpId, nth: usize) -> Option<Expr> {
         let source = self.source;
-        let name = source.parse.name(op, source.text);
-        if name.ends_with("constant") {
+        let kind = source.op(op);
+        if kind.is_constant() {
             return constant_integer(source.parse, source.text, op).map(Expr::Const);
         }
-        let (dialect, short) = name.split_once('.')?;
-        if !matches!(
-            dialect,
-            "arith"
-                | "affine"
-                | "index"
-                | "tensor"
-                | "memref"
-                | "xla"
-                | "xla_gpu"
-                | "gpu"
-                | "vector"
-                | "linalg"
-        ) {
+        if let OpKind::Other(_) = kind {
             return None;
         }
         let text = OpText::new(source, op)?;
-        match (dialect, short) {
-            ("arith" | "index", _) => self.arithmetic(&text, short),
-            ("tensor" | "memref", "dim") => {
+        match kind {
+            OpKind::Integer(computed) | OpKind::Index(computed) => self.arithmetic(&text, computed),
+            OpKind::Dim => {
                 let operands = text.operands();
                 let [of, which] = operands.as_slice() else { return None };
                 let which = self.index_value(which).as_const()?;
@@ -122,26 +109,23 @@ impl MapBuilder<'_> {
                 let which = usize::try_from(which).ok().filter(|&k| k < ty.rank())?;
                 Some(self.extent(of, &ty, which))
             }
-            ("affine", "apply" | "min" | "max") | ("xla" | "xla_gpu", "apply_indexing") => {
+            OpKind::Apply | OpKind::AffineMin | OpKind::AffineMax | OpKind::ApplyIndexing => {
                 let at = text.top().find(|&at| map_use(&text, at).is_some())?;
                 let found = map_use(&text, at)?.ok()?;
                 let results = self.map_results(&text, &found).ok()?;
-                match short {
-                    "min" => results.into_iter().reduce(|a, b| a.min(b)),
-                    "max" => results.into_iter().reduce(|a, b| a.max(b)),
+                match kind {
+                    OpKind::AffineMin => results.into_iter().reduce(|a, b| a.min(b)),
+                    OpKind::AffineMax => results.into_iter().reduce(|a, b| a.max(b)),
                     _ => results.into_iter().nth(nth),
                 }
             }
-            ("affine", "delinearize_index") => self.delinearize(&text)?.into_iter().nth(nth),
-            ("affine", "linearize_index") => self.linearize(&text),
-            ("linalg", "index") => self.loop_index(&text),
-            ("gpu", _) | ("xla", "workgroup_id") => {
-                if let Some(known) = self.launch_id(&text, nth) {
-                    return Some(known);
-                }
-                let range = crate::value_ranges::hardware_range(&text)?;
+            OpKind::Delinearize => self.delinearize(&text)?.into_iter().nth(nth),
+            OpKind::Linearize => self.linearize(&text),
+            OpKind::LinalgIndex => self.loop_index(&text),
+            OpKind::HardwareId(id) => self.launch_id(&text, id, nth).or_else(|| {
+                let range = crate::value_ranges::hardware_range(&text, id);
                 Some(self.leaf(&result_operand(&text, nth), range))
-            }
+            }),
             _ => None,
         }
     }
@@ -191,75 +175,35 @@ impl MapBuilder<'_> {
         (basis.len() == digits.len()).then(|| linearized(&digits, &basis))
     }
 
-    fn arithmetic(&mut self, text: &OpText<'_>, name: &str) -> Option<Expr> {
-        let operands = text.operands();
-        let mut values = Vec::new();
-        if !matches!(
-            name,
-            "addi"
-                | "subi"
-                | "muli"
-                | "divsi"
-                | "divui"
-                | "floordivsi"
-                | "ceildivsi"
-                | "ceildivui"
-                | "remsi"
-                | "remui"
-                | "minsi"
-                | "maxsi"
-                | "minui"
-                | "maxui"
-                | "index_cast"
-                | "index_castui"
-                | "extsi"
-                | "extui"
-                | "add"
-                | "sub"
-                | "mul"
-                | "divs"
-                | "divu"
-                | "floordivs"
-                | "ceildivs"
-                | "ceildivu"
-                | "rems"
-                | "remu"
-                | "mins"
-                | "maxs"
-                | "minu"
-                | "maxu"
-                | "casts"
-                | "castu"
-        ) {
+    fn arithmetic(&mut self, text: &OpText<'_>, computed: Arithmetic) -> Option<Expr> {
+        use Arithmetic::*;
+        if matches!(computed, Compare | And | Or | Xor) {
             return None;
         }
-        for operand in operands.iter().take(2) {
-            values.push(self.index_value(operand));
-        }
-        let mut values = values.into_iter();
-        let a = values.next()?;
+        let operands = text.operands();
+        let mut values = operands.iter().take(2).map(|operand| self.index_value(operand));
+        let (a, b) = (values.next()?, values.next());
         let is_not_negative = |this: &Self, e: &Expr| this.range_of(e).lower >= 0;
-        let result = match name {
-            "index_cast" | "extsi" | "casts" => a,
+        let result = match computed {
+            Convert => a,
             // The same number if it is not negative.
-            "index_castui" | "extui" | "castu" if is_not_negative(self, &a) => a,
-            "index_castui" | "extui" | "castu" => return None,
+            ConvertUnsigned => Some(a).filter(|a| is_not_negative(self, a))?,
             _ => {
-                let b = values.next()?;
-                match name {
-                    "addi" | "add" => a + b,
-                    "subi" | "sub" => a - b,
-                    "muli" | "mul" => a * b,
-                    "minsi" | "mins" => a.min(b),
-                    "maxsi" | "maxs" => a.max(b),
-                    "floordivsi" | "floordivs" => a.floor_div(b),
-                    "ceildivsi" | "ceildivs" => a.ceil_div(b),
+                let b = b?;
+                match computed {
+                    Add => a + b,
+                    Subtract => a - b,
+                    Multiply => a * b,
+                    Minimum => a.min(b),
+                    Maximum => a.max(b),
+                    FloorDivide => a.floor_div(b),
+                    CeilDivide => a.ceil_div(b),
                     _ if !is_not_negative(self, &a) || !is_not_negative(self, &b) => return None,
-                    "divsi" | "divui" | "divs" | "divu" => a.floor_div(b),
-                    "ceildivui" | "ceildivu" => a.ceil_div(b),
-                    "remsi" | "remui" | "rems" | "remu" => a.modulo(b),
-                    "minui" | "minu" => a.min(b),
-                    "maxui" | "maxu" => a.max(b),
+                    Divide | DivideUnsigned => a.floor_div(b),
+                    CeilDivideUnsigned => a.ceil_div(b),
+                    Remainder | RemainderUnsigned => a.modulo(b),
+                    MinimumUnsigned => a.min(b),
+                    MaximumUnsigned => a.max(b),
                     _ => return None,
                 }
             }

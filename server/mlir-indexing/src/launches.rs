@@ -4,7 +4,7 @@
 
 use indexing_map::{Expr, Interval};
 use mlir::{Definition, OpId, TokenKind};
-use mlir_ops::{OpText, Operand, Source};
+use mlir_ops::{HardwareId, OpKind, OpText, Operand, Source};
 
 use crate::access::SymbolSource;
 use crate::map_builder::{MapBuilder, result_operand};
@@ -26,7 +26,7 @@ impl MapBuilder<'_> {
         let (value, _) = operand.key()?;
         let parse = self.source.parse;
         let found = parse.values.get(value as usize)?;
-        let is_launch = |op: OpId| parse.name(op, self.source.text) == "gpu.launch";
+        let is_launch = |op: OpId| self.source.op(op) == OpKind::GpuLaunch;
         let launched = match found.definition {
             Definition::Binder(op) if is_launch(op) => {
                 let text = OpText::new(self.source, op)?;
@@ -68,12 +68,12 @@ impl MapBuilder<'_> {
     }
 
     /// `gpu.thread_id x` and the like, if the enclosing launch or kernel states the size.
-    pub(crate) fn launch_id(&mut self, text: &OpText<'_>, nth: usize) -> Option<Expr> {
-        let (is_thread, is_size) = match text.name {
-            "gpu.thread_id" => (true, false),
-            "gpu.block_dim" => (true, true),
-            "gpu.block_id" => (false, false),
-            "gpu.grid_dim" => (false, true),
+    pub(crate) fn launch_id(&mut self, text: &OpText<'_>, id: HardwareId, nth: usize) -> Option<Expr> {
+        let (is_thread, is_size) = match id {
+            HardwareId::Thread => (true, false),
+            HardwareId::BlockSize => (true, true),
+            HardwareId::Block => (false, false),
+            HardwareId::GridSize => (false, true),
             _ => return None,
         };
         let letter = match text.attribute("dimension") {
@@ -83,13 +83,13 @@ impl MapBuilder<'_> {
         let dimension = ["x", "y", "z"].iter().position(|&d| d == letter)?;
         let parse = self.source.parse;
         let around = std::iter::successors(parse.parent(text.id), |&id| parse.parent(id));
-        let size = around.take(MAX_DEPTH).find_map(|id| match parse.name(id, self.source.text) {
-            "gpu.launch" => {
+        let size = around.take(MAX_DEPTH).find_map(|id| match self.source.op(id) {
+            OpKind::GpuLaunch => {
                 let launch = OpText::new(self.source, id)?;
                 let size = sizes(&launch)?.into_iter().nth(dimension + if is_thread { 3 } else { 0 })?;
                 Some(self.index_value(&size))
             }
-            "gpu.func" => stated(self.source, id, is_thread, dimension).map(Expr::Const),
+            OpKind::GpuFunction => stated(self.source, id, is_thread, dimension).map(Expr::Const),
             _ => None,
         })?;
         match is_size {

@@ -33,7 +33,6 @@ mod linalg_ops;
 mod loops;
 mod map_builder;
 mod memref_ops;
-mod named_ops;
 mod op_maps;
 mod pack;
 mod plain;

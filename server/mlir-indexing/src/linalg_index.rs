@@ -4,10 +4,10 @@
 
 use indexing_map::{Expr, Interval};
 use mlir::{Definition, OpId, TokenKind, ValueId};
-use mlir_ops::{OpText, Source};
+use mlir_ops::{OpKind, OpText, Source};
 
 use crate::access::SymbolSource;
-use crate::linalg_ops::structured_in;
+use crate::linalg_ops::structured;
 use crate::map_builder::{MapBuilder, result_operand};
 
 /// The largest number of regions between a `linalg.index` and the op whose loops it counts.
@@ -19,8 +19,8 @@ impl MapBuilder<'_> {
         let source = self.source;
         let (around, dim) = counted(source, text)?;
         let structured_op = OpText::new(source, around)?;
-        let (_, name) = structured_op.name.split_once('.')?;
-        let op = structured_in(self, &structured_op, name)?.ok()?;
+        let OpKind::Linalg(op) = structured_op.op else { return None };
+        let op = structured(self, &structured_op, op)?.ok()?;
         let extent = op.loop_extents().ok()?.into_iter().nth(dim)?;
         let range = self.range_of(&extent);
         // A loop that never runs gives no bounds.
@@ -30,7 +30,7 @@ impl MapBuilder<'_> {
         let upper = if range.upper == i64::MAX { i64::MAX } else { range.upper - 1 };
         let inside = around + 1..source.parse.op(around).behind;
         let first = inside.into_iter().find_map(|id| {
-            (source.parse.name(id, source.text) == "linalg.index")
+            (source.op(id) == OpKind::LinalgIndex)
                 .then(|| OpText::new(source, id))
                 .flatten()
                 .filter(|other| counted(source, other) == Some((around, dim)))
@@ -51,7 +51,7 @@ fn counted(source: &Source<'_>, text: &OpText<'_>) -> Option<(OpId, usize)> {
     let dim: usize = written.or_else(|| text.index("dim"))?;
     let around = std::iter::successors(source.parse.parent(text.id), |&id| source.parse.parent(id));
     let mut around = around.take(MAX_DEPTH);
-    let op = around.find(|&id| source.parse.name(id, source.text).starts_with("linalg."))?;
+    let op = around.find(|&id| matches!(source.op(id), OpKind::Linalg(_)))?;
     Some((op, dim))
 }
 

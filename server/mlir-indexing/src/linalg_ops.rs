@@ -1,35 +1,20 @@
-//! Ops of the linalg dialect: `linalg.generic`, the named ops, `map`, `reduce`, `transpose`, `broadcast`,
-//! `softmax`.
+//! Structured ops of the linalg dialect.
 //!
 //! Source: mlir.llvm.org/docs/Dialects/Linalg.
 
 use indexing_map::Expr;
 use mlir::TokenKind;
 use mlir::lists::{dictionary as dictionary_entries, split};
-use mlir_ops::{AffineMap, NoAffineText, NoMap, OpText, Operand};
+use mlir_ops::{AffineMap, Linalg, NoAffineText, NoMap, OpText, Operand};
 
 use crate::access::OpMaps;
 use crate::map_builder::MapBuilder;
-use crate::named_ops::named_op;
-use crate::pack::{pack, unpack};
 use crate::structured::Structured;
-use crate::winograd;
 
-pub(crate) fn maps(text: &OpText<'_>, op: &str, result: usize) -> Option<Result<OpMaps, NoMap>> {
-    Some(match op {
-        "pack" => pack(text),
-        "unpack" => unpack(text),
-        // The value of a loop variable.
-        "index" => return crate::index_ops::value(text, result).ok().map(Ok),
-        "yield" => return None,
-        "winograd_filter_transform" | "winograd_input_transform" | "winograd_output_transform" => {
-            winograd::maps(text, op)
-        }
-        _ => structured(text, op)?.and_then(|(builder, op)| {
-            let has_results = text.source.result_count(text.id) > 0;
-            op.maps(builder, result, has_results)
-        }),
-    })
+pub(crate) fn maps(text: &OpText<'_>, op: Linalg, result: usize) -> Option<Result<OpMaps, NoMap>> {
+    let mut builder = MapBuilder::new(text.source);
+    let read = structured(&mut builder, text, op)?;
+    Some(read.and_then(|op| op.maps(builder, result, text.source.result_count(text.id) > 0)))
 }
 
 /// The operands of a structured op: `ins(%a, %b : A, B) outs(%c : C)`.
@@ -50,44 +35,26 @@ pub(crate) fn ins_and_outs(text: &OpText<'_>) -> Option<(Vec<Operand>, Vec<Opera
     Some((operands, outs))
 }
 
-/// The op as loops; `None` if it is not structured.
-pub(crate) fn structured<'a>(
-    text: &OpText<'a>,
-    op: &str,
-) -> Option<Result<(MapBuilder<'a>, Structured<'static>), NoMap>> {
-    let mut builder = MapBuilder::new(text.source);
-    let read = structured_in(&mut builder, text, op)?;
-    Some(read.map(|op| (builder, op)))
-}
-
-/// [`structured`] with extents in terms of a builder.
-pub(crate) fn structured_in(
+/// The op as loops, with extents in terms of a builder; `None` if its maps are not known.
+pub(crate) fn structured(
     builder: &mut MapBuilder<'_>,
     text: &OpText<'_>,
-    op: &str,
+    op: Linalg,
 ) -> Option<Result<Structured<'static>, NoMap>> {
-    let named = named_op(op);
-    let is_known = named.is_some()
-        || matches!(
-            op,
-            "generic" | "contract" | "map" | "reduce" | "transpose" | "broadcast" | "softmax" | "elementwise"
-        )
-        || op == "fill"
-        || is_elementwise(op);
-    if !is_known {
+    if op == Linalg::Other {
         return None;
     }
-    let read = || {
+    let mut read = || {
         let (ins, outs) = ins_and_outs(text).ok_or(NoMap::ListNotRead("operands"))?;
         let maps = match written_maps(text) {
             Some(maps) => maps?,
-            None => match named {
-                Some(named) => {
+            None => match op {
+                Linalg::Named(named) => {
                     let strides = text.list(&["strides"]).unwrap_or_default();
                     let dilations = text.list(&["dilations"]).unwrap_or_default();
                     named.maps(&strides, &dilations, ins.len(), outs.len())?
                 }
-                None => usual_maps(text, op, &ins, &outs)?,
+                _ => usual_maps(text, op, &ins, &outs)?,
             },
         };
         if maps.len() != ins.len() + outs.len() {
@@ -110,36 +77,6 @@ pub(crate) fn structured_in(
         Ok::<_, NoMap>(Structured { loops, inputs, outputs, mask: None })
     };
     Some(read())
-}
-
-/// Whether the op computes each element from the elements at the same index.
-fn is_elementwise(op: &str) -> bool {
-    matches!(
-        op,
-        "abs"
-            | "add"
-            | "ceil"
-            | "copy"
-            | "div"
-            | "div_unsigned"
-            | "erf"
-            | "exp"
-            | "floor"
-            | "log"
-            | "max"
-            | "min"
-            | "mul"
-            | "negf"
-            | "powf"
-            | "reciprocal"
-            | "round"
-            | "rsqrt"
-            | "select"
-            | "sqrt"
-            | "square"
-            | "sub"
-            | "tanh"
-    )
 }
 
 /// `indexing_maps = [#map, affine_map<…>]`, of the op or of the trait that it names.
@@ -165,7 +102,7 @@ pub(crate) fn written_maps(text: &OpText<'_>) -> Option<Result<Vec<AffineMap>, N
 /// The maps of ops whose maps follow from their operands' ranks and a list of dimensions.
 fn usual_maps(
     text: &OpText<'_>,
-    op: &str,
+    op: Linalg,
     ins: &[Operand],
     outs: &[Operand],
 ) -> Result<Vec<AffineMap>, NoMap> {
@@ -185,7 +122,7 @@ fn usual_maps(
     };
     let repeated = |map: AffineMap, n: usize| std::iter::repeat_n(map, n);
     Ok(match op {
-        "transpose" => {
+        Linalg::Transpose => {
             let order = dimensions(&["permutation"])?;
             if order.len() != out || (0..out).any(|k| !order.contains(&k)) {
                 return Err(NoMap::NoPermutation("permutation"));
@@ -194,17 +131,17 @@ fn usual_maps(
             let place = |k: usize| order.iter().position(|&o| o == k).unwrap_or(k);
             vec![pick(&wide, &mut (0..out).map(place)), wide.clone()]
         }
-        "broadcast" => {
+        Linalg::Broadcast => {
             let added = dimensions(&["dimensions"])?;
             vec![pick(&wide, &mut (0..out).filter(|d| !added.contains(d))), wide.clone()]
         }
-        "reduce" => {
+        Linalg::Reduce => {
             let reduced = dimensions(&["dimensions"])?;
             let all = AffineMap::identity(rank_of(ins.first().ok_or(NoMap::Without("input"))?)?);
             let kept = pick(&all, &mut (0..all.dims.len()).filter(|d| !reduced.contains(d)));
             repeated(all.clone(), ins.len()).chain(repeated(kept, outs.len())).collect()
         }
-        "softmax" => {
+        Linalg::Softmax => {
             // The element of the result, and all along one dimension of the operand.
             let along = text
                 .behind_word("dimension")
@@ -234,11 +171,11 @@ fn usual_maps(
 }
 
 /// Whether the computation uses each operand. For an op with a body: whether the body uses its argument.
-fn used_arguments(text: &OpText<'_>, op: &str, ins: usize, outs: usize) -> Vec<bool> {
+fn used_arguments(text: &OpText<'_>, op: Linalg, ins: usize, outs: usize) -> Vec<bool> {
     let all = vec![true; ins + outs];
     let without_outputs = || (0..ins + outs).map(|nth| nth < ins).collect();
     match op {
-        "generic" => {
+        Linalg::Generic => {
             let parse = text.source.parse;
             let Some(region) = parse.regions_of(text.id).next() else { return all };
             let Some(block) = parse.blocks_of(region).next() else { return all };
@@ -255,8 +192,13 @@ fn used_arguments(text: &OpText<'_>, op: &str, ins: usize, outs: usize) -> Vec<b
             }
             used
         }
-        "map" | "transpose" | "broadcast" | "softmax" | "elementwise" | "fill" => without_outputs(),
-        _ if is_elementwise(op) => without_outputs(),
+        Linalg::Map
+        | Linalg::Transpose
+        | Linalg::Broadcast
+        | Linalg::Softmax
+        | Linalg::Elementwise
+        | Linalg::Fill
+        | Linalg::Pointwise => without_outputs(),
         _ => all,
     }
 }

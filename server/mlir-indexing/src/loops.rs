@@ -2,7 +2,7 @@
 
 use indexing_map::{Expr, Interval};
 use mlir::{Definition, OpId, TokenKind, ValueId};
-use mlir_ops::{OpText, Operand, Source, WrittenMap, map_use};
+use mlir_ops::{Loop, OpKind, OpText, Operand, Source, WrittenMap, map_use};
 
 use crate::access::SymbolSource;
 use crate::map_builder::MapBuilder;
@@ -22,7 +22,7 @@ impl MapBuilder<'_> {
     pub(crate) fn bound(&mut self, operand: &Operand) -> Option<Expr> {
         let (value, index) = operand.key()?;
         let Some((text, number)) = loop_of(self.source, value) else { return self.launched(operand) };
-        if matches!(text.name, "xla.loop" | "xla_gpu.loop") {
+        if text.op == OpKind::Loop(Loop::Xla) {
             return self.xla_loop(&text, operand, number?);
         }
         let bounds = match number {
@@ -141,7 +141,7 @@ impl MapBuilder<'_> {
 
     /// `"scf.for"(%lower, %upper, %step)`, `"affine.for"() <{lowerBoundMap = …}>`.
     fn generic_bounds(&mut self, text: &OpText<'_>) -> Option<LoopBounds> {
-        if text.name == "scf.for" {
+        if text.op == OpKind::Loop(Loop::ScfFor) {
             let operands = text.operands();
             let mut values = operands.iter().take(3).map(|o| self.index_value(o));
             let (lower, upper, step) = (values.next()?, values.next()?, values.next()?);
@@ -211,18 +211,7 @@ pub(crate) fn binder_at(text: &OpText<'_>, at: usize) -> Option<Operand> {
 fn loop_of<'a>(source: &'a Source<'a>, value: ValueId) -> Option<(OpText<'a>, Option<usize>)> {
     let parse = source.parse;
     let found = parse.values.get(value as usize)?;
-    let is_loop = |op: OpId| {
-        matches!(
-            parse.name(op, source.text),
-            "affine.for"
-                | "affine.parallel"
-                | "scf.for"
-                | "scf.forall"
-                | "scf.parallel"
-                | "xla.loop"
-                | "xla_gpu.loop"
-        )
-    };
+    let is_loop = |op: OpId| matches!(source.op(op), OpKind::Loop(_));
     match found.definition {
         Definition::Binder(op) if is_loop(op) => {
             let text = OpText::new(source, op)?;

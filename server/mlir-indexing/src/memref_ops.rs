@@ -9,31 +9,9 @@ use crate::access::{OpMaps, Role, Space};
 use crate::elements;
 use crate::map_builder::MapBuilder;
 use crate::row_major::linearized;
-use crate::{reshapes, slices};
-
-pub(crate) fn maps(text: &OpText<'_>, op: &str) -> Option<Result<OpMaps, NoMap>> {
-    Some(match op {
-        "load" => elements::point(text, 0, Role::Read),
-        "store" => elements::point(text, 1, Role::Write),
-        "atomic_rmw" => elements::point(text, 1, Role::Write),
-        "generic_atomic_rmw" => elements::point(text, 0, Role::Write),
-        "prefetch" => elements::point(text, 0, Role::Read),
-        "subview" => text.operand(0).and_then(|o| text.array_of(&o)).and_then(|a| slices::extract(text, a)),
-        "collapse_shape" => reshapes::collapse(text),
-        "expand_shape" => reshapes::expand(text),
-        "reshape" => reshapes::reshape(text),
-        "cast" | "memory_space_cast" => elements::elementwise(text, 0, 1),
-        "to_tensor" | "to_memref" | "to_buffer" | "clone" => elements::elementwise(text, 0, 1),
-        "transpose" => transpose(text),
-        "reinterpret_cast" => reinterpret(text),
-        "view" => view(text),
-        "copy" => copy(text),
-        _ => return None,
-    })
-}
 
 /// `%m (i, j) -> (j, i) : A to B`
-fn transpose(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
+pub(crate) fn transpose(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
     let map = match text.resolved("permutation") {
         Some(written) => AffineMap::parse(&written),
         None => {
@@ -50,7 +28,7 @@ fn transpose(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
 }
 
 /// `%m to offset: [%o], sizes: [4, %n], strides: [%s, 1] : A to B`: the same memory with other strides.
-fn reinterpret(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
+pub(crate) fn reinterpret(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
     let mut builder = MapBuilder::new(text.source);
     let source = text.operand(0)?;
     let result = text.result_array(0)?;
@@ -83,7 +61,7 @@ fn reinterpret(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
 
 /// `%m[%shift][%n] : memref<2048xi8> to memref<?x4xf32>`: elements of several bytes, contiguous from a byte
 /// offset.
-fn view(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
+pub(crate) fn view(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
     let mut builder = MapBuilder::new(text.source);
     let (source, shift) = (text.operand(0)?, text.operand(1)?);
     let result = text.result_array(0)?;
@@ -112,7 +90,7 @@ fn view(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
 }
 
 /// Copies each element of the first buffer to the second.
-fn copy(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
+pub(crate) fn copy(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
     let mut builder = MapBuilder::new(text.source);
     let (from, to) = (text.operand(0)?, text.operand(1)?);
     let (from_type, to_type) = (text.array_of(&from)?, text.array_of(&to)?);

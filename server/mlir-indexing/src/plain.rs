@@ -7,7 +7,7 @@ use std::cell::RefCell;
 
 use indexing_map::Interval;
 use mlir::{Definition, Form, OpId, Use, ValueId};
-use mlir_ops::{Source, constant_integer, leading_number};
+use mlir_ops::{Loop, OpKind, Source, constant_integer, leading_number};
 use rustc_hash::FxHashMap;
 
 use crate::map_builder::MapBuilder;
@@ -82,10 +82,10 @@ pub(crate) fn range(source: &Source<'_>, value: ValueId) -> Option<Interval> {
     let (parse, text) = (source.parse, source.text);
     let found = parse.values.get(value as usize)?;
     let id = match found.definition {
-        Definition::Result(op) if parse.name(op, text).ends_with("constant") => {
+        Definition::Result(op) if source.op(op).is_constant() => {
             return constant_integer(parse, text, op).map(Interval::point);
         }
-        Definition::Binder(op) if matches!(parse.name(op, text), "affine.for" | "scf.for") => op,
+        Definition::Binder(op) if matches!(source.op(op), OpKind::Loop(Loop::AffineFor | Loop::ScfFor)) => op,
         _ => return None,
     };
     let op = parse.op(id);
@@ -123,7 +123,7 @@ fn bound<'t>(source: &Source<'t>, id: OpId, rest: &'t str) -> Option<(i64, &'t s
 fn constant_of(source: &Source<'_>, used: &Use) -> Option<i64> {
     let (value, _) = source.key(used)?;
     match source.parse.values.get(value as usize)?.definition {
-        Definition::Result(op) if source.parse.name(op, source.text).ends_with("constant") => {
+        Definition::Result(op) if source.op(op).is_constant() => {
             constant_integer(source.parse, source.text, op)
         }
         _ => None,

@@ -5,7 +5,7 @@
 
 use indexing_map::{Expr, Interval};
 use mlir::ArrayType;
-use mlir_ops::{Mixed, NoMap, OpText, Operand, SliceLists};
+use mlir_ops::{Mixed, NoMap, OpKind, OpText, Operand, SliceLists};
 
 use crate::access::{OpMaps, Role, Space};
 use crate::map_builder::MapBuilder;
@@ -105,8 +105,10 @@ impl Window {
     }
 }
 
-fn is_tile(text: &OpText<'_>) -> bool {
-    text.name.starts_with("xtile.") || text.name.starts_with("triton_xla.")
+/// Whether the window of an op may be partly outside of its array.
+pub(crate) fn is_tile(text: &OpText<'_>) -> bool {
+    use OpKind::{ExtractPointedTile, ExtractTile, InsertPointedTile, InsertTile};
+    matches!(text.op, ExtractTile | InsertTile | ExtractPointedTile | InsertPointedTile)
 }
 
 /// `%x[offsets] [sizes] [strides] : A to B`: each element of the result is one of `%x`.

@@ -6,36 +6,10 @@ use indexing_map::{Expr, Interval};
 use mlir_ops::{Mixed, NoMap, OpText};
 
 use crate::access::{OpMaps, Role};
-use crate::elements;
 use crate::map_builder::MapBuilder;
-use crate::{reshapes, slices};
-
-pub(crate) fn maps(text: &OpText<'_>, op: &str) -> Option<Result<OpMaps, NoMap>> {
-    Some(match op {
-        "extract_slice" => {
-            text.operand(0).and_then(|o| text.array_of(&o)).and_then(|a| slices::extract(text, a))
-        }
-        "insert_slice" | "parallel_insert_slice" => slices::insert(text),
-        "collapse_shape" => reshapes::collapse(text),
-        "expand_shape" => reshapes::expand(text),
-        "reshape" => reshapes::reshape(text),
-        "cast" | "bitcast" => elements::elementwise(text, 0, 1),
-        "splat" => elements::elementwise(text, 0, 1),
-        "extract" => elements::point(text, 0, Role::Read),
-        // A dynamic extent.
-        "dim" => return crate::index_ops::value(text, 0).ok().map(Ok),
-        "insert" => elements::insert(text),
-        "from_elements" => elements::from_elements(text),
-        "pad" => pad(text),
-        "concat" => concat(text),
-        "gather" => gather(text),
-        "scatter" => scatter(text),
-        _ => return None,
-    })
-}
 
 /// `%x low[1, %n] high[0, 2] { … tensor.yield %v }`: `%x` in the middle, surrounded by what the body yields.
-fn pad(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
+pub(crate) fn pad(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
     let mut builder = MapBuilder::new(text.source);
     let source = text.operand(0)?;
     let (array, result) = (text.array_of(&source)?, text.result_array(0)?);
@@ -82,7 +56,7 @@ fn pad(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
 }
 
 /// `dim(0) %a, %b`: concatenation.
-fn concat(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
+pub(crate) fn concat(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
     let dimension = match text.attribute("dim") {
         Some(value) => mlir::integer(value),
         None => text.behind_word("dim").and_then(|list| text.text_of(list).trim().parse().ok()),
@@ -145,7 +119,7 @@ fn gathered(text: &OpText<'_>, rank: usize, word: &'static str) -> Result<Vec<us
 }
 
 /// `%x[%idx] gather_dims([1])`: reads the positions given by the last dimension of `%idx`.
-fn gather(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
+pub(crate) fn gather(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
     let mut builder = MapBuilder::new(text.source);
     let (source, indices) = (text.operand(0)?, text.operand(1)?);
     let (array, index_type, result) =
@@ -191,7 +165,7 @@ fn gather(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
 }
 
 /// `%s into %d[%idx] scatter_dims([1])`: the replaced elements are unknown.
-fn scatter(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
+pub(crate) fn scatter(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
     let mut builder = MapBuilder::new(text.source);
     let (source, into, indices) = (text.operand(0)?, text.operand(1)?, text.operand(2)?);
     let array = text.array_of(&into)?;

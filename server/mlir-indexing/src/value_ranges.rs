@@ -2,7 +2,7 @@
 
 use indexing_map::Interval;
 use mlir::{Definition, TokenKind, ValueId};
-use mlir_ops::{OpText, Source};
+use mlir_ops::{HardwareId, OpText, Source};
 use text::Span;
 
 const NOT_NEGATIVE: Interval = Interval::new(0, i64::MAX);
@@ -62,11 +62,11 @@ fn interval(list: &str) -> Option<Interval> {
 
 /// The range of an id by the op or the hardware. Limits of a block: CUDA C++ Programming Guide, technical
 /// specifications.
-pub(crate) fn hardware_range(text: &OpText<'_>) -> Option<Interval> {
+pub(crate) fn hardware_range(text: &OpText<'_>, id: HardwareId) -> Interval {
     if let Some(range) = text.attribute("xla.range")
         && let Some(range) = range.strip_prefix('[').and_then(|r| r.strip_suffix(']')).and_then(interval)
     {
-        return Some(range);
+        return range;
     }
     let bound = (0..text.tokens.len()).find(|&t| text.word(t) == "upper_bound");
     let bound = match bound {
@@ -76,16 +76,15 @@ pub(crate) fn hardware_range(text: &OpText<'_>) -> Option<Interval> {
     let is_z = text.word(0) == "z" || text.attribute("dimension").is_some_and(|d| d.contains(" z"));
     let threads = if is_z { 64 } else { 1024 };
     let blocks = i64::from(i32::MAX);
-    Some(match text.name {
-        "gpu.thread_id" => Interval::from_size(bound.unwrap_or(threads)),
-        "gpu.block_id" | "gpu.cluster_id" => Interval::from_size(bound.unwrap_or(blocks)),
-        "gpu.block_dim" => Interval::new(1, bound.unwrap_or(threads)),
-        "gpu.grid_dim" | "gpu.cluster_dim" => Interval::new(1, bound.unwrap_or(blocks)),
-        "gpu.lane_id" => Interval::from_size(bound.unwrap_or(128)),
-        "gpu.subgroup_id" => Interval::from_size(bound.unwrap_or(1024)),
-        "gpu.num_subgroups" | "gpu.subgroup_size" => Interval::new(1, bound.unwrap_or(1024)),
-        "gpu.global_id" => bound.map_or(NOT_NEGATIVE, Interval::from_size),
-        "xla.workgroup_id" => NOT_NEGATIVE,
-        _ => return None,
-    })
+    match id {
+        HardwareId::Thread => Interval::from_size(bound.unwrap_or(threads)),
+        HardwareId::Block | HardwareId::Cluster => Interval::from_size(bound.unwrap_or(blocks)),
+        HardwareId::BlockSize => Interval::new(1, bound.unwrap_or(threads)),
+        HardwareId::GridSize | HardwareId::ClusterSize => Interval::new(1, bound.unwrap_or(blocks)),
+        HardwareId::Lane => Interval::from_size(bound.unwrap_or(128)),
+        HardwareId::Subgroup => Interval::from_size(bound.unwrap_or(1024)),
+        HardwareId::SubgroupCount | HardwareId::SubgroupSize => Interval::new(1, bound.unwrap_or(1024)),
+        HardwareId::Global => bound.map_or(NOT_NEGATIVE, Interval::from_size),
+        HardwareId::Workgroup => NOT_NEGATIVE,
+    }
 }

@@ -5,7 +5,7 @@
 
 use indexing_map::{Expr, Interval};
 use mlir::OpId;
-use mlir_ops::{NoMap, OpText, Operand};
+use mlir_ops::{NoMap, OpKind, OpText, Operand};
 
 use crate::access::{Access, OpMaps, Role};
 use crate::map_builder::MapBuilder;
@@ -68,11 +68,8 @@ pub(crate) fn masked(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
     let mask = Mask { lanes: operands.next().ok_or(NoMap::Without("mask"))?, otherwise: operands.next() };
     let body = text.id + 1..parse.op(text.id).behind;
     let inner = body.filter(|&op| parse.parent(op) == Some(text.id));
-    let name = |op: OpId| parse.name(op, text.source.text);
-    let inner: Vec<OpId> = inner.filter(|&op| name(op) != "vector.yield").collect();
+    let inner: Vec<OpId> = inner.filter(|&op| text.source.op(op) != OpKind::Yield).collect();
     let [op] = inner.as_slice() else { return Err(NoMap::OneMaskedOp) };
     let inner = OpText::new(text.source, *op).ok_or(NoMap::NotRead("the op that it masks"))?;
-    let short = name(*op).strip_prefix("vector.").unwrap_or_default();
-    vector_ops::masked_maps(&inner, short, Some(&mask))
-        .unwrap_or_else(|| Err(NoMap::Unmasked(name(*op).into())))
+    vector_ops::masked_maps(&inner, Some(&mask)).unwrap_or_else(|| Err(NoMap::Unmasked(inner.name().into())))
 }

@@ -2,61 +2,24 @@
 //!
 //! Source: mlir.llvm.org/docs/Dialects/Vector.
 use mlir::ArrayType;
-use mlir_ops::{NoMap, OpText};
+use mlir_ops::{NoMap, OpKind, OpText};
 
 use crate::access::{OpMaps, Role};
 use crate::linalg_ops::written_maps;
 use crate::map_builder::MapBuilder;
 use crate::structured::Structured;
-use crate::vector_masks::{Mask, masked};
-use crate::vector_parts::{
-    bitcast, broadcast, deinterleave, extract, extract_strided, insert, insert_strided, interleave,
-};
-use crate::vector_shuffle::shuffle;
-use crate::{elements, reshapes, transfers, vector_memory};
-
-pub(crate) fn maps(text: &OpText<'_>, op: &str, result: usize) -> Option<Result<OpMaps, NoMap>> {
-    if let Some(found) = masked_maps(text, op, None) {
-        return Some(found);
-    }
-    Some(match op {
-        "mask" => masked(text),
-        "load" => transfers::plain(text, Role::Read),
-        "store" => transfers::plain(text, Role::Write),
-        "maskedload" => vector_memory::masked(text, Role::Read),
-        "maskedstore" => vector_memory::masked(text, Role::Write),
-        "expandload" => vector_memory::packed(text, Role::Read),
-        "compressstore" => vector_memory::packed(text, Role::Write),
-        "scatter" => vector_memory::scatter(text),
-        "extract" => extract(text),
-        "insert" => insert(text),
-        "broadcast" | "splat" => broadcast(text),
-        "transpose" => {
-            let order = text.list_or_squares(&["permutation", "transp"]);
-            order.ok_or(NoMap::NotRead("its permutation")).and_then(|o| elements::transpose(text, &o))
-        }
-        "shape_cast" => reshapes::reshape(text),
-        "bitcast" => bitcast(text),
-        "extract_strided_slice" => extract_strided(text),
-        "insert_strided_slice" => insert_strided(text),
-        "outerproduct" => outer_product(text),
-        "fma" => elements::elementwise(text, 0, 3),
-        "interleave" => interleave(text),
-        "deinterleave" => deinterleave(text, result),
-        "shuffle" => shuffle(text),
-        "from_elements" => elements::from_elements(text),
-        _ => return None,
-    })
-}
+use crate::vector_masks::Mask;
+use crate::{elements, transfers, vector_memory};
 
 /// The maps of ops that `vector.mask` may enclose; `mask` is the enclosing mask, if any.
-pub(crate) fn masked_maps(text: &OpText<'_>, op: &str, mask: Option<&Mask>) -> Option<Result<OpMaps, NoMap>> {
-    Some(match op {
-        "transfer_read" => transfers::transfer_read(text, mask),
-        "transfer_write" => transfers::transfer_write(text, mask),
-        "multi_reduction" | "reduction" => reduction(text, op == "reduction", mask),
-        "contract" => contract(text, mask),
-        "gather" => vector_memory::gather(text, mask),
+pub(crate) fn masked_maps(text: &OpText<'_>, mask: Option<&Mask>) -> Option<Result<OpMaps, NoMap>> {
+    Some(match text.op {
+        OpKind::TransferRead => transfers::transfer_read(text, mask),
+        OpKind::TransferWrite => transfers::transfer_write(text, mask),
+        OpKind::MultiReduction => reduction(text, false, mask),
+        OpKind::Reduction => reduction(text, true, mask),
+        OpKind::VectorContract => contract(text, mask),
+        OpKind::VectorGather => vector_memory::gather(text, mask),
         _ => return None,
     })
 }
@@ -110,8 +73,14 @@ fn contract(text: &OpText<'_>, mask: Option<&Mask>) -> Result<OpMaps, NoMap> {
     Structured { loops, inputs: read, outputs, mask }.maps(builder, 0, true)
 }
 
+/// `%v, [1, 0] : A to B`
+pub(crate) fn transpose(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
+    let order = text.list_or_squares(&["permutation", "transp"]);
+    elements::transpose(text, &order.ok_or(NoMap::NotRead("its permutation"))?)
+}
+
 /// `%a, %b, %acc`: element `(i, j)` is made of elements `i` and `j`; or all of `%a` times a scalar.
-fn outer_product(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
+pub(crate) fn outer_product(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
     let mut builder = MapBuilder::new(text.source);
     let operands = text.operands();
     let (left, right) = (text.operand(0)?, text.operand(1)?);

@@ -6,7 +6,7 @@
 
 use indexing_map::Expr;
 use mlir::ArrayType;
-use mlir_ops::{NoMap, OpText};
+use mlir_ops::{NoMap, OpText, Winograd};
 
 use crate::access::{OpMaps, Role, Space};
 use crate::linalg_ops::ins_and_outs;
@@ -42,7 +42,7 @@ fn tile(text: &OpText<'_>) -> Option<Tile> {
     }
 }
 
-pub(crate) fn maps(text: &OpText<'_>, op: &str) -> Result<OpMaps, NoMap> {
+pub(crate) fn maps(text: &OpText<'_>, side: Winograd) -> Result<OpMaps, NoMap> {
     let Tile { m, r } = tile(text).ok_or(NoMap::ListNotRead("m and r"))?;
     let (ins, outs) = ins_and_outs(text).ok_or(NoMap::ListNotRead("operands"))?;
     let ([source], [into]) = (ins.as_slice(), outs.as_slice()) else {
@@ -58,9 +58,9 @@ pub(crate) fn maps(text: &OpText<'_>, op: &str) -> Result<OpMaps, NoMap> {
     let is_transformed = |ty: &ArrayType, k: usize| ty.extents[k] != Some(1);
     let whole = m + r - 1;
     let extents = builder.extents(into, &to);
-    let index: Vec<Expr> = match op {
+    let index: Vec<Expr> = match side {
         // Kernels (f, h, w, c) become (h, w, c, f).
-        "winograd_filter_transform" => {
+        Winograd::Filter => {
             expect(4, 4)?;
             let d = builder.dimensions(&extents);
             let inside: Vec<Expr> = (1..3)
@@ -72,7 +72,7 @@ pub(crate) fn maps(text: &OpText<'_>, op: &str) -> Result<OpMaps, NoMap> {
             vec![d[3].clone(), inside[0].clone(), inside[1].clone(), d[2].clone()]
         }
         // Inputs (n, h, w, c) become (h, w, tile h, tile w, n, c). Tiles overlap by r - 1.
-        "winograd_input_transform" => {
+        Winograd::Input => {
             expect(4, 6)?;
             let d = builder.dimensions(&extents);
             let mut place = |k: usize| match is_transformed(&to, k) {
@@ -82,7 +82,7 @@ pub(crate) fn maps(text: &OpText<'_>, op: &str) -> Result<OpMaps, NoMap> {
             vec![d[4].clone(), place(0), place(1), d[5].clone()]
         }
         // Tiles (h, w, tile h, tile w, n, f) become (n, h, w, f).
-        _ => {
+        Winograd::Output => {
             expect(6, 4)?;
             let d = builder.dimensions(&extents);
             let mut place = |k: usize| match is_transformed(&from, k) {

@@ -8,46 +8,10 @@ use mlir::{ArrayType, TokenKind};
 use mlir_ops::{NoMap, OpText, Operand, WrittenMap, map_use};
 
 use crate::access::{Access, OpMaps, Role, Space};
-use crate::elements;
-use crate::index_ops;
 use crate::map_builder::MapBuilder;
-use crate::slices;
-use crate::xtile_ops;
-
-pub(crate) fn maps(
-    text: &OpText<'_>,
-    dialect: &str,
-    op: &str,
-    result: usize,
-) -> Option<Result<OpMaps, NoMap>> {
-    Some(match (dialect, op) {
-        ("xla" | "xla_gpu", "apply_indexing") => index_ops::value(text, result),
-        ("xla" | "xla_gpu", "loop") => loop_domain(text),
-        ("xla" | "xla_gpu", "atomic_rmw") => elements::point(text, 0, Role::Write),
-        ("xla" | "xla_gpu", "predicated_extract") => elements::point(text, 0, Role::Read),
-        ("xla" | "xla_gpu", "predicated_insert") => elements::insert(text),
-        ("xla_gpu", "insert") => indexed_insert(text),
-        ("xla_gpu", "reduce") => reduce(text, result),
-        ("xtile", "extract") => {
-            text.operand(0).and_then(|o| text.array_of(&o)).and_then(|a| slices::extract(text, a))
-        }
-        ("xtile", "insert") => {
-            text.operand(1).and_then(|buffer| slices::store_tile(text, &buffer, text.array_of(&buffer)?))
-        }
-        ("xtile", "mask") => mask(text),
-        ("xtile", "scan") => xtile_ops::scan(text, result),
-        ("xtile", "dot_scaled") => xtile_ops::dot_scaled(text),
-        ("triton_xla", "extract") => pointed_to(text).and_then(|(_, array)| slices::extract(text, array)),
-        ("triton_xla", "insert") => {
-            pointed_to(text).and_then(|(buffer, array)| slices::store_tile(text, &buffer, array))
-        }
-        ("triton_xla", "squeeze_dims") => squeeze(text),
-        _ => return None,
-    })
-}
 
 /// The buffer in `from %p as memref<512x128xbf16, #xtile.layout<[1, 0]>>` or `into %p as memref<…>`.
-fn pointed_to(text: &OpText<'_>) -> Result<(Operand, ArrayType), NoMap> {
+pub(crate) fn pointed_to(text: &OpText<'_>) -> Result<(Operand, ArrayType), NoMap> {
     let at = text.top().find(|&at| text.word(at) == "as").ok_or(NoMap::NotRead("the type of its buffer"))?;
     let buffer = at.checked_sub(1).and_then(|at| text.operand_at(at)).ok_or(NoMap::NotRead("its pointer"))?;
     let end = text.behind(at + 2).min(text.tokens.len());
@@ -56,7 +20,7 @@ fn pointed_to(text: &OpText<'_>) -> Result<(Operand, ArrayType), NoMap> {
 }
 
 /// `(%d)[%i, %j] -> (%r) in #map`: the points that the loop visits, and its results at each.
-fn loop_domain(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
+pub(crate) fn loop_domain(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
     let at = text.top().find(|&t| text.word(t) == "in").ok_or(NoMap::NotRead("its map"))? + 1;
     let found = map_use(text, at).ok_or(NoMap::NotRead("its map"))??;
     let WrittenMap::Indexing(map) = found.map.as_ref() else {
@@ -74,7 +38,7 @@ fn loop_domain(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
     let named: Vec<&str> = dims.iter().chain(&loops).map(String::as_str).collect();
     map = map.simplified(indexing_map::SimplifyMode::Preserve).with_names(&named);
     let access = Access {
-        operand: text.name.to_owned(),
+        operand: text.name().to_owned(),
         value: None,
         role: Role::Value,
         map,
@@ -86,7 +50,7 @@ fn loop_domain(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
 }
 
 /// `%v(%i, %j) into %t at #map`: the positions of a thread's elements.
-fn indexed_insert(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
+pub(crate) fn indexed_insert(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
     let at = text.top().find(|&t| text.word(t) == "at").ok_or(NoMap::NotRead("its map"))? + 1;
     let found = map_use(text, at).ok_or(NoMap::NotRead("its map"))??;
     let WrittenMap::Indexing(map) = found.map.as_ref() else {
@@ -121,7 +85,7 @@ fn indexed_insert(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
 }
 
 /// `(%a, %b) inits(%c, %d) dimensions=[0, 2]`
-fn reduce(text: &OpText<'_>, result: usize) -> Result<OpMaps, NoMap> {
+pub(crate) fn reduce(text: &OpText<'_>, result: usize) -> Result<OpMaps, NoMap> {
     let mut builder = MapBuilder::new(text.source);
     let operands = text.operands();
     let inputs = operands.len() / 2;
@@ -147,7 +111,7 @@ fn reduce(text: &OpText<'_>, result: usize) -> Result<OpMaps, NoMap> {
 }
 
 /// `%t bounds [3, 6], %v`: elements beyond the bounds are `%v`.
-fn mask(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
+pub(crate) fn mask(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
     let mut builder = MapBuilder::new(text.source);
     let (source, value) = (text.operand(0)?, text.operand(1)?);
     let ty = text.array_of(&source)?;
@@ -166,7 +130,7 @@ fn mask(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
 }
 
 /// `%x {axis = 1 : i32}`: drops a dimension of extent 1.
-fn squeeze(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
+pub(crate) fn squeeze(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
     let mut builder = MapBuilder::new(text.source);
     let source = text.operand(0)?;
     let ty = text.array_of(&source)?;

@@ -2,6 +2,7 @@
 //!
 //! * [`Source`]: the text around an op, its aliases and the types of its values.
 //! * [`OpText`]: operands, lists of numbers and values, attributes, clauses.
+//! * [`OpKind`]: what an op does, from one table of names.
 //! * [`SliceLists`], [`constant_integer`]: parts of ops of several dialects.
 //! * [`Layout`]: where a memref has its elements.
 //! * [`AffineMap`], [`AffineSet`], [`WrittenMap`]: maps as written in attributes; [`map_use()`]: maps with their
@@ -16,7 +17,10 @@ mod affine_map;
 mod constants;
 mod layout;
 mod map_use;
+mod named_ops;
 mod no_map;
+mod op_kind;
+mod op_table;
 mod op_text;
 mod slice_lists;
 mod source;
@@ -26,7 +30,9 @@ pub use affine_map::{AffineMap, AffineSet};
 pub use constants::{constant_integer, leading_number};
 pub use layout::Layout;
 pub use map_use::{MapUse, WrittenMap, map_use};
+pub use named_ops::NamedOp;
 pub use no_map::NoMap;
+pub use op_kind::{Arithmetic, HardwareId, Linalg, Loop, OpKind, Winograd};
 pub use op_text::{Mixed, OpText};
 pub use slice_lists::SliceLists;
 pub use source::{Operand, Source, alias_value};

@@ -7,6 +7,7 @@ use mlir::{ArrayType, Form, OpId, Token, TokenKind, Use, integer, integers};
 use text::Span;
 
 use crate::no_map::NoMap;
+use crate::op_kind::OpKind;
 use crate::source::{Operand, Source};
 
 /// The most bytes of an op that are read. A longer op holds a payload, not indices.
@@ -16,7 +17,7 @@ const MAX_BYTES: usize = 64 << 10;
 pub struct OpText<'a> {
     pub source: &'a Source<'a>,
     pub id: OpId,
-    pub name: &'a str,
+    pub op: OpKind<'a>,
     pub tokens: Vec<Token>,
     /// For each token, the token that closes it; itself if it opens nothing.
     closing: Vec<usize>,
@@ -52,7 +53,12 @@ impl<'a> OpText<'a> {
         }
         let (tokens, _) = mlir::tokens(source.text, from, to, false);
         let closing = closing(&tokens);
-        Some(OpText { source, id, name: source.parse.name(id, source.text), tokens, closing })
+        Some(OpText { source, id, op: source.op(id), tokens, closing })
+    }
+
+    /// The full name of the op: `tensor.pad`.
+    pub fn name(&self) -> &'a str {
+        self.source.parse.name(self.id, self.source.text)
     }
 
     pub fn is_generic(&self) -> bool {

@@ -9,6 +9,7 @@ use rustc_hash::FxHashMap;
 
 use crate::affine_expr::NoAffineText;
 use crate::map_use::WrittenMap;
+use crate::op_kind::OpKind;
 
 /// A piece of text with its parse, and a lookup for aliases that it does not define.
 ///
@@ -44,6 +45,11 @@ impl<'a> Source<'a> {
         outside: &'a dyn Fn(&str, u32) -> Option<String>,
     ) -> Source<'a> {
         Source { parse, text, outside, aliases: OnceCell::new(), maps: RefCell::default() }
+    }
+
+    /// What an op does.
+    pub fn op(&self, id: OpId) -> OpKind<'a> {
+        OpKind::of(self.parse.name(id, self.text))
     }
 
     /// Resolves `text` if it is an alias, else returns it unchanged. `at` is the offset of its use.

@@ -5,7 +5,7 @@ use mlir::{Definition, OpId, TokenKind};
 
 use crate::names::index_constant;
 use crate::numbers::{LARGEST, Number, Symbol, SymbolName, Symbols};
-use mlir_ops::{AffineMap, Mixed, OpText, Operand, Source};
+use mlir_ops::{AffineMap, Loop, Mixed, OpKind, OpText, Operand, Source};
 
 /// The longest chain of definitions that is followed.
 const MAX_STEPS: usize = 8;
@@ -169,7 +169,10 @@ impl Values<'_, '_> {
             TokenKind::Number => text.word(at).parse().ok(),
             _ => None,
         };
-        let of_loops = matches!(text.name, "scf.for" | "affine.for" | "scf.forall" | "scf.parallel");
+        let of_loops = matches!(
+            text.op,
+            OpKind::Loop(Loop::ScfFor | Loop::AffineFor | Loop::ScfForall | Loop::ScfParallel)
+        );
         if !of_loops || text.is_generic() {
             return None;
         }
@@ -178,7 +181,7 @@ impl Values<'_, '_> {
             if !is_counter {
                 return None;
             }
-            let mut bounds = (mixed(2), None, (text.name == "affine.for").then_some(1));
+            let mut bounds = (mixed(2), None, (text.op == OpKind::Loop(Loop::AffineFor)).then_some(1));
             for at in 3..text.tokens.len().min(16) {
                 match text.word(at) {
                     "to" => bounds.1 = mixed(at + 1),

@@ -4,11 +4,15 @@
 //! names: n batch, c input channels, f output channels, g groups, d h w space.
 
 use indexing_map::Expr;
-use mlir_ops::{AffineMap, AffineReader, NoMap};
+
+use crate::affine_expr::AffineReader;
+use crate::affine_map::AffineMap;
+use crate::no_map::NoMap;
 
 /// The loops of an op, and the index into each operand per iteration: inputs, then the output. `S0` and `D0`
 /// are strides and dilations.
-pub(crate) struct NamedOp {
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NamedOp {
     loops: &'static str,
     maps: &'static [&'static str],
     /// The number of scalars after the first two inputs: zero points.
@@ -154,7 +158,11 @@ pub(crate) fn named_op(name: &str) -> Option<NamedOp> {
 
 impl NamedOp {
     /// The maps with the given strides and dilations, which default to 1.
-    pub(crate) fn maps(
+    ///
+    /// # Errors
+    ///
+    /// If the op takes another number of inputs or outputs.
+    pub fn maps(
         &self,
         strides: &[i64],
         dilations: &[i64],
