@@ -80,7 +80,7 @@ impl MapBuilder<'_> {
         else {
             return nothing;
         };
-        let (OpKind::Integer(computed) | OpKind::Index(computed)) = source.op(op) else { return nothing };
+        let OpKind::Integer(computed) = source.op(op) else { return nothing };
         if !matches!(computed, Arithmetic::Compare | Arithmetic::And | Arithmetic::Or) || parts == 0 {
             return nothing;
         }
@@ -114,7 +114,7 @@ impl MapBuilder<'_> {
             },
         };
         const NUMBERS: [&str; 10] = ["eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge"];
-        let predicate = match mlir::integer(written).filter(|_| matches!(text.op, OpKind::Integer(_))) {
+        let predicate = match mlir::integer(written) {
             Some(number) => NUMBERS.get(usize::try_from(number).ok()?)?,
             None => written,
         };

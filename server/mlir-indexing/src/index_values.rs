@@ -99,7 +99,7 @@ impl MapBuilder<'_> {
         }
         let text = OpText::new(source, op)?;
         match kind {
-            OpKind::Integer(computed) | OpKind::Index(computed) => self.arithmetic(&text, computed),
+            OpKind::Integer(computed) => self.arithmetic(&text, computed),
             OpKind::Dim => {
                 let operands = text.operands();
                 let [of, which] = operands.as_slice() else { return None };

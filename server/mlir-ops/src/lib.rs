@@ -3,7 +3,7 @@
 //! * [`Source`]: the text around an op, its aliases and the types of its values.
 //! * [`OpText`]: operands, lists of numbers and values, attributes, clauses.
 //! * [`OpKind`]: what an op does, from one table of names.
-//! * [`SliceLists`], [`constant_integer`]: parts of ops of several dialects.
+//! * [`LoopVariable`], [`SliceLists`], [`constant_integer`]: parts of ops of several dialects.
 //! * [`Layout`]: where a memref has its elements.
 //! * [`AffineMap`], [`AffineSet`], [`WrittenMap`]: maps as written in attributes; [`map_use()`]: maps with their
 //!   arguments.
@@ -16,6 +16,7 @@ mod affine_expr;
 mod affine_map;
 mod constants;
 mod layout;
+mod loop_variable;
 mod map_use;
 mod named_ops;
 mod no_map;
@@ -29,6 +30,7 @@ pub use affine_expr::{AffineReader, Lookup, NoAffineText};
 pub use affine_map::{AffineMap, AffineSet};
 pub use constants::{constant_integer, leading_number};
 pub use layout::Layout;
+pub use loop_variable::{LoopBound, LoopBounds, LoopVariable};
 pub use map_use::{MapUse, WrittenMap, map_use};
 pub use named_ops::NamedOp;
 pub use no_map::NoMap;

@@ -10,10 +10,8 @@ pub enum OpKind<'a> {
     /// A constant of arith.
     Constant,
     IndexConstant,
-    /// An op of arith on integers, which may be indices.
+    /// An op on integers, which may be indices, or on arrays of them.
     Integer(Arithmetic),
-    /// An op of the index dialect.
-    Index(Arithmetic),
     /// An op of arith or math on other scalars, or on arrays of them.
     Elementwise(Arithmetic),
 

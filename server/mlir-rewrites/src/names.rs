@@ -3,7 +3,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use mlir::{Definition, OpId};
-use mlir_ops::{Source, constant_integer};
+use mlir_ops::{OpKind, Source, constant_integer};
 
 /// Unused value names of a function, and its existing constants.
 #[derive(Debug, Default)]
@@ -74,16 +74,15 @@ impl Names {
 /// The number of `%c4 = arith.constant 4 : index`.
 pub(crate) fn index_constant<'a>(source: &'a Source<'a>, op: OpId) -> Option<i64> {
     let (parse, text) = (source.parse, source.text);
-    let name = parse.name(op, text);
-    let results = &parse.op(op).results;
-    if !matches!(name, "arith.constant" | "index.constant" | "constant") || results.len() != 1 {
+    let (kind, results) = (source.op(op), &parse.op(op).results);
+    if !matches!(kind, OpKind::Constant | OpKind::IndexConstant) || results.len() != 1 {
         return None;
     }
     let value = &parse.values[results.start as usize];
     if value.count != 1 || !matches!(value.definition, Definition::Result(_)) {
         return None;
     }
-    let is_index = name == "index.constant" || parse.type_of(results.start, 0, text)? == "index";
+    let is_index = kind == OpKind::IndexConstant || parse.type_of(results.start, 0, text)? == "index";
     constant_integer(parse, text, op).filter(|_| is_index)
 }
 

@@ -8,7 +8,7 @@ use crate::extract_from_collapse::extract_from_collapse;
 use crate::insert_into_collapse::insert_into_collapse;
 use crate::of_expand::{extract_from_expand, insert_into_expand};
 use crate::stablehlo_slice::{slice_after_reshape, slice_before_reshape};
-use mlir_ops::{Operand, Source};
+use mlir_ops::{OpKind, Operand, Source};
 
 /// A replacement of an op by other code.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,18 +25,18 @@ pub struct Rewrite {
 
 /// All replacements of `op`, each proven to read the same elements.
 pub fn rewrites<'a>(source: &'a Source<'a>, op: OpId) -> Vec<Rewrite> {
-    match source.parse.name(op, source.text) {
-        "tensor.extract_slice" => {
+    match source.op(op) {
+        OpKind::ExtractSlice => {
             let mut found = extract_from_collapse(source, op);
             found.extend(extract_from_expand(source, op));
             found
         }
-        "tensor.insert_slice" => {
+        OpKind::InsertSlice => {
             insert_into_collapse(source, op).into_iter().chain(insert_into_expand(source, op)).collect()
         }
-        "stablehlo.slice" => slice_before_reshape(source, op).into_iter().collect(),
-        "stablehlo.reshape" => slice_after_reshape(source, op).into_iter().collect(),
-        _ => Vec::new(),
+        _ => {
+            slice_before_reshape(source, op).or_else(|| slice_after_reshape(source, op)).into_iter().collect()
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use mlir::{ArrayKind, ArrayType, AttributePlace, OpId};
 
-use mlir_ops::{Mixed, OpText, Operand, SliceLists, Source};
+use mlir_ops::{Mixed, OpKind, OpText, Operand, SliceLists, Source};
 
 /// A `tensor.extract_slice`, or a `tensor.insert_slice` with its destination.
 #[derive(Debug, Clone)]
@@ -93,20 +93,20 @@ const SEGMENTS: [&str; 2] = ["operandSegmentSizes", "operand_segment_sizes"];
 impl SliceOp {
     /// `None` if `op` is not a `tensor.extract_slice` that can be replaced.
     pub(crate) fn extract<'a>(source: &'a Source<'a>, op: OpId) -> Option<SliceOp> {
-        SliceOp::read(source, op, "tensor.extract_slice")
+        SliceOp::read(source, op, OpKind::ExtractSlice)
     }
 
     pub(crate) fn insert<'a>(source: &'a Source<'a>, op: OpId) -> Option<SliceOp> {
-        SliceOp::read(source, op, "tensor.insert_slice")
+        SliceOp::read(source, op, OpKind::InsertSlice)
     }
 
-    fn read<'a>(source: &'a Source<'a>, op: OpId, name: &str) -> Option<SliceOp> {
-        if source.parse.name(op, source.text) != name || !is_clean(source, op) {
+    fn read<'a>(source: &'a Source<'a>, op: OpId, kind: OpKind<'_>) -> Option<SliceOp> {
+        if source.op(op) != kind || !is_clean(source, op) {
             return None;
         }
         let attributes = discardable(source, op, &[&SEGMENTS[..], &SliceLists::ATTRIBUTES[..]].concat())?;
         let text = OpText::new(source, op)?;
-        let is_insert = name == "tensor.insert_slice";
+        let is_insert = kind == OpKind::InsertSlice;
         let operands = text.operands();
         let into = if is_insert { Some(operands.get(1)?.clone()) } else { None };
         let (result, result_type) = result(source, op)?;
@@ -131,17 +131,17 @@ impl SliceOp {
 
 impl ReshapeOp {
     pub(crate) fn collapse<'a>(source: &'a Source<'a>, op: OpId) -> Option<ReshapeOp> {
-        let found = ReshapeOp::read(source, op, "tensor.collapse_shape")?;
+        let found = ReshapeOp::read(source, op, OpKind::Collapse)?;
         found.fits(&found.source_type, &found.result_type).then_some(found)
     }
 
     pub(crate) fn expand<'a>(source: &'a Source<'a>, op: OpId) -> Option<ReshapeOp> {
-        let found = ReshapeOp::read(source, op, "tensor.expand_shape")?;
+        let found = ReshapeOp::read(source, op, OpKind::Expand)?;
         found.fits(&found.result_type, &found.source_type).then_some(found)
     }
 
-    fn read<'a>(source: &'a Source<'a>, op: OpId, name: &str) -> Option<ReshapeOp> {
-        if source.parse.name(op, source.text) != name || !is_clean(source, op) {
+    fn read<'a>(source: &'a Source<'a>, op: OpId, kind: OpKind<'_>) -> Option<ReshapeOp> {
+        if source.op(op) != kind || !is_clean(source, op) {
             return None;
         }
         let text = OpText::new(source, op)?;

@@ -5,7 +5,7 @@ use mlir::{Definition, OpId, TokenKind};
 
 use crate::names::index_constant;
 use crate::numbers::{LARGEST, Number, Symbol, SymbolName, Symbols};
-use mlir_ops::{AffineMap, Loop, Mixed, OpKind, OpText, Operand, Source};
+use mlir_ops::{AffineMap, LoopBound, LoopVariable, Mixed, OpKind, OpText, Operand, Source};
 
 /// The longest chain of definitions that is followed.
 const MAX_STEPS: usize = 8;
@@ -75,12 +75,12 @@ impl Values<'_, '_> {
         if let Some(number) = index_constant(self.source, op) {
             return Some(Expr::Const(number));
         }
-        match self.source.parse.name(op, self.source.text) {
-            "affine.apply" => {
+        match self.source.op(op) {
+            OpKind::Apply => {
                 let results = self.applied(op, symbols, steps)?;
                 <[Expr; 1]>::try_from(results).ok().map(|[expr]| expr)
             }
-            "tensor.dim" => {
+            OpKind::Dim => {
                 let operands = OpText::new(self.source, op)?.operands();
                 let [tensor, axis] = operands.as_slice() else { return None };
                 (self.extents)(tensor, self.constant(axis)?)
@@ -111,33 +111,40 @@ impl Values<'_, '_> {
 
     /// A divisor of a value, and its bounds.
     fn facts(&self, operand: &Operand, symbols: &mut Symbols, steps: usize) -> Option<(i64, Interval)> {
-        let parse = self.source.parse;
-        let counted = match self.definition(operand)? {
-            Definition::Binder(op) => self.counted(op, &operand.name),
-            Definition::BlockArgument(block) => {
-                let block = &parse.blocks[block as usize];
-                let op = parse.regions[block.region as usize].op;
-                let is_first = Some(block.arguments.start) == operand.value;
-                (is_first && parse.name(op, self.source.text) == "scf.for")
-                    .then(|| self.generic_for(op))
-                    .flatten()
-            }
+        match self.definition(operand)? {
+            Definition::Binder(_) | Definition::BlockArgument(_) => self.counted(operand),
             Definition::Result(op) => {
-                let name = parse.name(op, self.source.text);
-                if steps == 0 || !matches!(name, "affine.min" | "affine.max") {
-                    return None;
-                }
+                let combine = match self.source.op(op) {
+                    OpKind::AffineMin if steps > 0 => Interval::min,
+                    OpKind::AffineMax if steps > 0 => Interval::max,
+                    _ => return None,
+                };
                 let results = self.applied(op, symbols, steps - 1)?;
                 let divisor = results
                     .iter()
                     .map(|e| symbols.divisor(e))
                     .reduce(|a, b| i64::try_from(indexing_map::gcd(a, b)).unwrap_or(1))?;
-                let combine = if name == "affine.min" { Interval::min } else { Interval::max };
                 let bounds = results.iter().map(|e| symbols.range(e)).reduce(combine)?;
-                return Some((divisor.max(1), bounds.intersect(Interval::new(-LARGEST, LARGEST))));
+                Some((divisor.max(1), bounds.intersect(Interval::new(-LARGEST, LARGEST))))
             }
+        }
+    }
+
+    /// A divisor of a loop's variable, and its bounds.
+    fn counted(&self, operand: &Operand) -> Option<(i64, Interval)> {
+        let variable = LoopVariable::of(self.source, operand.value?)?;
+        let text = &variable.text;
+        let known = |bound: &LoopBound| match bound {
+            LoopBound::Operand(operand) => self.constant(operand),
+            LoopBound::Written(range) => match text.operand_at(range.start).filter(|_| range.len() == 1) {
+                Some(operand) => self.constant(&operand),
+                None => text.text_of(range.clone()).parse().ok(),
+            },
+            LoopBound::Known(values) => values.first()?.as_const().filter(|_| values.len() == 1),
+            LoopBound::Map(_) => None,
         };
-        let (lower, upper, step) = counted?;
+        let bounds = variable.bounds()?;
+        let (lower, upper, step) = (known(&bounds.lower), known(&bounds.upper), known(&bounds.step));
         // An unknown step is still positive.
         let divisor = match (lower, step) {
             (Some(lower), Some(step)) => i64::try_from(indexing_map::gcd(lower, step)).unwrap_or(1).max(1),
@@ -152,61 +159,6 @@ impl Values<'_, '_> {
             _ => LARGEST,
         };
         (first <= last).then(|| (divisor, Interval::new(first, last)))
-    }
-
-    fn generic_for(&self, op: OpId) -> Option<Bounds> {
-        let operands = OpText::new(self.source, op)?.operands();
-        let [lower, upper, step] = [0, 1, 2].map(|nth| self.constant(operands.get(nth)?));
-        Some((lower, upper, step))
-    }
-
-    /// The bounds of a loop variable: `scf.for %i = %a to %b step %c`, `affine.for %i = 0 to 8`,
-    /// `scf.forall (%i, %j) = (0, 0) to (8, 8) step (2, 4)`, `scf.forall (%i) in (8)`.
-    fn counted(&self, op: OpId, name: &str) -> Option<Bounds> {
-        let text = OpText::new(self.source, op)?;
-        let mixed = |at: usize| match text.kind(at)? {
-            TokenKind::Value => self.constant(&text.operand_at(at)?),
-            TokenKind::Number => text.word(at).parse().ok(),
-            _ => None,
-        };
-        let of_loops = matches!(
-            text.op,
-            OpKind::Loop(Loop::ScfFor | Loop::AffineFor | Loop::ScfForall | Loop::ScfParallel)
-        );
-        if !of_loops || text.is_generic() {
-            return None;
-        }
-        if text.kind(0) == Some(TokenKind::Value) {
-            let is_counter = text.word(0) == name && text.kind(1) == Some(TokenKind::Equal);
-            if !is_counter {
-                return None;
-            }
-            let mut bounds = (mixed(2), None, (text.op == OpKind::Loop(Loop::AffineFor)).then_some(1));
-            for at in 3..text.tokens.len().min(16) {
-                match text.word(at) {
-                    "to" => bounds.1 = mixed(at + 1),
-                    "step" => bounds.2 = mixed(at + 1),
-                    "iter_args" => break,
-                    _ => {}
-                }
-            }
-            // For `to min #map(…)` and `= max …`, `mixed` returns `None`.
-            return Some(bounds);
-        }
-        let lists: Vec<Vec<std::ops::Range<usize>>> = text
-            .top()
-            .filter(|&at| text.kind(at) == Some(TokenKind::OpenParen))
-            .take(4)
-            .map(|at| text.items(text.inside(at)))
-            .collect();
-        let nth = lists.first()?.iter().position(|item| text.word(item.start) == name)?;
-        let entry = |list: usize| mixed(lists.get(list)?.get(nth)?.start);
-        let behind_first = text.word(text.behind(0));
-        match behind_first {
-            "in" => Some((Some(0), entry(1), Some(1))),
-            "=" => Some((entry(1), entry(2), entry(3))),
-            _ => None,
-        }
     }
 }
 
@@ -223,9 +175,6 @@ fn in_multiples(expr: &Expr) -> Expr {
     }
     Expr::binary(op, in_multiples(l), in_multiples(r))
 }
-
-/// The lower bound, upper bound (exclusive) and step of a loop, each `None` if unknown.
-type Bounds = (Option<i64>, Option<i64>, Option<i64>);
 
 #[cfg(test)]
 mod tests {
