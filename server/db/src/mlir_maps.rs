@@ -324,6 +324,13 @@ impl<'a> Arrays<'a> {
                 source = SymbolSource::Element { of: *of, name: list.clone(), nth: *dimension };
                 name = source.short_name().into();
             }
+            // An element of a list is numbered by its place.
+            if let (true, SymbolSource::Element { nth, .. }, [Expr::Const(place)]) =
+                (self.only_maps, &mut source, &index[..])
+            {
+                *nth = usize::try_from(*place).unwrap_or(*nth);
+                name = source.short_name().into();
+            }
             let bounds = access.map.runtime().get(at).map_or(Interval::ALL, |v| v.bounds);
             symbols.push(Symbol { source, name, bounds, index });
         }

@@ -182,12 +182,11 @@ pub(crate) fn convolution(case: &Case<'_>) -> Checked<Traced> {
             for i in 0..features {
                 from[labels.input_feature] = feature_group * features + i;
                 weight[labels.kernel_input_feature] = i;
-                // Padding and holes are zeros: they read no input element, but are multiplied by the kernel
-                // like any other.
+                // XLA's evaluator skips padding and holes: nothing is multiplied there.
                 if is_inside {
                     reads.at(0, &from);
+                    reads.at(1, &weight);
                 }
-                reads.at(1, &weight);
             }
         });
     })

@@ -159,6 +159,11 @@ impl<'a> Domain<'a> {
         Expr::var(id)
     }
 
+    /// Adds a runtime variable for a number of any size: an element of an operand.
+    pub(crate) fn runtime_element(&mut self, operand: usize, index: Vec<Expr>) -> Expr {
+        self.runtime(RuntimeSource::Operand(operand), index, Interval::ALL, Interval::ALL)
+    }
+
     pub(crate) fn constrain(&mut self, expr: Expr, allowed: Interval) {
         self.constraints.push((expr, allowed));
     }

@@ -53,6 +53,7 @@ mod reduce;
 mod reshape;
 mod round_trip;
 mod runtime_maps;
+mod runtime_places;
 mod runtime_variables;
 mod scatter;
 mod select_and_scatter;
@@ -98,7 +99,7 @@ pub enum Rules {
     #[default]
     Xla,
     /// The exact set of elements: the updated region of a dynamic-update-slice, the prefix that a scan reads,
-    /// the batch group of a convolution, and runtime variables that only decide whether an element is read.
+    /// the batch group of a convolution and the part of its kernel that is not on padding, and runtime variables that only decide whether an element is read.
     /// Also maps for ops that are unknown to XLA (tuple, sort, dot from input to output, …).
     Exact,
 }

@@ -11,7 +11,7 @@ use crate::operand_indexing::{ArraySource, OpIndexing, OperandIndexing, RuntimeS
 use crate::runtime_variables::{fold, with_known_parameters};
 use crate::{
     bitcast, broadcast, calls, collectives, convolution, dot, elementwise, exact, fusion, gather, reduce,
-    reshape, slices, whole_operand, window,
+    reshape, runtime_places, slices, whole_operand, window,
 };
 
 /// The accesses of `op` to its operands, a list per operand, for each element of output `output_id` (0 unless
@@ -121,15 +121,17 @@ fn dispatch(op: &Op, output_id: usize, rules: Rules) -> Checked<OpIndexing> {
         Opcode::Broadcast => operand_count(1).and_then(|()| broadcast::broadcast(op)),
         Opcode::Transpose => operand_count(1).and_then(|()| broadcast::transpose(op)),
         Opcode::Reverse => operand_count(1).and_then(|()| broadcast::reverse(op)),
+        Opcode::Slice if rules == Rules::Exact && op.operand_shapes.len() == 3 => runtime_places::slice(op),
         Opcode::Slice => operand_count(1).and_then(|()| slices::slice(op)),
+        Opcode::Pad if rules == Rules::Exact && op.operand_shapes.len() == 4 => runtime_places::pad(op),
         Opcode::Pad => operand_count(2).and_then(|()| slices::pad(op, rules)),
         Opcode::Concatenate => slices::concatenate(op),
         Opcode::DynamicSlice => slices::dynamic_slice(op),
         Opcode::DynamicUpdateSlice => slices::dynamic_update_slice(op, rules),
         Opcode::Reduce => reduce::reduce(op),
         Opcode::Scan => reduce::scan(op, output_id, rules),
-        Opcode::ReduceWindow => window::reduce_window(op),
-        Opcode::Convolution => operand_count(2).and_then(|()| convolution::convolution(op, rules)),
+        Opcode::ReduceWindow => window::reduce_window(op, output_id),
+        Opcode::Convolution => convolution::convolution(op, rules),
         Opcode::Dot => dot::dot(op),
         Opcode::ScaledDot => dot::scaled_dot(op),
         Opcode::Gather => gather::gather(op),

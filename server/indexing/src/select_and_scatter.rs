@@ -4,9 +4,10 @@ use ir::Op;
 
 use crate::Rules;
 use crate::checks::{self, Checked, ensure, scalar};
+use crate::extents;
 use crate::inverse::inverse;
-use crate::operand_indexing::{OpIndexing, OperandIndexing};
-use crate::window::under_window;
+use crate::operand_indexing::OpIndexing;
+use crate::window::through_window;
 
 /// Reads the source elements whose window covers the output's index, all operand elements in these windows,
 /// which are compared there, and the init value. Shapes: the output as the operand, the source as the window
@@ -22,8 +23,7 @@ pub(crate) fn select_and_scatter(op: &Op) -> Checked<OpIndexing> {
     ensure(source.len() == rank, "operand and source differ in rank")?;
     // A missing window has size 1 and does not slide.
     ensure(window.len() == rank, "window does not have one entry per dimension")?;
-    let dims: Vec<usize> = (0..rank).collect();
-    let under = OperandIndexing::from(under_window(source, &dims, operand, window)?);
+    let under = through_window(op, &extents::operand(op, 1)?, &extents::operand(op, 0)?, window)?;
     let covering = inverse(&under, operand);
     let compared = covering.compose_by(&under, Rules::Exact);
     let note = "the values decide in which of the windows that cover the element it is selected";

@@ -191,18 +191,18 @@ fn padding_value(
 /// The indices outside of a box in at least one dimension, as one constraint: the maximum of several
 /// expressions, each of which is positive outside one side, is positive.
 #[derive(Default)]
-struct Outside {
+pub(crate) struct Outside {
     parts: Vec<(Expr, i64)>,
 }
 
 impl Outside {
     /// Adds a side: `expr` is at most `largest`.
-    fn add(&mut self, expr: Expr, largest: i64) {
+    pub(crate) fn add(&mut self, expr: Expr, largest: i64) {
         self.parts.push((expr, largest));
     }
 
     /// The constraint; `None` if the box has no sides.
-    fn constraint(self) -> Option<(Expr, Interval)> {
+    pub(crate) fn constraint(self) -> Option<(Expr, Interval)> {
         let largest = self.parts.iter().map(|(_, largest)| *largest).max()?;
         let expr = self.parts.into_iter().map(|(expr, _)| expr).reduce(Expr::max)?;
         Some((expr, Interval::new(1, largest)))

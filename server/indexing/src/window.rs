@@ -1,54 +1,107 @@
 //! Sliding windows: reduce-window, and the spatial part of convolutions.
 
-use indexing_map::{Expr, IndexingMap};
+use indexing_map::{Expr, Interval};
 use ir::{Op, WindowDim};
 
-use crate::checks::{self, Checked, ensure, scalar};
+use crate::checks::{self, Checked, ensure};
+use crate::extents::{self, Domain};
 use crate::operand_indexing::{OpIndexing, OperandIndexing};
 use crate::reduce::inputs_then_scalars;
-use crate::slices::{padded_size, unpad};
+use crate::slices::padded_size;
 
-/// Maps `output`, with one range variable per window dimension, to the elements under the window.
+/// The indices of the elements `inside` the window at index `at` of the output; one per window dimension, as are
+/// the extents of the operand and the numbers of `low` padding.
 ///
-/// `dims[i]` is the output dimension along which window dimension i slides, `operand[i]` the operand's size
-/// there. In the padded operand the position is `s * window_dilation + d * stride`; padding and base dilation
-/// are undone as for a pad. Not simplified. Source: `ComposeWindowIndexingMap`, `ComputePadIndexingMap`.
+/// In the padded operand the position is `s * window_dilation + d * stride`. It is constrained to elements of the
+/// operand: padding surrounds them, base dilation leaves holes between them. Not simplified. Source:
+/// `ComposeWindowIndexingMap`, `ComputePadIndexingMap`.
 pub(crate) fn under_window(
-    output: &[i64],
-    dims: &[usize],
-    operand: &[i64],
+    domain: &mut Domain<'_>,
+    at: &[Expr],
+    inside: &[Expr],
+    operand: &[Expr],
     window: &[WindowDim],
-) -> Checked<IndexingMap> {
-    let mut padded = Vec::with_capacity(window.len());
-    let mut padding = Vec::with_capacity(window.len());
+    low: &[Expr],
+) -> Checked<Vec<Expr>> {
     let mut places = Vec::with_capacity(window.len());
-    for (i, dim) in window.iter().enumerate() {
-        let fits = dim.size >= 0 && dim.stride > 0 && dim.base_dilation > 0 && dim.window_dilation > 0;
-        ensure(fits, format!("window dimension {i} has a size, stride or dilation that is not positive"))?;
-        let pad = [dim.pad_low, dim.pad_high, dim.base_dilation - 1];
-        padded.push(padded_size(operand[i], pad)?);
-        padding.push(pad);
-        places.push(Expr::var(output.len() + i) * dim.window_dilation + Expr::var(dims[i]) * dim.stride);
+    let mut bounds = Vec::with_capacity(window.len());
+    for (i, (dim, extent)) in window.iter().zip(operand).enumerate() {
+        let fits = dim.stride > 0 && dim.base_dilation > 0 && dim.window_dilation > 0;
+        ensure(fits, format!("window dimension {i} has a stride or dilation that is not positive"))?;
+        let position = inside[i].clone() * dim.window_dilation + at[i].clone() * dim.stride;
+        let (distance, range) = match (low[i].as_const(), extent.as_const()) {
+            (Some(low), Some(size)) => {
+                let padded = padded_size(size, [low, dim.pad_high, dim.base_dilation - 1])?;
+                let last = (padded - 1).checked_sub(dim.pad_high);
+                let negated = low.checked_neg();
+                let (last, negated) = last.zip(negated).ok_or("padding beyond 64 bits")?;
+                (position.clone() + negated, Some(Interval::new(low.max(0), last.min(padded - 1))))
+            }
+            _ => (position.clone() - low[i].clone(), None),
+        };
+        if dim.base_dilation > 1 {
+            domain.constrain(distance.clone().modulo(dim.base_dilation), Interval::point(0));
+        }
+        places.push(distance.floor_div(dim.base_dilation));
+        bounds.push((position, range));
     }
-    let sizes: Vec<i64> = window.iter().map(|dim| dim.size).collect();
-    Ok(IndexingMap::from_sizes(output, &sizes, places).compose(&unpad(&padded, &padding)?))
+    for ((place, extent), (position, range)) in places.iter().zip(operand).zip(bounds) {
+        match range {
+            Some(range) => domain.constrain(position, range),
+            None => domain.within(place.clone(), extent),
+        }
+    }
+    Ok(places)
+}
+
+/// The numbers of padding before the elements.
+pub(crate) fn low(window: &[WindowDim]) -> Vec<Expr> {
+    window.iter().map(|dim| Expr::Const(dim.pad_low)).collect()
+}
+
+/// The access to `operand` through the window that slides over all dimensions of `output`.
+pub(crate) fn through_window(
+    op: &Op,
+    output: &[Expr],
+    operand: &[Expr],
+    window: &[WindowDim],
+) -> Checked<OperandIndexing> {
+    for (i, dim) in window.iter().enumerate() {
+        ensure(dim.size >= 0, format!("window dimension {i} has a negative size"))?;
+    }
+    let mut domain = Domain::new(op, 0, output);
+    let inside: Vec<Expr> = window.iter().map(|dim| domain.range(&Expr::Const(dim.size))).collect();
+    let at: Vec<Expr> = (0..output.len()).map(Expr::var).collect();
+    let places = under_window(&mut domain, &at, &inside, operand, window, &low(window))?;
+    Ok(domain.access(places))
 }
 
 /// Every input through the window, init values scalar. Shapes: equal inputs; `window` has one entry per
 /// dimension.
 /// Source: `ComputeOutputToInputReduceWindowOpIndexing`.
-pub(crate) fn reduce_window(op: &Op) -> Checked<OpIndexing> {
+pub(crate) fn reduce_window(op: &Op, output_id: usize) -> Checked<OpIndexing> {
     let count = op.operand_shapes.len();
     ensure(count > 0 && count.is_multiple_of(2), "reduce-window takes inputs and as many init values")?;
-    let (output, input) = (checks::output(op, 0)?, checks::operand(op, 0)?);
+    let (mut output, mut input) = (extents::output(op, output_id)?, extents::operand(op, 0)?);
     let window = op.attributes.window();
     let rank = input.len();
     ensure(window.len() == rank && output.len() == rank, "window does not have one entry per dimension")?;
     for i in 1..count / 2 {
-        ensure(checks::operand(op, i)? == input, format!("input {i} has other sizes than input 0"))?;
+        let same = extents::all_shared(&input, &extents::operand(op, i)?);
+        input =
+            same.ok_or_else(|| checks::Reason::from(format!("input {i} has other sizes than input 0")))?;
     }
-    let dims: Vec<usize> = (0..rank).collect();
-    let mut access = OperandIndexing::from(under_window(output, &dims, input, window)?);
-    access.simplify();
-    Ok(inputs_then_scalars(access.map.into(), scalar(output).into(), count / 2))
+    for (dim, (output, input)) in window.iter().zip(output.iter_mut().zip(&input)) {
+        // A dimension without a window keeps its extent.
+        if *dim == WindowDim::of_size(1) && output.as_const().is_none() {
+            *output = input.clone();
+        }
+    }
+    let mut access = through_window(op, &output, &input, window)?;
+    // XLA's way to simplify drops constraints on runtime variables.
+    if access.runtime_variables.is_empty() {
+        access.simplify();
+    }
+    let init = Domain::new(op, output_id, &output).access(Vec::new());
+    Ok(inputs_then_scalars(access, init, count / 2))
 }

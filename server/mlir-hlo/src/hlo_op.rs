@@ -9,6 +9,7 @@ use mlir::{Definition, OpId, Parse, TypeRef};
 use rustc_hash::FxHashMap;
 
 use crate::environment::{Environment, Slice};
+use crate::lists::braces;
 use crate::not_in_hlo::NotInHlo;
 use crate::op_row::{Dialect, Form, How, OpRow, Pretty, Special};
 use crate::op_table::{mnemonic, row_of};
@@ -131,7 +132,7 @@ fn of_row(slice: Slice<'_>, environment: &Environment, id: OpId, row: &OpRow) ->
         if !writer.body().values.contains_key(&(value, index)) {
             let parameter = writer.body().parameter("operand", shape, Attributes::default(), id);
             writer.body().values.insert((value, index), parameter);
-            given.push(Given { name, literal: scalar_constant(slice, environment, value) });
+            given.push((name, value));
         }
     }
     writer.try_op(id)?;
@@ -142,16 +143,26 @@ fn of_row(slice: Slice<'_>, environment: &Environment, id: OpId, row: &OpRow) ->
     if results != 1 {
         drop_elements(&mut written);
     }
+    let given: Vec<Given<'_>> = given
+        .into_iter()
+        .map(|(name, value)| {
+            let literal = match writer.has_runtime_places {
+                true => writer.integers_of(value).map(|list| braces(&list)),
+                false => scalar_constant(slice, environment, value),
+            };
+            Given { name, literal }
+        })
+        .collect();
     let callees = writer.finished.drain(..).map(|c| (c.name.into(), c.graph)).collect();
     let mut found = HloOp::of_instructions(written, &given, callees, results)?;
     if row.name == "dynamic_broadcast_in_dim" {
         found.extents = parse.operands_of(id).nth(1).map(|operand| operand.span.of(text).to_owned());
     }
-    found.only_maps |= is_quantised;
+    found.only_maps |= is_quantised || writer.has_runtime_places;
     Ok(found)
 }
 
-/// An operand of the op: its name in the text of MLIR, and its number where it is a constant without dimensions.
+/// An operand of the op: its name in the text of MLIR, and its numbers where it is a constant whose numbers are places.
 struct Given<'t> {
     name: &'t str,
     literal: Option<String>,

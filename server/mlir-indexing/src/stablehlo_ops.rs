@@ -3,20 +3,16 @@
 //!
 //! Source: `stablehlo/dialect/StablehloOps.td`, openxla.org/stablehlo/spec.
 
-use indexing_map::{Expr, Interval};
-use mlir::{Definition, integers};
-use mlir_ops::{NoMap, OpText, Operand};
+use indexing_map::Expr;
+use mlir_ops::{NoMap, OpText};
 
 use crate::access::{OpMaps, Role};
 use crate::elements;
 use crate::map_builder::MapBuilder;
-use crate::stablehlo_convolution::convolution;
 use crate::stablehlo_einsum::einsum;
 use crate::stablehlo_ragged_dot::ragged_dot;
 use crate::stablehlo_rows::top_k;
 use crate::stablehlo_scan::scan;
-use crate::stablehlo_slices::{pad, real_dynamic_slice};
-use crate::stablehlo_windows::reduce_window;
 
 pub(crate) fn maps(
     text: &OpText<'_>,
@@ -36,13 +32,9 @@ pub(crate) fn maps(
     }
     Some(match op {
         "optimization_barrier" => elements::same_number(text, result),
-        "real_dynamic_slice" => real_dynamic_slice(text),
-        "dynamic_pad" => pad(text),
         "einsum" | "unary_einsum" => einsum(text),
         "topk" => top_k(text, result),
         "scan" => scan(text, result),
-        "reduce_window" => reduce_window(text, result),
-        "convolution" | "dynamic_conv" => convolution(text),
         "constant" | "iota" | "dynamic_iota" | "get_dimension_size" => return None,
         _ => return None,
     })
@@ -104,45 +96,6 @@ pub(crate) fn is_elementwise(op: &str) -> bool {
             | "uniform_dequantize"
             | "xor"
     )
-}
-
-/// The elements of a constant operand.
-pub(crate) fn constant_elements(text: &OpText<'_>, operand: &Operand) -> Option<Vec<i64>> {
-    let (parse, all) = (text.source.parse, text.source.text);
-    let Definition::Result(op) = parse.values.get(operand.value? as usize)?.definition else { return None };
-    if !parse.name(op, all).ends_with(".constant") {
-        return None;
-    }
-    let written = match parse.attribute(op, "value", all) {
-        Some(value) => value,
-        None => {
-            let found = parse.op(op);
-            let from = (found.name.end - found.span.start) as usize;
-            found.head.of(all).get(from..)?.trim()
-        }
-    };
-    // Index lists are short.
-    if written.len() > 1024 {
-        return None;
-    }
-    integers(written).or_else(|| {
-        let body = written.strip_prefix("dense<")?.split('>').next()?;
-        Some(vec![body.trim().parse().ok()?])
-    })
-}
-
-/// Element `k` of an operand that is a list of numbers.
-pub(crate) fn entry(
-    builder: &mut MapBuilder<'_>,
-    text: &OpText<'_>,
-    of: &Operand,
-    k: usize,
-    bounds: Interval,
-) -> Expr {
-    match constant_elements(text, of).and_then(|list| list.get(k).copied()) {
-        Some(value) => Expr::Const(value),
-        None => builder.element(of, k, vec![Expr::Const(k as i64)], bounds),
-    }
 }
 
 /// The operands of a broadcasting CHLO op, aligned at their last dimensions or by `broadcast_dimensions`.

@@ -3,6 +3,7 @@
 mod moves_and_sums;
 mod rows;
 mod scatter;
+mod windows;
 
 #[path = "../../../mlir-indexing/tests/common/mod.rs"]
 mod common;

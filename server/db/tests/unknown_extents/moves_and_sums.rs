@@ -147,8 +147,15 @@ fn slices_and_pads() {
             "%s" => Some(strides[index[0] as usize]),
             _ => extent(name, &[("%a", &shape), ("%r", &result)]),
         };
+        // The starts and the strides are read, too, as are the indices of a dynamic slice.
         check_reads(&read, "stablehlo.real_dynamic_slice", &result, &values, &|p| {
-            one("%a", (0..rank).map(|k| starts[k] + strides[k] * p[k]).collect())
+            let mut reads = one("%a", (0..rank).map(|k| starts[k] + strides[k] * p[k]).collect());
+            for (name, k) in
+                ["%b", "%s"].into_iter().flat_map(|name| (0..rank as i64).map(move |k| (name, k)))
+            {
+                common::read(&mut reads, name, vec![k]);
+            }
+            reads
         });
         let written: Vec<String> =
             (0..rank).map(|k| format!("{}:{}:{}", starts[k], limits[k], strides[k])).collect();
@@ -183,6 +190,39 @@ fn slices_and_pads() {
             let expect: Vec<Vec<i64>> = indices(&shape).into_iter().filter(put).collect();
             assert_eq!(evaluated(&maps.accesses[0], &p, &values), expect, "{p:?} of {}", read.text);
         }
+        // The same with paddings that are operands; some are constants.
+        let (mut arguments, mut constants) = (vec![format!("%a: {from}, %v: tensor<f32>")], String::new());
+        for (name, numbers) in [("%b", &low), ("%l", &high), ("%s", &interior)] {
+            match name == "%b" || random.flag() {
+                true => arguments.push(format!("{name}: {list}")),
+                false => constants += &format!("{name} = stablehlo.constant dense<{numbers:?}> : {list}\n  "),
+            }
+        }
+        let to = ty("tensor", &padded, "f32", &vec![true; rank]);
+        let read = function(
+            &arguments,
+            &format!(
+                "{constants}%r = stablehlo.dynamic_pad %a, %v, %b, %l, %s : ({from}, tensor<f32>, {list}, {list}, {list}) -> {to}"
+            ),
+        );
+        let values = |name: &str, index: &[i64]| match name {
+            "%b" => Some(low[index[0] as usize]),
+            "%s" => Some(interior[index[0] as usize]),
+            _ => extent(name, &[("%a", &shape), ("%r", &padded)]),
+        };
+        check_reads(&read, "stablehlo.dynamic_pad", &padded, &values, &|p| {
+            let put = |i: &Vec<i64>| (0..rank).all(|k| low[k] + i[k] * (interior[k] + 1) == p[k]);
+            let mut reads = match indices(&shape).into_iter().find(put) {
+                Some(place) => one("%a", place),
+                None => one("%v", Vec::new()),
+            };
+            for (name, k) in
+                ["%b", "%s"].into_iter().flat_map(|name| (0..rank as i64).map(move |k| (name, k)))
+            {
+                common::read(&mut reads, name, vec![k]);
+            }
+            reads
+        });
     }
 }
 

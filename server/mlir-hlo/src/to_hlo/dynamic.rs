@@ -51,124 +51,101 @@ fn window_sizes(attributes: &Attributes, operand: &Shape, result: &Shape) -> Opt
 impl Writer<'_> {
     pub(super) fn dynamic(&mut self, id: OpId, row: &'static OpRow) -> Result<(), NotInHlo> {
         let results = self.results(id)?;
-        if self.is_bare
-            && let [result] = results.as_slice()
-            && let Some(done) = self.of_unknown_extents(id, row, result)
-        {
-            return done;
-        }
-        if !results.iter().all(ir::Shape::is_static) {
-            return Err(NotInHlo::Type("an extent of its result is not known".into()));
-        }
         let name = self.parse().name(id, self.text()).rsplit('.').next().unwrap_or_default();
         let op = self.op_text(id);
         let operands = self.operands(id)?;
         let first = operands.first().ok_or("it has no operand")?.clone();
-        if !first.shape.is_static() && name != "dynamic_iota" {
-            return Err(NotInHlo::Type("an extent of its operand is not known".into()));
+        let is_known = first.shape.is_static() && results.iter().all(Shape::is_static);
+        // Maps take unknown extents, and places that only the running program knows.
+        if !self.is_bare {
+            if !results.iter().all(Shape::is_static) {
+                return Err(NotInHlo::Type("an extent of its result is not known".into()));
+            }
+            if !is_known && name != "dynamic_iota" {
+                return Err(NotInHlo::Type("an extent of its operand is not known".into()));
+            }
         }
         let known = known_attributes(row);
-        self.forget_constants(
-            id,
-            if matches!(name, "dynamic_pad" | "dynamic_gather" | "dynamic_conv") { 2 } else { 1 },
-        );
-        let mut constants = |from: usize| -> Result<Vec<Vec<i64>>, NotInHlo> {
-            let read: Vec<_> = self.parse().operands_of(id).skip(from).collect();
-            let all = read.iter().map(|operand| self.integers_of(operand.value?)).collect::<Option<Vec<_>>>();
-            all.ok_or_else(|| "a place or a size is no constant".into())
-        };
-        match name {
-            "dynamic_broadcast_in_dim" => {
+        // Operands that HLO has, too.
+        let read = if matches!(name, "dynamic_pad" | "dynamic_gather" | "dynamic_conv") { 2 } else { 1 };
+        self.forget_constants(id, read);
+        let lists: Vec<_> = self.parse().operands_of(id).skip(read).collect();
+        let lists: Option<Vec<Vec<i64>>> =
+            lists.into_iter().map(|operand| self.integers_of(operand.value?)).collect();
+        self.has_runtime_places |= self.is_bare && lists.is_none();
+        let constant = || NotInHlo::from("a place or a size is no constant");
+        match (name, lists.as_deref()) {
+            ("dynamic_broadcast_in_dim", lists) => {
                 let dimensions = op.needed(&["broadcast_dimensions", "dims"])?;
-                self.broadcast_to(id, first, &dimensions)
+                self.has_runtime_places = false;
+                if is_known {
+                    return self.broadcast_to(id, first, &dimensions);
+                }
+                let shapes = results.iter().map(|result| match lists {
+                    Some([sizes]) => with_known(result, sizes),
+                    _ => result.clone(),
+                });
+                let attributes = Attributes::default().with(K::Dimensions, dimensions);
+                self.define(id, Opcode::Broadcast, shapes.collect(), &[first], attributes);
+                Ok(())
             }
-            "dynamic_reshape" => self.emit(id, Opcode::Reshape, &[first], Attributes::default(), &known),
-            "dynamic_iota" => {
+            ("dynamic_reshape", _) => {
+                self.has_runtime_places = false;
+                self.emit(id, Opcode::Reshape, &[first], Attributes::default(), &known)
+            }
+            ("dynamic_iota", _) => {
                 let attributes = attributes(row, op, &[])?;
                 self.emit(id, Opcode::Iota, &[], attributes, &known)
             }
-            "real_dynamic_slice" => match &constants(1)?[..] {
-                [starts, limits, strides] => {
-                    let attributes = Attributes::default().with(K::Slice, triples(starts, limits, strides));
-                    self.emit(id, Opcode::Slice, &[first], attributes, &known)
-                }
-                _ => Err("its places are not read".into()),
-            },
-            "dynamic_pad" => match &constants(2)?[..] {
-                [low, high, interior] => {
-                    let mut attributes = Attributes::default();
-                    push_padding(&mut attributes, low, high, interior);
-                    self.emit(id, Opcode::Pad, &operands[..2], attributes, &known)
-                }
-                _ => Err("its padding is not read".into()),
-            },
-            "dynamic_gather" => match &constants(2)?[..] {
-                [sizes] => {
-                    let others = row.attributes.iter().filter(|a| a.form != Form::Ints);
-                    let attributes = attributes_of(others, op, &[])?.with(K::SliceSizes, sizes.clone());
-                    self.emit(id, Opcode::Gather, &operands[..2], attributes, &known)
-                }
-                _ => Err("its sizes are not read".into()),
-            },
-            "dynamic_conv" => match &constants(2)?[..] {
-                [padding] => {
-                    let mut attributes = Attributes::default();
-                    let window = convolution_window(op, &operands[..2], Some(padding.clone()))?;
-                    push_window(&mut attributes, window);
-                    let others = row.attributes.iter().filter(|a| a.form != Form::ConvolutionWindow);
-                    attributes.extend(attributes_of(others, op, &[])?);
-                    self.emit(id, Opcode::Convolution, &operands[..2], attributes, &known)
-                }
-                _ => Err("its padding is not read".into()),
-            },
-            _ => {
-                let body = self.body();
-                let names: Vec<_> = operands.iter().skip(2).map(|operand| body.name(operand)).collect();
-                Err(format!("its shape depends on {}", names.join(", ")).into())
+            ("real_dynamic_slice", Some([starts, limits, strides])) => {
+                let attributes = Attributes::default().with(K::Slice, triples(starts, limits, strides));
+                self.emit(id, Opcode::Slice, &[first], attributes, &known)
             }
+            ("real_dynamic_slice", None) if self.is_bare && operands.len() == 4 => {
+                let operands = [&operands[..2], &operands[3..]].concat();
+                self.emit(id, Opcode::Slice, &operands, Attributes::default(), &known)
+            }
+            ("dynamic_pad", Some([low, high, interior])) => {
+                let mut attributes = Attributes::default();
+                push_padding(&mut attributes, low, high, interior);
+                self.emit(id, Opcode::Pad, &operands[..2], attributes, &known)
+            }
+            ("dynamic_pad", None) if self.is_bare && operands.len() == 5 => {
+                let operands = [&operands[..3], &operands[4..]].concat();
+                self.emit(id, Opcode::Pad, &operands, Attributes::default(), &known)
+            }
+            ("dynamic_gather", lists) => {
+                let others = row.attributes.iter().filter(|a| a.form != Form::Ints);
+                let attributes = attributes_of(others, op, &[])?;
+                let sizes = match (lists, results.as_slice()) {
+                    (Some([sizes]), _) => sizes.clone(),
+                    (None, [result]) if self.is_bare => {
+                        self.has_runtime_places = false;
+                        window_sizes(&attributes, &first.shape, result).ok_or("its sizes are not read")?
+                    }
+                    _ => return Err(constant()),
+                };
+                let attributes = attributes.with(K::SliceSizes, sizes);
+                self.emit(id, Opcode::Gather, &operands[..2], attributes, &known)
+            }
+            ("dynamic_conv", lists) => {
+                let (padding, read) = match lists {
+                    Some([padding]) => (padding.clone(), 2),
+                    None if self.is_bare && operands.len() == 3 => (Vec::new(), 3),
+                    _ => return Err(constant()),
+                };
+                let mut attributes = Attributes::default();
+                push_window(&mut attributes, convolution_window(op, &operands[..2], Some(padding))?);
+                let others = row.attributes.iter().filter(|a| a.form != Form::ConvolutionWindow);
+                attributes.extend(attributes_of(others, op, &[])?);
+                self.emit(id, Opcode::Convolution, &operands[..read], attributes, &known)
+            }
+            _ => Err(constant()),
         }
     }
 
-    /// For maps alone: an op whose extents the result's type says, or nobody. `None` for ops that need more.
-    fn of_unknown_extents(
-        &mut self,
-        id: OpId,
-        row: &'static OpRow,
-        result: &Shape,
-    ) -> Option<Result<(), NotInHlo>> {
-        let name = self.parse().name(id, self.text()).rsplit('.').next()?;
-        let op = self.op_text(id);
-        let operands = self.operands(id).ok()?;
-        let first = operands.first()?.clone();
-        let is_static = first.shape.is_static() && result.is_static();
-        Some(match name {
-            "dynamic_reshape" if !is_static => {
-                self.emit(id, Opcode::Reshape, &[first], Attributes::default(), &[])
-            }
-            "dynamic_broadcast_in_dim" if !is_static => {
-                let sizes =
-                    self.parse().operands_of(id).nth(1)?.value.and_then(|value| self.integers_of(value));
-                let shape = sizes.map_or_else(|| result.clone(), |sizes| with_known(result, &sizes));
-                let dimensions = op.ints(&["broadcast_dimensions", "dims"])?;
-                let attributes = Attributes::default().with(K::Dimensions, dimensions);
-                self.define(id, Opcode::Broadcast, vec![shape], &[first], attributes);
-                Ok(())
-            }
-            "dynamic_gather" => {
-                let others = row.attributes.iter().filter(|a| a.form != Form::Ints);
-                let attributes = attributes_of(others, op, &[]).ok()?;
-                let sizes =
-                    self.parse().operands_of(id).nth(2)?.value.and_then(|value| self.integers_of(value));
-                let sizes = sizes.or_else(|| window_sizes(&attributes, &first.shape, result))?;
-                let attributes = attributes.with(K::SliceSizes, sizes);
-                self.emit(id, Opcode::Gather, &operands[..2], attributes, &[])
-            }
-            _ => return None,
-        })
-    }
-
     /// The numbers of a small constant; the one number of a splat is repeated.
-    fn integers_of(&mut self, value: mlir::ValueId) -> Option<Vec<i64>> {
+    pub(crate) fn integers_of(&mut self, value: mlir::ValueId) -> Option<Vec<i64>> {
         let written = self.written_integers(value)?;
         let [only] = written[..] else { return Some(written) };
         let shape = self.shape_of(value, 0).ok()?;

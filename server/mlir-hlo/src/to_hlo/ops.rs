@@ -101,6 +101,9 @@ impl<'a> Writer<'a> {
             self.forget_constants(id, 2);
         }
         let mut attributes = attributes(row, self.op_text(id), &operands)?;
+        if !self.is_bare && attributes.window().iter().any(|dim| dim.size < 0) {
+            return Err(NotInHlo::Type("an extent of its kernel is not known".into()));
+        }
         let regions: Vec<_> = self.parse().regions_of(id).collect();
         if regions.len() < row.regions.len() {
             return Err("it has no region".into());

@@ -1,13 +1,12 @@
 //! Windows that slide over an operand, the dimensions of convolutions, slices and paddings.
 
 use ir::{AttributeValue, WindowDim};
-use mlir::integers;
 use mlir::lists::split;
+use mlir::{field, integer, integers};
 
 use super::body::Operand;
 use crate::not_in_hlo::NotInHlo;
 use crate::op_text::{OpText, missing};
-use crate::types::extents;
 
 /// The window of these sizes that the op slides. `padding`, if given, replaces that of the attributes.
 pub(super) fn window(op: OpText<'_>, sizes: &[i64], padding: Option<Vec<i64>>) -> Vec<WindowDim> {
@@ -42,6 +41,7 @@ pub(super) fn window(op: OpText<'_>, sizes: &[i64], padding: Option<Vec<i64>>) -
     window
 }
 
+/// The window of a convolution, whose sizes are extents of its kernel: negative where these are not known.
 pub(super) fn convolution_window(
     op: OpText<'_>,
     operands: &[Operand],
@@ -51,27 +51,47 @@ pub(super) fn convolution_window(
         op.attribute(&["dimension_numbers", "dim_numbers"]).ok_or_else(|| missing("dimension_numbers"))?;
     let labels = labels(numbers)?;
     let kernel = labels.split('_').nth(1).and_then(|l| l.split("->").next()).unwrap_or_default();
-    let rhs = extents(&operands.get(1).ok_or("it has no kernel")?.shape)?;
+    let rhs = operands.get(1).ok_or("it has no kernel")?.shape.with_unknown_extents();
     let mut sizes: Vec<(u32, i64)> =
-        kernel.chars().zip(rhs).filter_map(|(c, &extent)| Some((c.to_digit(10)?, extent))).collect();
+        kernel.chars().zip(rhs.dims()).filter_map(|(c, &extent)| Some((c.to_digit(10)?, extent))).collect();
     sizes.sort_unstable();
     let sizes: Vec<i64> = sizes.into_iter().map(|(_, extent)| extent).collect();
     match &padding {
-        Some(given) if given.len() != 2 * sizes.len() => {
+        Some(given) if !given.is_empty() && given.len() != 2 * sizes.len() => {
             Err("its padding is not that of its dimensions".into())
         }
         _ => Ok(window(op, &sizes, padding)),
     }
 }
 
-/// `b0f_0io->b0f` of `[b, 0, f]x[0, i, o]->[b, 0, f]`, or of the attribute around it.
+/// `b0f_0io->b0f` of `[b, 0, f]x[0, i, o]->[b, 0, f]`, of the attribute around it, or of
+/// `#stablehlo.conv<raw input_batch_dimension = 0, …>`.
 pub(super) fn labels(numbers: &str) -> Result<String, NotInHlo> {
     let unread = || NotInHlo::from("dimension_numbers are not read");
+    if let Some((_, fields)) = numbers.split_once("conv<raw") {
+        let fields = format!("<{fields}");
+        let side = |array: &str, named: [&str; 2], letters: [char; 2]| {
+            let one = |name| integer(field(&fields, &format!("{array}_{name}_dimension"))?);
+            let spatial = integers(field(&fields, &format!("{array}_spatial_dimensions"))?)?;
+            let digits = (0..).zip(&spatial).map(|(k, &d)| Some((d, char::from_digit(k, 10)?)));
+            let named = named.into_iter().zip(letters).map(|(name, letter)| Some((one(name)?, letter)));
+            let mut all = named.chain(digits).collect::<Option<Vec<_>>>()?;
+            all.sort_unstable();
+            // Each dimension occurs once.
+            let is_each = (0..).zip(&all).all(|(k, &(d, _))| k == d);
+            is_each.then(|| all.into_iter().map(|(_, letter)| letter).collect::<String>())
+        };
+        let input = side("input", ["batch", "feature"], ['b', 'f']);
+        let kernel = side("kernel", ["input_feature", "output_feature"], ['i', 'o']);
+        let output = side("output", ["batch", "feature"], ['b', 'f']);
+        let ((input, kernel), output) = input.zip(kernel).zip(output).ok_or_else(unread)?;
+        return Ok(format!("{input}_{kernel}->{output}"));
+    }
     let sides = &numbers[numbers.find('[').ok_or_else(unread)?..];
     let sides: Vec<&str> = sides.split(']').collect();
     let [input, kernel, output, ..] = sides[..] else { return Err(unread()) };
     let letters = |side: &str, start: &str| -> Option<String> {
-        let list = side.strip_prefix(start)?.strip_prefix('[')?;
+        let list = side.trim().strip_prefix(start)?.trim_start().strip_prefix('[')?;
         let letters: String = list.chars().filter(|c| !c.is_whitespace() && *c != ',').collect();
         letters.chars().all(|c| c.is_ascii_digit() || "bfio?".contains(c)).then_some(letters)
     };
