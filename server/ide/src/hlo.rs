@@ -1,5 +1,6 @@
 //! HLO text: the implementation of [`Semantics`], and what HLO alone has.
 
+mod brackets;
 pub(crate) mod call_arguments;
 pub(crate) mod calls;
 pub(crate) mod code_actions;
@@ -7,12 +8,11 @@ pub(crate) mod code_lens;
 pub(crate) mod completion;
 pub(crate) mod definitions;
 pub(crate) mod diagnostics;
-pub(crate) mod document_links;
+mod document_links;
 pub(crate) mod document_symbols;
-pub(crate) mod evaluate;
-pub(crate) mod evaluation_parameters;
+mod evaluate;
 pub(crate) mod executions;
-pub(crate) mod folding_ranges;
+mod folding_ranges;
 pub(crate) mod formatting;
 pub(crate) mod hover;
 pub(crate) mod indexing_queries;
@@ -27,7 +27,7 @@ pub(crate) mod print_module;
 pub(crate) mod reference;
 pub(crate) mod repairs;
 pub(crate) mod scope;
-pub(crate) mod selection_ranges;
+mod selection_ranges;
 pub(crate) mod semantic_tokens;
 pub(crate) mod signature_help;
 pub(crate) mod source_location;
@@ -39,15 +39,11 @@ pub(crate) mod workspace_symbols;
 
 use std::ops::Range;
 
-use eval::{Arguments, Form};
-
 use crate::call_hierarchy::{CallDirection, CallItem};
 use crate::code_actions::Provider;
 use crate::code_actions::convert::Target;
 use crate::convert::Conversion;
 use crate::diagnostics::Depth;
-use crate::evaluate::{Evaluated, EvaluationQuery};
-use crate::evaluation_parameters::EvaluationParameter;
 use crate::file_context::FileContext;
 use crate::hover::HoverConfig;
 use crate::indexing_queries::{IndexingQuery, IndexingReply, QueryError};
@@ -58,14 +54,13 @@ use crate::kernel::document::{KernelDocument, ShownKernel};
 use crate::kernel::fusion::{FusionError, FusionQuery};
 use crate::kernel::language::KernelLanguage;
 use crate::kernel::launched::LaunchedKernel;
-use crate::semantics::{Calls, Findings, Kernels, Names, Reading, Semantics, Typing, Values};
+use crate::semantics::{Calls, Findings, Kernels, Modules, Names, Reading, Semantics, Typing};
 use crate::symbol::{Defined, Function, Name, Occurrence, Symbol};
 use crate::warnings::WarningsConfig;
 use crate::workspace_symbols::SymbolPlace;
 use crate::{
-    CodeLens, Completion, Diagnostic, Diagnostics, DocumentLink, DocumentSymbol, FileStatistics, Fold, Hover,
-    InlayHint, NavigationTarget, RenameError, SemanticToken, SignatureHelp, TextEdit, TextRange,
-    WorkspaceSymbol,
+    CodeLens, Completion, Diagnostic, Diagnostics, DocumentSymbol, FileStatistics, Hover, InlayHint,
+    NavigationTarget, RenameError, SemanticToken, SignatureHelp, TextEdit, TextRange, WorkspaceSymbol,
 };
 
 /// The language HLO.
@@ -170,20 +165,8 @@ impl Reading for Hlo {
         workspace_symbols::workspace_symbol(context, place)
     }
 
-    fn folds(&self, context: &FileContext<'_>, limit: usize) -> Vec<Fold> {
-        folding_ranges::folds(context, limit)
-    }
-
-    fn enclosing_ranges(&self, context: &FileContext<'_>, offset: usize) -> Vec<TextRange> {
-        selection_ranges::enclosing_ranges(context, offset)
-    }
-
     fn tokens_in(&self, context: &FileContext<'_>, piece: usize, range: Range<usize>) -> Vec<SemanticToken> {
         semantic_tokens::tokens_in(context, piece, range)
-    }
-
-    fn document_links(&self, context: &FileContext<'_>, limit: usize) -> Vec<DocumentLink> {
-        document_links::document_links(context, limit)
     }
 
     fn hover(&self, context: &FileContext<'_>, offset: usize, config: &HoverConfig) -> Option<Hover> {
@@ -315,35 +298,7 @@ impl Kernels for Hlo {
     }
 }
 
-impl Values for Hlo {
-    fn evaluate(
-        &self,
-        context: &FileContext<'_>,
-        query: &EvaluationQuery,
-        arguments: &Arguments,
-        form: Form,
-    ) -> Evaluated {
-        evaluate::evaluate(context, query, arguments, form)
-    }
-
-    fn evaluate_at(
-        &self,
-        context: &FileContext<'_>,
-        offset: usize,
-        arguments: &Arguments,
-        form: Form,
-    ) -> Option<Evaluated> {
-        evaluate::evaluate_at(context, offset, arguments, form)
-    }
-
-    fn has_value(&self, context: &FileContext<'_>, offset: usize) -> bool {
-        context.instruction_at(offset).is_some_and(|at| context.computation_index(at).is_some())
-    }
-
-    fn evaluation_parameters(&self, context: &FileContext<'_>, offset: usize) -> Vec<EvaluationParameter> {
-        evaluation_parameters::evaluation_parameters(context, offset)
-    }
-
+impl Modules for Hlo {
     fn indexing(
         &self,
         context: &FileContext<'_>,

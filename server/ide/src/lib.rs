@@ -7,6 +7,7 @@
 
 mod analysis;
 mod annotate;
+mod brackets;
 mod call_hierarchy;
 mod code_actions;
 mod code_lens;

@@ -3,6 +3,7 @@
 //!
 //! The implementation of [`Semantics`], and what MLIR alone has.
 
+mod brackets;
 mod calls;
 pub(crate) mod coalescing_warnings;
 pub(crate) mod code_actions;
@@ -10,8 +11,8 @@ pub(crate) mod completion;
 pub(crate) mod context;
 pub(crate) mod diagnostics;
 pub(crate) mod document_symbols;
-pub(crate) mod evaluate;
-pub(crate) mod folding_ranges;
+mod evaluate;
+mod folding_ranges;
 pub(crate) mod formatting;
 pub(crate) mod hover;
 pub(crate) mod indexing_map_hover;
@@ -23,7 +24,7 @@ pub(crate) mod map_text;
 pub(crate) mod names;
 mod new_names;
 pub(crate) mod op_maps_hover;
-pub(crate) mod selection_ranges;
+mod selection_ranges;
 pub(crate) mod semantic_tokens;
 pub(crate) mod source_location;
 pub(crate) mod workspace_symbols;
@@ -35,15 +36,11 @@ mod tests;
 
 use std::ops::Range;
 
-use eval::{Arguments, Form};
-
 use crate::call_hierarchy::{CallDirection, CallItem};
 use crate::code_actions::Provider;
 use crate::code_actions::convert::Target;
 use crate::convert::Conversion;
 use crate::diagnostics::Depth;
-use crate::evaluate::{Evaluated, EvaluationQuery};
-use crate::evaluation_parameters::EvaluationParameter;
 use crate::file_context::FileContext;
 use crate::hover::HoverConfig;
 use crate::indexing_queries::{IndexingQuery, IndexingReply, QueryError};
@@ -54,12 +51,12 @@ use crate::kernel::document::{KernelDocument, ShownKernel};
 use crate::kernel::fusion::{FusionError, FusionQuery};
 use crate::kernel::language::KernelLanguage;
 use crate::kernel::launched::LaunchedKernel;
-use crate::semantics::{Calls, Findings, Kernels, Names, Reading, Semantics, Typing, Values};
+use crate::semantics::{Calls, Findings, Kernels, Modules, Names, Reading, Semantics, Typing};
 use crate::symbol::{Defined, Function, Name, Occurrence, Symbol};
 use crate::workspace_symbols::SymbolPlace;
 use crate::{
-    CodeLens, Completion, Diagnostic, Diagnostics, DocumentLink, DocumentSymbol, FileStatistics, Fold, Hover,
-    InlayHint, RenameError, SemanticToken, TextEdit, TextRange, WorkspaceSymbol,
+    CodeLens, Completion, Diagnostic, Diagnostics, DocumentSymbol, FileStatistics, Hover, InlayHint,
+    RenameError, SemanticToken, TextEdit, TextRange, WorkspaceSymbol,
 };
 
 /// The language MLIR.
@@ -145,20 +142,8 @@ impl Reading for Mlir {
         workspace_symbols::workspace_symbol(context, place)
     }
 
-    fn folds(&self, context: &FileContext<'_>, limit: usize) -> Vec<Fold> {
-        folding_ranges::folds(context, limit)
-    }
-
-    fn enclosing_ranges(&self, context: &FileContext<'_>, offset: usize) -> Vec<TextRange> {
-        selection_ranges::enclosing_ranges(context, offset)
-    }
-
     fn tokens_in(&self, context: &FileContext<'_>, piece: usize, range: Range<usize>) -> Vec<SemanticToken> {
         semantic_tokens::tokens_in(context, piece, range)
-    }
-
-    fn document_links(&self, context: &FileContext<'_>, limit: usize) -> Vec<DocumentLink> {
-        source_location::document_links(context, limit)
     }
 
     fn hover(&self, context: &FileContext<'_>, offset: usize, config: &HoverConfig) -> Option<Hover> {
@@ -270,35 +255,7 @@ impl Kernels for Mlir {
     }
 }
 
-impl Values for Mlir {
-    fn evaluate(
-        &self,
-        context: &FileContext<'_>,
-        query: &EvaluationQuery,
-        arguments: &Arguments,
-        form: Form,
-    ) -> Evaluated {
-        evaluate::evaluate(context, query, arguments, form)
-    }
-
-    fn evaluate_at(
-        &self,
-        context: &FileContext<'_>,
-        offset: usize,
-        arguments: &Arguments,
-        form: Form,
-    ) -> Option<Evaluated> {
-        evaluate::evaluate_at(context, offset, arguments, form)
-    }
-
-    fn has_value(&self, context: &FileContext<'_>, offset: usize) -> bool {
-        evaluate::has_value(context, offset)
-    }
-
-    fn evaluation_parameters(&self, context: &FileContext<'_>, offset: usize) -> Vec<EvaluationParameter> {
-        evaluate::evaluation_parameters(context, offset)
-    }
-
+impl Modules for Mlir {
     fn indexing(
         &self,
         context: &FileContext<'_>,

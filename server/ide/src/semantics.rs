@@ -7,18 +7,38 @@
 mod calls;
 mod findings;
 mod kernels;
+mod modules;
 mod names;
 mod reading;
 mod typing;
-mod values;
 
 pub(crate) use calls::Calls;
 pub(crate) use findings::Findings;
 pub(crate) use kernels::Kernels;
+pub(crate) use modules::Modules;
 pub(crate) use names::Names;
 pub(crate) use reading::Reading;
 pub(crate) use typing::Typing;
-pub(crate) use values::Values;
+
+use crate::brackets::Tokens;
+use crate::document_links::SourceFiles;
+use crate::evaluate::Values;
+use crate::folding_ranges::Foldable;
+use crate::selection_ranges::Nesting;
 
 /// A language's answers. All are about one file, `context`, in this language.
-pub(crate) trait Semantics: Names + Calls + Reading + Findings + Typing + Kernels + Values {}
+pub(crate) trait Semantics:
+    Names
+    + Calls
+    + Reading
+    + Tokens
+    + Foldable
+    + Nesting
+    + SourceFiles
+    + Findings
+    + Typing
+    + Kernels
+    + Modules
+    + Values
+{
+}

@@ -22,7 +22,7 @@ impl Analysis {
         arguments: &Arguments,
         form: Form,
     ) -> Cancellable<Evaluated> {
-        self.with_file(file, |context| context.semantics().evaluate(&context, query, arguments, form))
+        self.with_file(file, |context| evaluate::evaluate(&context, query, arguments, form))
     }
 
     /// The value of the instruction at `offset`, given values of its computation's parameters.
@@ -33,7 +33,7 @@ impl Analysis {
         arguments: &Arguments,
         form: Form,
     ) -> Cancellable<Option<Evaluated>> {
-        self.with_file(file, |context| context.semantics().evaluate_at(&context, offset, arguments, form))
+        self.with_file(file, |context| evaluate::evaluate_at(&context, offset, arguments, form))
     }
 
     /// The parameters that the instruction at `offset` depends on.
@@ -42,7 +42,7 @@ impl Analysis {
         file: FileId,
         offset: usize,
     ) -> Cancellable<Vec<EvaluationParameter>> {
-        self.with_file(file, |context| context.semantics().evaluation_parameters(&context, offset))
+        self.with_file(file, |context| evaluate::evaluation_parameters(&context, offset))
     }
 
     /// The partition of computations into functions: of `computation` only, or of each that a fusion calls.

@@ -68,7 +68,7 @@ impl Analysis {
 
     /// At most `limit` references to source files in metadata.
     pub fn document_links(&self, file: FileId, limit: usize) -> Cancellable<Vec<DocumentLink>> {
-        self.with_file(file, |context| context.semantics().document_links(&context, limit))
+        self.with_file(file, |context| document_links::document_links(&context, limit))
     }
 
     /// The positions of a lens per computation and per kernel; [`Analysis::code_lens`] computes their titles.

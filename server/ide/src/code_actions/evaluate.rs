@@ -31,7 +31,7 @@ pub(crate) fn offer(context: &FileContext<'_>, range: &TextRange, actions: &mut 
                 return None;
             }
             let arguments = Arguments { literals: Vec::new(), fill: Some(fill) };
-            let evaluated = context.semantics().evaluate_at(context, offset, &arguments, Form::Summary)?;
+            let evaluated = crate::evaluate::evaluate_at(context, offset, &arguments, Form::Summary)?;
             let name = format!("{}.value", evaluated.name);
             let text = evaluated_page(&evaluated, &arguments);
             Some(Change::NewDocument { name, extension: Some("txt"), text })
@@ -40,7 +40,7 @@ pub(crate) fn offer(context: &FileContext<'_>, range: &TextRange, actions: &mut 
 }
 
 fn has_small_parameters(context: &FileContext<'_>, offset: usize) -> bool {
-    let parameters = context.semantics().evaluation_parameters(context, offset);
+    let parameters = crate::evaluate::evaluation_parameters(context, offset);
     parameters.iter().all(|parameter| parameter.sample.is_some())
 }
 

@@ -1,46 +1,34 @@
 //! The source files named in metadata.
 
-use rustc_hash::FxHashMap;
 use syntax::Span;
 use syntax::hlo::AttributeKey;
 
-use crate::document_links::DocumentLink;
+use crate::document_links::{DocumentLink, KnownLocations, SourceFiles};
 use crate::file_context::FileContext;
+use crate::hlo::Hlo;
 use crate::hlo::locate::InstructionRef;
 use crate::hlo::source_location::source_location;
-use crate::source_location::SourceLocation;
 
-/// In text order: rows of the table `FileNames`, then for each instruction the path it names, or the number
-/// of its stack frame.
-pub(crate) fn document_links(context: &FileContext<'_>, limit: usize) -> Vec<DocumentLink> {
-    let mut links = Vec::new();
-    let mut frames = FxHashMap::default();
-    for piece in 0..context.pieces() {
-        crate::analysis::check_cancelled(context.db);
+impl SourceFiles for Hlo {
+    /// Rows of the table `FileNames`, then for each instruction the path it names, or the number of its stack
+    /// frame.
+    fn links_in(
+        &self,
+        context: &FileContext<'_>,
+        piece: usize,
+        known: &mut KnownLocations,
+    ) -> Vec<DocumentLink> {
         let block = context.block(piece);
-        for &(_, name) in block.parse.header.iter().flat_map(|h| &h.file_names) {
+        let names = block.parse.header.iter().flat_map(|header| &header.file_names).map(|&(_, name)| {
             let path = syntax::hlo::unescape(name.of(&block.text));
-            links.push(DocumentLink { range: context.range(piece, name), path, line: None });
-        }
-        for id in 0..block.parse.instructions.len() as u32 {
-            if links.len() >= limit {
-                links.truncate(limit);
-                return links;
-            }
-            links.extend(link(context, InstructionRef { piece, id }, &mut frames));
-        }
+            DocumentLink { range: context.range(piece, name), path, line: None }
+        });
+        let ids = 0..block.parse.instructions.len() as u32;
+        names.chain(ids.filter_map(|id| link(context, InstructionRef { piece, id }, known))).collect()
     }
-    links.truncate(limit);
-    links
 }
 
-/// `frames` caches the resolved stack frames: many instructions share one, and each lookup searches tables as
-/// long as the program's source.
-fn link(
-    context: &FileContext<'_>,
-    at: InstructionRef,
-    frames: &mut FxHashMap<String, SourceLocation>,
-) -> Option<DocumentLink> {
+fn link(context: &FileContext<'_>, at: InstructionRef, known: &mut KnownLocations) -> Option<DocumentLink> {
     let block = context.block(at.piece);
     let attributes = block.parse.attributes_of(block.instruction(at.id));
     let metadata = attributes.iter().find(|a| a.key == Some(AttributeKey::Metadata))?.value_span;
@@ -53,9 +41,8 @@ fn link(
         Some((from, end)) => (from, end, source_location(context, at)),
         None => {
             let (from, end) = place("stack_frame_id=", |c| !c.is_ascii_digit())?;
-            let known =
-                frames.entry(text[from..end].to_owned()).or_insert_with(|| source_location(context, at));
-            (from, end, known.clone())
+            let location = known.entry(text[from..end].to_owned());
+            (from, end, location.or_insert_with(|| source_location(context, at)).clone())
         }
     };
     let start = metadata.start as usize;

@@ -1,30 +1,33 @@
 //! The value of an instruction or a computation of HLO, by the reference interpreter.
 
-use std::collections::HashMap;
-use std::sync::Arc;
-
-use eval::{Arguments, Evaluation, Form, Target};
-use ir::Graph;
-
-use crate::evaluate::{Evaluated, EvaluationQuery, answer_of};
+use crate::evaluate::{EvaluationQuery, Value, Values, Wanted};
 use crate::file_context::FileContext;
+use crate::hlo::Hlo;
 use crate::indexing_queries::QueryError;
 
-/// The value of an instruction, or of a computation's root, from the values of the computation's parameters.
-pub(crate) fn evaluate(
-    context: &FileContext<'_>,
-    query: &EvaluationQuery,
-    arguments: &Arguments,
-    form: Form,
-) -> Evaluated {
-    let (computation, instruction) = (query.computation.as_deref(), query.instruction.as_deref());
-    let name = instruction.or(computation);
-    match computation_of(context, computation, instruction) {
-        Ok(own) => Evaluated {
-            name: name.unwrap_or(&context.module().computations[own].name).to_owned(),
-            answer: answer(context, own, instruction, arguments, form),
-        },
-        Err(why) => Evaluated { name: name.unwrap_or_default().to_owned(), answer: Err(why) },
+impl Values for Hlo {
+    fn value_named<'a>(&self, context: &'a FileContext<'_>, query: &EvaluationQuery) -> Wanted<'a> {
+        let (computation, instruction) = (query.computation.as_deref(), query.instruction.as_deref());
+        let name = instruction.or(computation);
+        match computation_of(context, computation, instruction) {
+            Ok(own) => Wanted {
+                name: name.unwrap_or(&context.module().computations[own].name).to_owned(),
+                value: Ok(value(context, own, instruction)),
+            },
+            Err(why) => Wanted { name: name.unwrap_or_default().to_owned(), value: Err(why) },
+        }
+    }
+
+    fn value_at<'a>(&self, context: &'a FileContext<'_>, offset: usize) -> Option<Wanted<'a>> {
+        let at = context.instruction_at(offset)?;
+        let name = context.block(at.piece).name(at.id).to_owned();
+        let own = context.computation_index(at)?;
+        let value = value(context, own, Some(&name));
+        Some(Wanted { name, value: Ok(value) })
+    }
+
+    fn has_value(&self, context: &FileContext<'_>, offset: usize) -> bool {
+        context.instruction_at(offset).is_some_and(|at| context.computation_index(at).is_some())
     }
 }
 
@@ -47,44 +50,26 @@ fn computation_of(
     }
 }
 
-/// Like [`evaluate()`], for the instruction at `offset`. `None` if there is none.
-pub(crate) fn evaluate_at(
-    context: &FileContext<'_>,
-    offset: usize,
-    arguments: &Arguments,
-    form: Form,
-) -> Option<Evaluated> {
-    let at = context.instruction_at(offset)?;
-    let name = context.block(at.piece).name(at.id).to_owned();
-    let own = context.computation_index(at)?;
-    let answer = answer(context, own, Some(&name), arguments, form);
-    Some(Evaluated { name, answer })
-}
-
-fn answer(
-    context: &FileContext<'_>,
-    own: usize,
-    instruction: Option<&str>,
-    arguments: &Arguments,
-    form: Form,
-) -> Result<Evaluation, QueryError> {
+fn value<'a>(context: &'a FileContext<'_>, own: usize, instruction: Option<&str>) -> Value<'a> {
     let module = context.module();
-    let graphs: HashMap<String, Arc<Graph>> = (0..module.computations.len())
-        .filter_map(|i| Some((module.computations[i].name.to_string(), context.graph(i)?)))
-        .collect();
-    let own = &module.computations[own];
-    let devices = module
-        .settings(own.section)
-        .map_or(1, |settings| settings.replica_count.saturating_mul(settings.num_partitions));
-    let target = Target { graphs: &graphs, computation: &own.name, op: None, devices };
-    answer_of(target, instruction, arguments, form)
+    let settings = module.settings(module.computations[own].section);
+    Value {
+        computation: module.computations[own].name.to_string(),
+        instruction: instruction.map(str::to_owned),
+        devices: settings.map_or(1, |s| s.replica_count.saturating_mul(s.num_partitions)),
+        graph: context.graph(own),
+        graphs: Box::new(move || {
+            let graphs = module.computations.iter().enumerate();
+            graphs.filter_map(|(i, c)| Some((c.name.to_string(), context.graph(i)?))).collect()
+        }),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::fixture::{literals, values_of};
-    use crate::{AnalysisHost, Language};
+    use crate::{AnalysisHost, Arguments, Form, Language};
 
     const MODULE: &str = "HloModule m
 double {

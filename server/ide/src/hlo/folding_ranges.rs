@@ -2,179 +2,69 @@
 //! and comments.
 
 use syntax::Span;
-use syntax::hlo::{TokenClass, tokens};
 
 use crate::TextRange;
 use crate::file_context::FileContext;
-use crate::folding_ranges::{Fold, FoldKind};
+use crate::folding_ranges::Foldable;
+use crate::hlo::Hlo;
 
 const TABLES: [&str; 4] = ["FileNames", "FunctionNames", "FileLocations", "StackFrames"];
 
-/// The folds of computations, then the others until there are `limit`.
-pub(crate) fn folds(context: &FileContext<'_>, limit: usize) -> Vec<Fold> {
-    let mut folds = computations(context);
-    folds.truncate(limit);
-    let mut comments = Comments { context, run: None };
-    for piece in 0..context.pieces() {
-        if folds.len() >= limit {
-            break;
-        }
-        crate::analysis::check_cancelled(context.db);
-        inside_piece(context, piece, &mut comments, &mut folds);
-    }
-    folds.extend(comments.end_run());
-    folds
-}
-
-fn computations(context: &FileContext<'_>) -> Vec<Fold> {
-    let mut folds = Vec::new();
-    for computation in &context.module().computations {
-        let (Some(first), Some(last)) = (computation.segments.first(), computation.segments.last()) else {
-            continue;
+impl Foldable for Hlo {
+    fn bodies(&self, context: &FileContext<'_>) -> Vec<TextRange> {
+        let body = |computation: &ir::ModuleComputation| {
+            let (first, last) = (*computation.segments.first()?, *computation.segments.last()?);
+            let (head, tail) = (context.computation(first), context.computation(last));
+            let block = context.block(first.piece);
+            let end = match head.instructions.clone().next() {
+                Some(id) => block.instruction(id).span.start,
+                None => head.span.end,
+            };
+            let brace = Span { start: head.span.start, end }.of(&block.text).rfind('{')?;
+            let end = context.range(last.piece, tail.span).end - usize::from(tail.is_closed);
+            Some(context.range(first.piece, head.span).start + brace..end)
         };
-        let (head, tail) = (context.computation(*first), context.computation(*last));
-        let text = &context.block(first.piece).text;
-        let behind_head = match head.instructions.clone().next() {
-            Some(id) => context.block(first.piece).instruction(id).span.start,
-            None => head.span.end,
-        };
-        let header = Span { start: head.span.start, end: behind_head }.of(text);
-        let Some(brace) = header.rfind('{') else { continue };
-        let start = context.range(first.piece, head.span).start + brace;
-        let mut end = context.range(last.piece, tail.span).end;
-        if tail.is_closed {
-            let body = Span { start: 0, end: tail.span.end.saturating_sub(1) };
-            end = context.range(last.piece, Span::default()).start
-                + trimmed(body.of(&context.block(last.piece).text));
-        }
-        if start < end && has_lines(context, start..end) {
-            folds.push(Fold { range: start..end, kind: FoldKind::Computation });
-        }
+        context.module().computations.iter().filter_map(body).collect()
     }
-    folds
-}
 
-/// The length without trailing white space.
-fn trimmed(text: &str) -> usize {
-    text.trim_end().len()
-}
-
-fn has_lines(context: &FileContext<'_>, range: TextRange) -> bool {
-    let rope = &context.view.rope;
-    rope.byte_to_line(range.start) < rope.byte_to_line(range.end.min(rope.len_bytes()))
-}
-
-fn inside_piece(context: &FileContext<'_>, piece: usize, comments: &mut Comments<'_>, folds: &mut Vec<Fold>) {
-    let block = context.block(piece);
-    let text: &str = &block.text;
-    let mut push = |span: Span, kind| folds.push(Fold { range: context.range(piece, span), kind });
-    // Spans of instructions and the header; comments are searched for between them.
-    let mut taken: Vec<Span> = Vec::new();
-    if let Some(header) = &block.parse.header {
-        taken.push(header.span);
-        fold_header(text, header.span, &mut push);
-    }
-    for instruction in &block.parse.instructions {
-        taken.push(instruction.span);
-        if !instruction.is_nested && instruction.span.of(text).contains('\n') {
-            fold_brackets(text, instruction.span, &mut push);
-        }
-    }
-    taken.sort_by_key(|s| (s.start, s.end));
-    let mut at = 0;
-    for span in taken {
-        if span.start as usize >= at {
-            comments.gap(piece, text, at, span.start as usize, folds);
-            folds.extend(comments.end_run());
-        }
-        at = at.max(span.end as usize);
-    }
-    comments.gap(piece, text, at, text.len(), folds);
-}
-
-/// Adjacent comments with nothing between them, not even an empty line. A run may span pieces.
-struct Comments<'a> {
-    context: &'a FileContext<'a>,
-    run: Option<TextRange>,
-}
-
-impl Comments<'_> {
-    /// Adds the comments of a text between instructions.
-    fn gap(&mut self, piece: usize, text: &str, start: usize, end: usize, folds: &mut Vec<Fold>) {
-        if start >= end || text[start..end].trim().is_empty() {
-            return;
-        }
-        let rope = &self.context.view.rope;
-        for token in tokens(text, start, end) {
-            let range = self.context.range(piece, token.span);
-            if token.class != TokenClass::Comment {
-                folds.extend(self.end_run());
-                continue;
+    fn headers_in(&self, context: &FileContext<'_>, piece: usize) -> Vec<Span> {
+        let block = context.block(piece);
+        let Some(header) = &block.parse.header else { return Vec::new() };
+        let mut spans = vec![header.span];
+        // A table ends where the next one starts.
+        let mut table = None;
+        let mut at = header.span.start;
+        for line in header.span.of(&block.text).split_inclusive('\n') {
+            if TABLES.contains(&line.trim_end()) {
+                spans.extend(table.replace(at).map(|start| Span { start, end: at }));
             }
-            let goes_on =
-                |run: &&mut TextRange| rope.byte_to_line(range.start) <= rope.byte_to_line(run.end) + 1;
-            match self.run.as_mut().filter(goes_on) {
-                Some(run) => run.end = range.end,
-                None => {
-                    folds.extend(self.end_run());
-                    self.run = Some(range);
-                }
-            }
+            at += line.len() as u32;
         }
+        spans.extend(table.map(|start| Span { start, end: header.span.end }));
+        spans
     }
 
-    fn end_run(&mut self) -> Option<Fold> {
-        let range = self.run.take().filter(|run| has_lines(self.context, run.clone()))?;
-        Some(Fold { range, kind: FoldKind::Comment })
-    }
-}
-
-fn fold_header(text: &str, header: Span, push: &mut impl FnMut(Span, FoldKind)) {
-    let whole = header.of(text);
-    let mut table: Option<usize> = None;
-    let mut close = |table: &mut Option<usize>, end: usize| {
-        if let Some(start) = table.take() {
-            let end = start + trimmed(&text[start..end]);
-            if text[start..end].contains('\n') {
-                push(Span::new(start, end), FoldKind::Header);
+    /// The header and instructions over several lines, and what is between instructions.
+    fn foldable_in(&self, context: &FileContext<'_>, piece: usize) -> Vec<Span> {
+        let block = context.block(piece);
+        let header = block.parse.header.iter().map(|header| header.span);
+        let instructions = block.parse.instructions.iter().filter(|i| !i.is_nested).map(|i| i.span);
+        let mut taken: Vec<Span> = header.chain(instructions).collect();
+        taken.sort_by_key(|span| (span.start, span.end));
+        let mut parts = Vec::new();
+        let mut at = 0;
+        let text_end = block.text.len() as u32;
+        for span in taken.into_iter().chain([Span { start: text_end, end: text_end }]) {
+            let gap = Span { start: at, end: span.start.max(at) };
+            if !gap.of(&block.text).trim().is_empty() {
+                parts.push(gap);
             }
-        }
-    };
-    let mut at = header.start as usize;
-    for line in whole.split_inclusive('\n') {
-        if TABLES.contains(&line.trim_end()) {
-            close(&mut table, at);
-            table = Some(at);
-        }
-        at += line.len();
-    }
-    close(&mut table, header.end as usize);
-    fold_brackets(text, header, push);
-    if whole.contains('\n') {
-        push(header, FoldKind::Header);
-    }
-}
-
-fn fold_brackets(text: &str, within: Span, push: &mut impl FnMut(Span, FoldKind)) {
-    let mut open: Vec<(u8, usize)> = Vec::new();
-    for token in tokens(text, within.start as usize, within.end as usize) {
-        let TokenClass::Bracket(bracket) = token.class else { continue };
-        let at = token.span.start as usize;
-        let opener = match bracket {
-            b'}' => b'{',
-            b')' => b'(',
-            b']' => b'[',
-            opening => {
-                open.push((opening, at));
-                continue;
+            if span.start >= at && span.of(&block.text).contains('\n') {
+                parts.push(span);
             }
-        };
-        if let Some((_, start)) = open.pop_if(|(b, _)| *b == opener) {
-            let end = start + trimmed(&text[start..at]);
-            if text[start..end].contains('\n') {
-                push(Span::new(start, end), FoldKind::Brackets);
-            }
+            at = at.max(span.end);
         }
+        parts
     }
 }
 

@@ -2,64 +2,58 @@
 //! body, computation.
 
 use syntax::Span;
-use syntax::hlo::{TokenClass, tokens};
 
-use crate::TextRange;
 use crate::file_context::FileContext;
+use crate::hlo::Hlo;
 use crate::hlo::locate::InstructionRef;
+use crate::selection_ranges::{Nesting, Surroundings};
 
-/// The syntax elements of HLO around `offset`.
-pub(crate) fn enclosing_ranges(context: &FileContext<'_>, offset: usize) -> Vec<TextRange> {
-    let mut ranges: Vec<TextRange> = Vec::new();
-    let (mut piece, _) = context.locate(offset);
-    let instruction = context.instruction_at(offset);
-    if let Some(at) = instruction {
-        piece = at.piece;
-        let mut push = |span: Span| ranges.push(context.range(at.piece, span));
-        instruction_parts(context, at, offset, &mut push);
-    }
-    let block = context.block(piece);
-    let start = context.range(piece, Span::default()).start;
-    if let Some(header) = block.parse.header.as_ref().filter(|h| h.span.contains(offset - start)) {
-        ranges.push(context.range(piece, header.span));
-        header.attributes.iter().for_each(|(key, value)| {
-            ranges.push(context.range(piece, Span { start: key.start, end: value.end }));
-            ranges.push(context.range(piece, *value));
-        });
-        token_and_brackets(&block.text, header.span, offset - start, |s| {
-            ranges.push(context.range(piece, s))
-        });
-    }
-    for (id, computation) in block.parse.computations.iter().enumerate() {
-        // For a giant the whole, not the part in this piece.
-        let segment = ir::SegmentRef { piece, computation: id as u32 };
-        let whole = match context.module().computation_of(segment) {
-            Some(index) => context.computation_range(index),
-            None => Some(context.range(piece, computation.span)),
-        };
-        ranges.extend(whole);
-        let body = computation.instructions.clone();
-        if let (Some(first), Some(last)) = (body.clone().next(), body.last()) {
-            let (first, last) = (block.instruction(first).span, block.instruction(last).span);
-            ranges.push(context.range(piece, Span { start: first.start, end: last.end.max(first.end) }));
+impl Nesting for Hlo {
+    fn surroundings(&self, context: &FileContext<'_>, offset: usize) -> Surroundings {
+        let mut found = Surroundings::default();
+        let (mut piece, _) = context.locate(offset);
+        let instruction = context.instruction_at(offset);
+        if let Some(at) = instruction {
+            piece = at.piece;
+            instruction_parts(context, at, &mut found);
         }
-        if instruction.is_none() && computation.span.contains(offset - start) {
-            let first = computation.instructions.clone().next().map(|id| block.instruction(id).span.start);
-            let header = Span { start: computation.span.start, end: first.unwrap_or(computation.span.end) };
-            token_and_brackets(&block.text, header, offset - start, |s| ranges.push(context.range(piece, s)));
+        let block = context.block(piece);
+        let local = offset - context.range(piece, Span::default()).start;
+        if let Some(header) = block.parse.header.as_ref().filter(|h| h.span.contains(local)) {
+            found.elements.push(context.range(piece, header.span));
+            for (key, value) in &header.attributes {
+                found.elements.push(context.range(piece, Span { start: key.start, end: value.end }));
+                found.elements.push(context.range(piece, *value));
+            }
+            found.tokens_of.push((piece, header.span));
         }
+        for (id, computation) in block.parse.computations.iter().enumerate() {
+            // For a giant the whole, not the part in this piece.
+            let segment = ir::SegmentRef { piece, computation: id as u32 };
+            let whole = match context.module().computation_of(segment) {
+                Some(index) => context.computation_range(index),
+                None => Some(context.range(piece, computation.span)),
+            };
+            found.elements.extend(whole);
+            let body = computation.instructions.clone();
+            let first = body.clone().next().map(|id| block.instruction(id).span);
+            if let (Some(first), Some(last)) = (first, body.last()) {
+                let end = block.instruction(last).span.end.max(first.end);
+                found.elements.push(context.range(piece, Span { start: first.start, end }));
+            }
+            if instruction.is_none() && computation.span.contains(local) {
+                let end = first.map_or(computation.span.end, |first| first.start);
+                found.tokens_of.push((piece, Span { start: computation.span.start, end }));
+            }
+        }
+        found
     }
-    ranges
 }
 
-fn instruction_parts(
-    context: &FileContext<'_>,
-    at: InstructionRef,
-    offset: usize,
-    push: &mut impl FnMut(Span),
-) {
+fn instruction_parts(context: &FileContext<'_>, at: InstructionRef, found: &mut Surroundings) {
     let block = context.block(at.piece);
     let instruction = block.instruction(at.id);
+    let mut push = |span: Span| found.elements.push(context.range(at.piece, span));
     push(instruction.span);
     push(instruction.shape_span);
     push(instruction.argument);
@@ -74,39 +68,7 @@ fn instruction_parts(
     if let (Some(first), Some(last)) = (attributes.first(), attributes.last()) {
         push(Span { start: first.key_span.start, end: last.value_span.end });
     }
-    let local = offset - context.range(at.piece, Span::default()).start;
-    token_and_brackets(&block.text, instruction.span, local, push);
-}
-
-/// Tokens and brackets (with and without delimiters) inside `within` that contain `offset`.
-fn token_and_brackets(text: &str, within: Span, offset: usize, mut push: impl FnMut(Span)) {
-    let mut open: Vec<(u8, usize)> = Vec::new();
-    let mut keep = |span: Span| {
-        if span.contains(offset) {
-            push(span);
-        }
-    };
-    for token in tokens(text, within.start as usize, within.end as usize) {
-        let at = token.span.start as usize;
-        let opener = match token.class {
-            TokenClass::Bracket(b'}') => b'{',
-            TokenClass::Bracket(b')') => b'(',
-            TokenClass::Bracket(b']') => b'[',
-            TokenClass::Bracket(opening) => {
-                open.push((opening, at));
-                continue;
-            }
-            TokenClass::Sign => continue,
-            _ => {
-                keep(token.span);
-                continue;
-            }
-        };
-        if let Some((_, start)) = open.pop_if(|(b, _)| *b == opener) {
-            keep(Span::new(start + 1, at));
-            keep(Span::new(start, at + 1));
-        }
-    }
+    found.tokens_of.push((at.piece, instruction.span));
 }
 
 #[cfg(test)]

@@ -4,15 +4,13 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use db::MlirFunction;
-use eval::{Arguments, Evaluation, Form, Target};
-use ir::Graph;
 use mlir::is_function_like;
 
-use crate::evaluate::{Evaluated, EvaluationQuery, answer_of};
-use crate::evaluation_parameters::{EvaluationParameter, parameters_of};
+use crate::evaluate::{EvaluationQuery, Value, Values, Wanted};
 use crate::file_context::FileContext;
 use crate::indexing_queries::QueryError;
 use crate::kernel::fusion::FusionQuery;
+use crate::mlir::Mlir;
 use crate::mlir::context::OpRef;
 use crate::mlir::kernels::find;
 use crate::mlir::kernels::functions::{
@@ -20,52 +18,84 @@ use crate::mlir::kernels::functions::{
 };
 use crate::mlir::kernels::named::op_called;
 
-/// The value of a function (`@main` or the only one if unnamed), given values of its arguments. An
-/// instruction is an op, given by the name of its result or of its HLO instruction.
-pub(crate) fn evaluate(
-    context: &FileContext<'_>,
-    query: &EvaluationQuery,
-    arguments: &Arguments,
-    form: Form,
-) -> Evaluated {
-    let computation = query.computation.as_deref().map(|name| name.trim_start_matches('@'));
-    let instruction = query.instruction.as_deref();
-    let function = match computation {
-        Some(name) => {
-            let query = FusionQuery { instruction: name.to_owned(), computation: None };
-            find(context, &query).map(|(function, _)| function)
-        }
-        None => entry(context, instruction),
-    };
-    let own_name = || function.and_then(|function| symbol(context, function)).unwrap_or_default();
-    let name = instruction.or(computation).unwrap_or_else(own_name).to_owned();
-    let answer = match (function, computation, instruction) {
-        (Some(function), ..) => answer(context, function, instruction, arguments, form),
-        (None, Some(name), _) => Err(QueryError(format!("no function named {name}"))),
-        (None, None, Some(name)) => Err(QueryError(format!("no op that defines %{name}"))),
-        (None, None, None) => Err(QueryError("no function that is the only one or is named main".to_owned())),
-    };
-    Evaluated { name, answer }
+impl Values for Mlir {
+    /// Without a name, the value of `@main` or of the only function. An instruction is an op, given by the name
+    /// of its result or of its HLO instruction.
+    fn value_named<'a>(&self, context: &'a FileContext<'_>, query: &EvaluationQuery) -> Wanted<'a> {
+        let computation = query.computation.as_deref().map(|name| name.trim_start_matches('@'));
+        let instruction = query.instruction.as_deref();
+        let function = match computation {
+            Some(name) => {
+                let query = FusionQuery { instruction: name.to_owned(), computation: None };
+                find(context, &query).map(|(function, _)| function)
+            }
+            None => entry(context, instruction),
+        };
+        let own_name = || function.and_then(|function| symbol(context, function)).unwrap_or_default();
+        let name = instruction.or(computation).unwrap_or_else(own_name).to_owned();
+        let value = match (function, computation, instruction) {
+            (Some(function), ..) => named(context, function, instruction),
+            (None, Some(name), _) => Err(QueryError(format!("no function named {name}"))),
+            (None, None, Some(name)) => Err(QueryError(format!("no op that defines %{name}"))),
+            (None, None, None) => {
+                Err(QueryError("no function that is the only one or is named main".to_owned()))
+            }
+        };
+        Wanted { name, value }
+    }
+
+    /// Of the op, or of the function if the cursor is in its head or at its end.
+    fn value_at<'a>(&self, context: &'a FileContext<'_>, offset: usize) -> Option<Wanted<'a>> {
+        let function = function_at(context, offset)?;
+        let converted = match whole(context, function) {
+            Ok(converted) => converted,
+            Err(why) => return Some(Wanted { name: symbol(context, function)?.to_owned(), value: Err(why) }),
+        };
+        let (within, name) = place(context, function, converted, offset)?;
+        let value = value(context, function, converted, (within, name));
+        Some(Wanted { name: name.unwrap_or(&converted.name).to_owned(), value: Ok(value) })
+    }
+
+    /// Whether the function around `offset` consists of StableHLO or MHLO ops.
+    fn has_value(&self, context: &FileContext<'_>, offset: usize) -> bool {
+        function_at(context, offset).is_some_and(|function| is_of_hlo(context, function))
+    }
 }
 
-fn answer(
-    context: &FileContext<'_>,
+/// The value of an op of a function, or of the function.
+fn named<'a>(
+    context: &'a FileContext<'_>,
     function: FunctionRef,
     instruction: Option<&str>,
-    arguments: &Arguments,
-    form: Form,
-) -> Result<Evaluation, QueryError> {
+) -> Result<Value<'a>, QueryError> {
     let converted = whole(context, function)?;
     let op = instruction.and_then(|name| op_called(context, function, name));
     let place = op.and_then(|op| instruction_of(converted, function, op));
-    let (within, name) = match place {
+    let place = match place {
         Some((within, name)) => (within, Some(name)),
         None => (converted.name.as_ref(), instruction),
     };
-    let graphs = graphs(converted);
-    let devices = devices(context, function);
-    let target = Target { graphs: &graphs, computation: within, op: None, devices };
-    answer_of(target, name, arguments, form)
+    Ok(value(context, function, converted, place))
+}
+
+/// The value of an instruction, given with its computation, or of the computation's root.
+fn value<'a>(
+    context: &FileContext<'_>,
+    function: FunctionRef,
+    converted: &'a MlirFunction,
+    (computation, instruction): (&str, Option<&str>),
+) -> Value<'a> {
+    let graphs = || {
+        let computations = converted.computations.iter();
+        computations.map(|c| (c.name.to_string(), c.graph.clone())).collect::<HashMap<_, _>>()
+    };
+    Value {
+        computation: computation.to_owned(),
+        instruction: instruction.map(str::to_owned),
+        devices: devices(context, function),
+        graph: graphs().remove(computation),
+        graphs: Box::new(graphs),
+    }
 }
 
 /// The number of devices that run a function's module, by its attributes.
@@ -108,45 +138,6 @@ fn whole<'a>(context: &FileContext<'a>, function: FunctionRef) -> Result<&'a Arc
     converted.function.or_else(long).ok_or_else(|| error("it has more than 65,536 ops, or 32 MiB of text"))
 }
 
-/// Whether the function around `offset` consists of StableHLO or MHLO ops.
-pub(crate) fn has_value(context: &FileContext<'_>, offset: usize) -> bool {
-    function_at(context, offset).is_some_and(|function| is_of_hlo(context, function))
-}
-
-/// Like [`evaluate()`], for the op at `offset`, or for the function if the cursor is in its head or at its end.
-pub(crate) fn evaluate_at(
-    context: &FileContext<'_>,
-    offset: usize,
-    arguments: &Arguments,
-    form: Form,
-) -> Option<Evaluated> {
-    let function = function_at(context, offset)?;
-    let converted = match whole(context, function) {
-        Ok(converted) => converted,
-        Err(why) => return Some(Evaluated { name: symbol(context, function)?.to_owned(), answer: Err(why) }),
-    };
-    let (within, name) = place(context, function, converted, offset)?;
-    let graphs = graphs(converted);
-    let devices = devices(context, function);
-    let target = Target { graphs: &graphs, computation: within, op: None, devices };
-    let answer = answer_of(target, name, arguments, form);
-    Some(Evaluated { name: name.unwrap_or(&converted.name).to_owned(), answer })
-}
-
-/// The arguments that the op at `offset` depends on, by number.
-pub(crate) fn evaluation_parameters(context: &FileContext<'_>, offset: usize) -> Vec<EvaluationParameter> {
-    let Some(function) = function_at(context, offset) else { return Vec::new() };
-    let Ok(converted) = whole(context, function) else { return Vec::new() };
-    let Some((within, name)) = place(context, function, converted, offset) else { return Vec::new() };
-    let graphs = graphs(converted);
-    let Some(graph) = graphs.get(within) else { return Vec::new() };
-    let op = match name {
-        Some(name) => graph.find(name),
-        None => Some(graph.root),
-    };
-    op.map_or_else(Vec::new, |op| parameters_of(graph, op))
-}
-
 /// The computation at `offset`, and the instruction unless it is the root.
 fn place<'a>(
     context: &FileContext<'_>,
@@ -172,15 +163,11 @@ fn instruction_of(converted: &MlirFunction, function: FunctionRef, op: OpRef) ->
     converted.last_instruction_of((op.piece.checked_sub(function.piece)?, op.id))
 }
 
-fn graphs(function: &MlirFunction) -> HashMap<String, Arc<Graph>> {
-    function.computations.iter().map(|c| (c.name.to_string(), c.graph.clone())).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::fixture::{literals, open_mlir, values_of};
-    use crate::{AnalysisHost, Language};
+    use crate::{AnalysisHost, Form, Language};
 
     const MODULE: &str = "func.func public @main(%arg0: tensor<3xf32>, %n: tensor<i32>) -> (tensor<f32>, tensor<i32>) {
   %cst = stablehlo.constant dense<1.000000e+00> : tensor<f32>

@@ -3,8 +3,9 @@
 use memchr::memmem;
 use syntax::Span;
 
-use crate::document_links::DocumentLink;
+use crate::document_links::{DocumentLink, KnownLocations, SourceFiles};
 use crate::file_context::FileContext;
+use crate::mlir::Mlir;
 use crate::mlir::context::OpRef;
 use crate::source_location::SourceLocation;
 
@@ -37,25 +38,17 @@ fn alias(context: &FileContext<'_>, part: usize, name: &str) -> Option<String> {
     })
 }
 
-/// Each `"path":line:column`, in text order.
-pub(crate) fn document_links(context: &FileContext<'_>, limit: usize) -> Vec<DocumentLink> {
-    let mut links = Vec::new();
-    for piece in 0..context.pieces() {
-        crate::analysis::check_cancelled(context.db);
+impl SourceFiles for Mlir {
+    /// Each `"path":line:column`.
+    fn links_in(&self, context: &FileContext<'_>, piece: usize, _: &mut KnownLocations) -> Vec<DocumentLink> {
         let text = &context.mlir_piece(piece).text;
-        for quote in memmem::find_iter(text.as_bytes(), b"\":") {
-            if links.len() >= limit {
-                return links;
-            }
-            let Some((start, line)) = file_and_line(text, quote) else { continue };
-            links.push(DocumentLink {
-                range: context.range(piece, Span::new(start, quote)),
-                path: text[start..quote].to_owned(),
-                line: Some(line),
-            });
-        }
+        let link = |quote: usize| {
+            let (start, line) = file_and_line(text, quote)?;
+            let range = context.range(piece, Span::new(start, quote));
+            Some(DocumentLink { range, path: text[start..quote].to_owned(), line: Some(line) })
+        };
+        memmem::find_iter(text.as_bytes(), b"\":").filter_map(link).collect()
     }
-    links
 }
 
 /// The start of the path whose closing quote is at `quote`, and the line number after it.

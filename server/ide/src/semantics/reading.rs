@@ -7,8 +7,7 @@ use crate::hover::HoverConfig;
 use crate::inlay_hints::InlayHintsConfig;
 use crate::workspace_symbols::SymbolPlace;
 use crate::{
-    CodeLens, DocumentLink, DocumentSymbol, FileStatistics, Fold, Hover, InlayHint, SemanticToken, TextRange,
-    WorkspaceSymbol,
+    CodeLens, DocumentSymbol, FileStatistics, Hover, InlayHint, SemanticToken, TextRange, WorkspaceSymbol,
 };
 
 /// What is shown of a text: outlines, colours, folds, hovers, hints, lenses, links.
@@ -30,24 +29,9 @@ pub(crate) trait Reading {
         None
     }
 
-    /// The folds of bodies, then others until there are `limit`.
-    fn folds(&self, _: &FileContext<'_>, _: usize) -> Vec<Fold> {
-        Vec::new()
-    }
-
-    /// The syntax elements that may contain `offset`, in any order.
-    fn enclosing_ranges(&self, _: &FileContext<'_>, _: usize) -> Vec<TextRange> {
-        Vec::new()
-    }
-
     /// The tokens of a piece that overlap `range`, in bytes of the piece, in order and disjoint; tokens beside
     /// the range may be among them.
     fn tokens_in(&self, _: &FileContext<'_>, _: usize, _: Range<usize>) -> Vec<SemanticToken> {
-        Vec::new()
-    }
-
-    /// At most `limit` references to source files.
-    fn document_links(&self, _: &FileContext<'_>, _: usize) -> Vec<DocumentLink> {
         Vec::new()
     }
 
