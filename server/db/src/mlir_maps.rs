@@ -181,31 +181,19 @@ pub fn mlir_maps(
     id: OpId,
     result: usize,
 ) -> Option<Result<MlirMaps, NoMlirMaps>> {
-    let name = source.parse.name(id, source.text);
-    // What tensors and structured ops do, their own rules know better: they have names for loops.
-    let is_own = ["tensor.", "linalg."].iter().any(|dialect| name.starts_with(dialect));
     let own = || {
         let found = mlir_indexing::op_maps(source, id, result)?;
         Some(found.map(MlirMaps::Own).map_err(NoMlirMaps::Own))
     };
-    let of_hlo = || {
-        let found = mlir_hlo::hlo_op(Slice::whole(source.parse, source.text), environment, id)?;
-        Some(found.map_err(NoMlirMaps::Hlo).and_then(|op| match op.only_maps {
-            false => Ok(MlirMaps::Hlo(Box::new(op))),
-            true => own_maps(source, id, &op, result).map(MlirMaps::Own).map_err(NoMlirMaps::Rule),
-        }))
+    let Some(found) = mlir_hlo::hlo_op(Slice::whole(source.parse, source.text), environment, id) else {
+        return own();
     };
-    let (first, second): (Option<Result<_, _>>, &dyn Fn() -> Option<Result<_, _>>) =
-        if is_own { (own(), &of_hlo) } else { (of_hlo(), &own) };
-    match first {
-        Some(Ok(maps)) => Some(Ok(maps)),
-        // The reason of the first is reported, unless the second knows the op.
-        Some(Err(reason)) => match second() {
-            Some(Ok(maps)) => Some(Ok(maps)),
-            _ => Some(Err(reason)),
-        },
-        None => second(),
-    }
+    let of_hlo = found.map_err(NoMlirMaps::Hlo).and_then(|op| match op.only_maps {
+        false => Ok(MlirMaps::Hlo(Box::new(op))),
+        true => own_maps(source, id, &op, result).map(MlirMaps::Own).map_err(NoMlirMaps::Rule),
+    });
+    // The reason of HLO's rules is reported, unless the dialect's own know the op.
+    Some(of_hlo.or_else(|reason| own().and_then(Result::ok).ok_or(reason)))
 }
 
 /// The maps of an op of HLO that has no other use. Unknown extents are symbols.

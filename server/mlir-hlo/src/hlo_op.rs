@@ -13,7 +13,7 @@ use crate::lists::braces;
 use crate::not_in_hlo::NotInHlo;
 use crate::op_row::{Dialect, Form, How, OpRow, Pretty, Special};
 use crate::op_table::{mnemonic, row_of};
-use crate::other_dialects::{op_of_recipe, other_op};
+use crate::other_dialects::op_of_other_dialect;
 use crate::to_hlo::{Writer, pack_index};
 use crate::types::{self, stored_shape};
 
@@ -44,9 +44,7 @@ pub fn hlo_op(slice: Slice<'_>, environment: &Environment, id: OpId) -> Option<R
     if let Some(row) = mnemonic(name).and_then(row_of) {
         return (!is_opaque(row)).then(|| of_row(slice, environment, id, row));
     }
-    let (recipe, operands) = other_op(name)?;
-    // Scalars, indices and buffers are not HLO's: nothing is missed where there is no such op.
-    op_of_recipe(slice, environment, id, recipe, operands).ok().map(Ok)
+    op_of_other_dialect(slice, environment, id).map(Ok)
 }
 
 /// Ops whose maps are those of other ops, or nobody's.

@@ -23,7 +23,6 @@ mod shardy;
 mod sums;
 mod windows;
 
-pub(crate) use attributes::push_dot_lists;
 pub use body::HloComputation;
 pub use function::{FunctionHeader, HloFunction, functions};
 pub(crate) use function::{Writer, pack_index};

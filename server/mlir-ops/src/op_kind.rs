@@ -34,6 +34,9 @@ pub enum OpKind<'a> {
     ScfIf,
     GpuLaunch,
     GpuFunction,
+    /// Of a function by its symbol.
+    Call,
+    Return,
     Yield,
 
     /// Reads, writes or replaces the element at the subscripts.

@@ -92,6 +92,8 @@ const OPS: &[(&[&str], OpKind<'static>)] = &[
     (&["scf.if"], ScfIf),
     (&["gpu.launch"], GpuLaunch),
     (&["gpu.func"], GpuFunction),
+    (&["func.call", "call"], Call),
+    (&["func.return", "return"], Return),
     (&["affine.yield", "linalg.yield", "scf.yield", "tensor.yield", "vector.yield", "xla.yield"], Yield),
     (&["affine.load", "memref.load", "tensor.extract"], Load),
     (&["affine.store", "memref.store"], Store),

@@ -2,6 +2,7 @@
 
 use ir::{AttributeKey as K, AttributeValue, Attributes, Opcode, Shape};
 use mlir::{OpId, ValueId};
+use mlir_ops::OpKind;
 
 use super::Writer;
 use super::annotations::known_attributes;
@@ -45,9 +46,9 @@ impl<'a> Writer<'a> {
             })?;
             return self.of_row(id, row);
         }
-        match name {
-            "func.call" | "call" => self.call(id),
-            "arith.constant" => self.constant(id),
+        match OpKind::of(name) {
+            OpKind::Call => self.call(id),
+            OpKind::Constant => self.constant(id),
             _ => self.other_dialect(id, name),
         }
     }

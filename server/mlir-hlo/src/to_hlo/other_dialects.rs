@@ -2,6 +2,7 @@
 
 use ir::{AttributeKey as K, AttributeValue, Attributes, ElementType, Opcode, Shape, is_elementwise};
 use mlir::OpId;
+use mlir_ops::{Arithmetic, OpKind};
 
 use super::Writer;
 use super::annotations::known_attributes;
@@ -58,7 +59,7 @@ impl Writer<'_> {
                 let attributes = Attributes::default().with(K::Direction, equal);
                 self.emit(id, Opcode::Compare, &[operand, infinity], attributes, &[])
             }
-            ("tensor", "empty") => {
+            _ if OpKind::of(name) == OpKind::EmptyTensor => {
                 // Nobody may read what it holds: zeros do.
                 let shape = self.results(id)?.first().ok_or("it has no result")?.clone();
                 if !shape.is_static() {
@@ -71,7 +72,12 @@ impl Writer<'_> {
             }
             ("tensor" | "linalg", _) => self.tensor_op(id).unwrap_or_else(|| Err(none())),
             _ => {
-                let opcode = same_opcode(dialect, op).ok_or_else(none)?;
+                // CHLO's functions have the names that they have in StableHLO and MHLO.
+                let opcode = match dialect {
+                    "chlo" => row_of(op).map(|row| row.opcode).filter(|&opcode| is_elementwise(opcode)),
+                    _ => same_opcode(OpKind::of(name)),
+                };
+                let opcode = opcode.ok_or_else(none)?;
                 let operands = self.operands(id)?;
                 let results = self.results(id)?;
                 let is_same = |result: &Shape| operands.iter().all(|o| has_dimensions_of(&o.shape, result));
@@ -206,35 +212,35 @@ fn is_expanded(op: &str) -> bool {
     )
 }
 
-/// Ops of each element that compute the same: of CHLO the functions that HLO has, of arith and math those on numbers of one type.
-fn same_opcode(dialect: &str, op: &str) -> Option<Opcode> {
-    Some(match (dialect, op) {
-        // CHLO's functions have the names that they have in StableHLO and MHLO.
-        ("chlo", _) => row_of(op).map(|row| row.opcode).filter(|&opcode| is_elementwise(opcode))?,
-        ("arith", "addf" | "addi") => Opcode::Add,
-        ("arith", "subf" | "subi") => Opcode::Subtract,
-        ("arith", "mulf" | "muli") => Opcode::Multiply,
-        ("arith", "divf" | "divsi") => Opcode::Divide,
-        ("arith", "maximumf" | "maxsi") => Opcode::Maximum,
-        ("arith", "minimumf" | "minsi") => Opcode::Minimum,
-        ("arith", "negf") => Opcode::Negate,
-        ("arith", "andi") => Opcode::And,
-        ("arith", "ori") => Opcode::Or,
-        ("arith", "xori") => Opcode::Xor,
-        ("math", "absf" | "absi") => Opcode::Abs,
-        ("math", "cos") => Opcode::Cosine,
-        ("math", "exp") => Opcode::Exponential,
-        ("math", "expm1") => Opcode::ExponentialMinusOne,
-        ("math", "log1p") => Opcode::LogPlusOne,
-        ("math", "powf") => Opcode::Power,
-        ("math", "sin") => Opcode::Sine,
-        ("math", _) => Opcode::from_name(op).filter(|&opcode| is_function_of_math(opcode))?,
+/// Ops of arith and math on numbers of one type that compute the same.
+fn same_opcode(kind: OpKind<'_>) -> Option<Opcode> {
+    let (OpKind::Integer(computed) | OpKind::Elementwise(computed)) = kind else { return None };
+    Some(match computed {
+        Arithmetic::Add => Opcode::Add,
+        Arithmetic::Subtract => Opcode::Subtract,
+        Arithmetic::Multiply => Opcode::Multiply,
+        Arithmetic::Divide => Opcode::Divide,
+        Arithmetic::Maximum => Opcode::Maximum,
+        Arithmetic::Minimum => Opcode::Minimum,
+        Arithmetic::And => Opcode::And,
+        Arithmetic::Or => Opcode::Or,
+        Arithmetic::Xor => Opcode::Xor,
+        Arithmetic::Negate => Opcode::Negate,
+        Arithmetic::Abs => Opcode::Abs,
+        Arithmetic::Ceil => Opcode::Ceil,
+        Arithmetic::Cosine => Opcode::Cosine,
+        Arithmetic::Erf => Opcode::Erf,
+        Arithmetic::Exp => Opcode::Exponential,
+        Arithmetic::Expm1 => Opcode::ExponentialMinusOne,
+        Arithmetic::Floor => Opcode::Floor,
+        Arithmetic::Log => Opcode::Log,
+        Arithmetic::Log1p => Opcode::LogPlusOne,
+        Arithmetic::Power => Opcode::Power,
+        Arithmetic::Rsqrt => Opcode::Rsqrt,
+        Arithmetic::Sine => Opcode::Sine,
+        Arithmetic::Sqrt => Opcode::Sqrt,
+        Arithmetic::Tan => Opcode::Tan,
+        Arithmetic::Tanh => Opcode::Tanh,
         _ => return None,
     })
-}
-
-/// Functions of one value that HLO and math have under one name.
-fn is_function_of_math(opcode: Opcode) -> bool {
-    use Opcode::{Ceil, Erf, Floor, Log, Rsqrt, Sqrt, Tan, Tanh};
-    matches!(opcode, Ceil | Erf | Floor | Log | Rsqrt | Sqrt | Tan | Tanh)
 }

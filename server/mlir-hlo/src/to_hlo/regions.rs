@@ -2,6 +2,7 @@
 
 use ir::{AttributeKey, AttributeValue, Attributes, Opcode, Shape};
 use mlir::{BlockId, Definition, OpId, RegionId, Use, ValueId, last_segment};
+use mlir_ops::OpKind;
 use rustc_hash::FxHashSet;
 
 use super::Writer;
@@ -69,7 +70,7 @@ impl Writer<'_> {
     fn is_constant(&self, op: OpId) -> bool {
         let name = self.parse().name(op, self.text());
         let is_called_so = mnemonic(name).and_then(row_of).is_some_and(|row| row.opcode == Opcode::Constant)
-            || name == "arith.constant";
+            || OpKind::of(name) == OpKind::Constant;
         is_called_so && self.parse().operands_of(op).next().is_none()
     }
 
