@@ -56,6 +56,62 @@ fn a_parameter_of_a_fusion_leads_to_the_operand() {
     assert_eq!(start_of(&root[0]["targetRange"]).0, place("ROOT %multiply.1", 0).0 as u64, "{root}");
 }
 
+/// A stack of two frames; the file of the outer one does not exist.
+const FRAMES: &str = "HloModule m
+
+FileNames
+1 \"model.py\"
+2 \"gone.py\"
+
+FunctionNames
+1 \"main\"
+2 \"layer\"
+
+FileLocations
+1 {file_name_id=2 function_name_id=1 line=30}
+2 {file_name_id=1 function_name_id=2 line=3}
+3 {file_name_id=1 function_name_id=2 line=2}
+
+StackFrames
+1 {file_location_id=1 parent_frame_id=1}
+2 {file_location_id=2 parent_frame_id=2}
+3 {file_location_id=3 parent_frame_id=3}
+
+ENTRY e {
+  p = f32[4] parameter(0)
+  ROOT n = f32[4] negate(p), metadata={op_name=\"jit(main)/neg\" stack_frame_id=3}
+}
+";
+
+#[test]
+fn an_opcode_and_its_metadata_lead_to_the_source_lines() {
+    let folder = std::env::temp_dir().join(format!("hlo-analyzer-frames-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a temporary folder");
+    std::fs::write(folder.join("model.py"), "def layer(x):\n    return -x\n\n").expect("a temporary file");
+    let uri = format!("file://{}", folder.display());
+    let capabilities = json!({"textDocument": {"definition": {"linkSupport": true}}});
+    let mut client = LspClient::spawn();
+    let folders = json!([{"uri": uri, "name": "frames"}]);
+    client.initialize(json!({"capabilities": capabilities, "workspaceFolders": folders}));
+    client.open(URI, FRAMES);
+    for place in ["negate(", "stack_frame_id=3}"] {
+        let before = &FRAMES[..FRAMES.find(place).expect("it is there")];
+        let (line, column) =
+            (before.matches('\n').count(), before.len() - before.rfind('\n').map_or(0, |n| n + 1));
+        let links = client.ask("textDocument/definition", at(URI, line, column));
+        let found: Vec<_> = list(&links)
+            .iter()
+            .map(|link| (link["targetUri"].as_str().unwrap_or_default(), start_of(&link["targetRange"])))
+            .collect();
+        let file = format!("{uri}/model.py");
+        assert_eq!(found, [(file.as_str(), (1, 0)), (file.as_str(), (2, 0))], "{links}");
+    }
+    let hover = client.ask("textDocument/hover", at(URI, 22, 8));
+    let shown = hover["contents"]["value"].as_str().unwrap_or_default();
+    assert!(shown.contains("model.py:2") && shown.contains("gone.py:30"), "{shown}");
+    std::fs::remove_dir_all(&folder).expect("it is ours");
+}
+
 #[test]
 fn rename_is_prepared_done_or_refused() {
     let (line, column) = place("%fused_computation", 1);

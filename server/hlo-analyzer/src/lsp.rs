@@ -45,6 +45,7 @@ mod schedule;
 mod semantic_tokens;
 mod server;
 mod snapshot;
+mod source_files;
 mod status;
 mod to_proto;
 mod warnings_page;

@@ -4,7 +4,7 @@ use rustc_hash::FxHashMap;
 
 use crate::TextRange;
 use crate::file_context::FileContext;
-use crate::source_location::SourceLocation;
+use crate::source_location::SourceFrame;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DocumentLink {
@@ -15,9 +15,9 @@ pub struct DocumentLink {
     pub line: Option<u32>,
 }
 
-/// Source locations by the text that names them. Many instructions share one, and to look one up takes long:
+/// The innermost frames by the text that names their stack. Many instructions share one, and to look one up takes long:
 /// tables are as long as the program's source.
-pub(crate) type KnownLocations = FxHashMap<String, SourceLocation>;
+pub(crate) type KnownLocations = FxHashMap<String, Option<SourceFrame>>;
 
 /// The source files that a text names.
 pub(crate) trait SourceFiles {

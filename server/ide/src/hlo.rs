@@ -60,13 +60,22 @@ use crate::warnings::WarningsConfig;
 use crate::workspace_symbols::SymbolPlace;
 use crate::{
     CodeLens, Completion, Diagnostic, Diagnostics, DocumentSymbol, FileStatistics, Hover, InlayHint,
-    NavigationTarget, RenameError, SemanticToken, SignatureHelp, TextEdit, TextRange, WorkspaceSymbol,
+    NavigationTarget, RenameError, SemanticToken, SignatureHelp, SourceFrame, TextEdit, TextRange,
+    WorkspaceSymbol,
 };
 
 /// The language HLO.
 pub(crate) struct Hlo;
 
 impl Names for Hlo {
+    fn source_frames(
+        &self,
+        context: &FileContext<'_>,
+        offset: usize,
+    ) -> Option<(TextRange, Vec<SourceFrame>)> {
+        source_location::frames_at(context, offset)
+    }
+
     fn text<'a>(&self, context: &FileContext<'a>, piece: usize) -> &'a str {
         &context.block(piece).text
     }

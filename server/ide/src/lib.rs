@@ -92,6 +92,7 @@ pub use rename::RenameError;
 pub use rich_text::{Line, RichText, percent_encoded};
 pub use semantic_tokens::{SemanticToken, TokenKind, TokenModifier, TokenModifiers};
 pub use signature_help::{SignatureHelp, SignatureParameter};
+pub use source_location::SourceFrame;
 pub use statistics::FileStatistics;
 pub use units::counted;
 pub use warnings::{WarningsConfig, is_unnecessary};

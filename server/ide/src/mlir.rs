@@ -56,13 +56,21 @@ use crate::symbol::{Defined, Function, Name, Occurrence, Symbol};
 use crate::workspace_symbols::SymbolPlace;
 use crate::{
     CodeLens, Completion, Diagnostic, Diagnostics, DocumentSymbol, FileStatistics, Hover, InlayHint,
-    RenameError, SemanticToken, TextEdit, TextRange, WorkspaceSymbol,
+    RenameError, SemanticToken, SourceFrame, TextEdit, TextRange, WorkspaceSymbol,
 };
 
 /// The language MLIR.
 pub(crate) struct Mlir;
 
 impl Names for Mlir {
+    fn source_frames(
+        &self,
+        context: &FileContext<'_>,
+        offset: usize,
+    ) -> Option<(TextRange, Vec<SourceFrame>)> {
+        source_location::frames_at(context, offset)
+    }
+
     fn text<'a>(&self, context: &FileContext<'a>, piece: usize) -> &'a str {
         &context.mlir_piece(piece).text
     }

@@ -1,16 +1,31 @@
-//! The framework name and source line of an instruction or op.
+//! The framework name and the stack of source frames of an instruction or op.
 
-use crate::rich_text::{Inline, Line, RichText, code, file_link};
-use crate::units::shorten;
+use crate::rich_text::{Inline, Line, RichText, code, file_link, parts, quoted};
+use crate::units::{counted, shorten};
 
 /// The largest number of characters of the framework name in a hover.
 const NAME_LIMIT: usize = 200;
+/// The largest number of callers in a hover.
+const CALLERS_SHOWN: usize = 6;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct SourceLocation {
     pub(crate) op_name: Option<String>,
-    pub(crate) file: Option<String>,
-    pub(crate) line: Option<u32>,
+    /// The calls that led to the op, innermost first.
+    pub(crate) frames: Vec<SourceFrame>,
+    /// Why the stack is not complete: what is wrong with the tables of the module.
+    pub(crate) problem: Option<String>,
+}
+
+/// A line of source in the stack of an op.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SourceFrame {
+    /// Empty if it is not known.
+    pub function: String,
+    /// As written: absolute, or relative to a root that the program's author chose.
+    pub path: String,
+    /// Counted from 1.
+    pub line: Option<u32>,
 }
 
 impl SourceLocation {
@@ -28,21 +43,170 @@ impl SourceLocation {
             text.divider();
             text.line(line);
         }
+        text.append(self.callers());
+        text
+    }
+
+    /// The stack below the first line, as a list; empty if it has no more frames.
+    pub(crate) fn callers(&self) -> RichText {
+        let mut text = RichText::default();
+        let entries = self.entries();
+        if !entries.is_empty() {
+            text.space();
+            text.line("called from");
+        }
+        let (shown, hidden) = entries.split_at(entries.len().min(CALLERS_SHOWN));
+        for entry in shown {
+            text.item(entry.line());
+        }
+        match hidden.iter().map(Entry::frames).sum::<usize>() {
+            0 => {}
+            frames => text.item(counted(frames as u64, "more frame")),
+        }
+        if let Some(problem) = &self.problem {
+            text.space();
+            text.line(quoted(problem.clone()));
+        }
         text
     }
 
     fn line(&self) -> Option<Line> {
         let name = self.op_name.as_deref().map(|name| code(shorten(name, NAME_LIMIT)));
-        let parts: Vec<Inline> = name.into_iter().chain(self.link()).collect();
+        let link = self.frames.get(self.first_shown()).map(SourceFrame::link);
+        let parts: Vec<Inline> = name.into_iter().chain(link).collect();
         (!parts.is_empty()).then(|| Line::facts(parts))
     }
 
+    /// The innermost frame outside of installed packages; the innermost one if all are in packages.
+    fn first_shown(&self) -> usize {
+        self.frames.iter().position(|frame| frame.package().is_none()).unwrap_or(0)
+    }
+
+    /// The frames below the first line. Neighbours in one package are one entry, unless the first line is in one too.
+    fn entries(&self) -> Vec<Entry<'_>> {
+        let first = self.first_shown();
+        let is_folded = self.frames.get(first).is_some_and(|frame| frame.package().is_none());
+        let mut entries: Vec<Entry<'_>> = Vec::new();
+        for frame in self.frames.iter().skip(first + 1) {
+            match (frame.package().filter(|_| is_folded), entries.last_mut()) {
+                (Some(package), Some(Entry::Package { name, frames })) if *name == package => *frames += 1,
+                (Some(name), _) => entries.push(Entry::Package { name, frames: 1 }),
+                (None, _) => entries.push(Entry::Frame(frame)),
+            }
+        }
+        entries
+    }
+}
+
+enum Entry<'a> {
+    Frame(&'a SourceFrame),
+    Package { name: &'a str, frames: usize },
+}
+
+impl Entry<'_> {
+    fn frames(&self) -> usize {
+        match self {
+            Entry::Frame(_) => 1,
+            Entry::Package { frames, .. } => *frames,
+        }
+    }
+
+    /// `[model.py:12](…) in attention`, or `3 frames in jax`
+    fn line(&self) -> Line {
+        match self {
+            Entry::Frame(frame) if frame.function.is_empty() => frame.link().into(),
+            Entry::Frame(frame) => {
+                parts![frame.link(), " in ", code(shorten(&frame.function, NAME_LIMIT))]
+            }
+            Entry::Package { name, frames } => {
+                parts![counted(*frames as u64, "frame"), " in ", code(shorten(name, NAME_LIMIT))]
+            }
+        }
+    }
+}
+
+impl SourceFrame {
     /// `[model.py:12](file:///src/model.py#L12)`; no link if the path is relative or names another machine.
-    fn link(&self) -> Option<Inline> {
-        let file = self.file.as_ref()?;
-        let short = file.rsplit('/').next().unwrap_or(file);
+    pub(crate) fn link(&self) -> Inline {
+        let short = self.path.rsplit('/').next().unwrap_or(&self.path);
         let at = self.line.map_or_else(String::new, |line| format!(":{line}"));
-        let link = file_link(format!("{}{at}", shorten(short, NAME_LIMIT)), file, self.line);
-        Some(link.unwrap_or_else(|| code(format!("{}{at}", shorten(file, NAME_LIMIT)))))
+        let link = file_link(format!("{}{at}", shorten(short, NAME_LIMIT)), &self.path, self.line);
+        link.unwrap_or_else(|| code(format!("{}{at}", shorten(&self.path, NAME_LIMIT))))
+    }
+
+    /// The installed Python package that the file belongs to.
+    fn package(&self) -> Option<&str> {
+        let (_, inside) =
+            ["/site-packages/", "/dist-packages/"].iter().find_map(|folder| self.path.rsplit_once(folder))?;
+        inside.split(['/', '.']).next().filter(|name| !name.is_empty())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::*;
+
+    fn check(frames: &[(&str, &str, u32)], expect: Expect) {
+        let frame = |&(function, path, line): &(&str, &str, u32)| SourceFrame {
+            function: function.to_owned(),
+            path: path.to_owned(),
+            line: Some(line),
+        };
+        let frames = frames.iter().map(frame).collect();
+        let location = SourceLocation { op_name: Some("jit(f)/add".into()), frames, problem: None };
+        expect.assert_eq(&location.footer().plain_text(""));
+    }
+
+    #[test]
+    fn frames_of_packages_are_folded() {
+        let library = "/usr/lib/python3/site-packages/flax/linen/module.py";
+        check(
+            &[
+                ("dot", "/v/site-packages/jax/_src/lax.py", 1),
+                ("attention", "/m/model.py", 61),
+                ("wrapped", library, 7),
+                ("call", library, 9),
+                ("block", "/m/model.py", 81),
+                ("step", "/v/dist-packages/six.py", 3),
+                ("main", "/m/train.py", 5),
+            ],
+            expect![[r#"
+                jit(f)/add · model.py:61
+
+                called from
+                - 2 frames in flax
+                - model.py:81 in block
+                - 1 frame in six
+                - train.py:5 in main"#]],
+        );
+        check(
+            &[("a", library, 1), ("b", library, 2)],
+            expect![[r#"
+            jit(f)/add · module.py:1
+
+            called from
+            - module.py:2 in b"#]],
+        );
+    }
+
+    #[test]
+    fn deep_stacks_are_counted() {
+        let frames: Vec<_> = (0..20).map(|line| ("f", "m.py", line)).collect();
+        check(
+            &frames,
+            expect![[r#"
+            jit(f)/add · m.py:0
+
+            called from
+            - m.py:1 in f
+            - m.py:2 in f
+            - m.py:3 in f
+            - m.py:4 in f
+            - m.py:5 in f
+            - m.py:6 in f
+            - 13 more frames"#]],
+        );
     }
 }

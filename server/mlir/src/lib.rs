@@ -45,7 +45,7 @@ pub use einsum::{EinsumError, einsum_letters};
 pub use giants::FunctionPart;
 pub use language::{holds_hlo, starts_like_mlir};
 pub use lexer::{Token, TokenKind, tokens};
-pub use locations::{SourcePlace, source_place};
+pub use locations::{SourceFrame, SourcePlace, source_place};
 pub use piece_state::PieceState;
 pub use segmenter::{LEFT_OPEN, parse, parse_among};
 pub use segments::{split, split_in_segments};

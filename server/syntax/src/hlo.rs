@@ -19,6 +19,7 @@ mod pieces;
 mod protobuf;
 mod segments;
 mod sharding;
+mod stack_frames;
 mod suggestions;
 mod tokens;
 mod tree;
@@ -31,6 +32,7 @@ pub use fragments::{Fragment, parse_fragment};
 pub use lexer::unescape;
 pub use parser::{is_reserved, parse, parse_units};
 pub use pieces::{Cuts, PieceStart, PieceState, split};
+pub use stack_frames::{Stack, StackEnd, StackFrame};
 pub use tokens::{TextToken, TokenClass, tokens};
 pub use tree::{
     Attribute, Computation, ComputationId, ComputationKind, Instruction, InstructionId, LayoutNode,

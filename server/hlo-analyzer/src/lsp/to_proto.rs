@@ -7,10 +7,11 @@ use ropey::Rope;
 use text::position;
 use tower_lsp::lsp_types::{
     self, DiagnosticRelatedInformation, DiagnosticSeverity, DiagnosticTag, Documentation,
-    GotoDefinitionResponse, Location, LocationLink, MarkupContent, MarkupKind, NumberOrString,
+    GotoDefinitionResponse, Location, LocationLink, MarkupContent, MarkupKind, NumberOrString, Position,
 };
 
 use super::snapshot::View;
+use super::source_files::SourceFiles;
 
 impl View {
     pub(super) fn position(&self, offset: usize) -> lsp_types::Position {
@@ -45,19 +46,46 @@ impl View {
 
     /// `None` without a target: editors have their own message for that.
     pub(super) fn definitions(&self, targets: Vec<ide::NavigationTarget>) -> Option<GotoDefinitionResponse> {
-        if targets.is_empty() {
+        let link = |target: ide::NavigationTarget| LocationLink {
+            origin_selection_range: Some(self.range(target.origin)),
+            target_uri: self.uri.clone(),
+            target_range: self.range(target.range),
+            target_selection_range: self.range(target.selection_range),
+        };
+        self.targets(targets.into_iter().map(link).collect())
+    }
+
+    /// The lines of those source files that exist here, innermost first.
+    pub(super) fn source_lines(
+        &self,
+        origin: Range<usize>,
+        frames: &[ide::SourceFrame],
+    ) -> Option<GotoDefinitionResponse> {
+        let mut files = SourceFiles::new(&self.session);
+        let origin = self.range(origin);
+        let link = |frame: &ide::SourceFrame| {
+            let start = Position::new(frame.line.unwrap_or(1).saturating_sub(1), 0);
+            let range = lsp_types::Range::new(start, start);
+            Some(LocationLink {
+                origin_selection_range: Some(origin),
+                target_uri: files.find(&frame.path)?,
+                target_range: range,
+                target_selection_range: range,
+            })
+        };
+        self.targets(frames.iter().filter_map(link).collect())
+    }
+
+    /// Targets as links, or as locations for a client without links.
+    pub(super) fn targets(&self, links: Vec<LocationLink>) -> Option<GotoDefinitionResponse> {
+        if links.is_empty() {
             return None;
         }
         if self.session.client.definition_links {
-            let link = |target: ide::NavigationTarget| LocationLink {
-                origin_selection_range: Some(self.range(target.origin)),
-                target_uri: self.uri.clone(),
-                target_range: self.range(target.range),
-                target_selection_range: self.range(target.selection_range),
-            };
-            return Some(GotoDefinitionResponse::Link(targets.into_iter().map(link).collect()));
+            return Some(GotoDefinitionResponse::Link(links));
         }
-        let mut locations: Vec<_> = targets.into_iter().map(|t| self.location(t.selection_range)).collect();
+        let location = |link: LocationLink| Location::new(link.target_uri, link.target_selection_range);
+        let mut locations: Vec<_> = links.into_iter().map(location).collect();
         Some(match locations.len() {
             1 => GotoDefinitionResponse::Scalar(locations.remove(0)),
             _ => GotoDefinitionResponse::Array(locations),

@@ -14,6 +14,16 @@ impl Analysis {
         self.with_file(file, |context| context.semantics().type_definitions(&context, offset))
     }
 
+    /// The source lines that led to the instruction or op whose opcode or location is at `offset`, innermost first, and
+    /// the range of that opcode or location.
+    pub fn source_frames(
+        &self,
+        file: FileId,
+        offset: usize,
+    ) -> Cancellable<Option<(TextRange, Vec<SourceFrame>)>> {
+        self.with_file(file, |context| context.semantics().source_frames(&context, offset))
+    }
+
     pub fn references(
         &self,
         file: FileId,

@@ -37,18 +37,19 @@ fn link(context: &FileContext<'_>, at: InstructionRef, known: &mut KnownLocation
         let from = text.find(key)? + key.len();
         Some((from, from + text[from..].find(ends)?))
     };
+    let innermost = || source_location(context, at).frames.into_iter().next();
     let (from, end, location) = match place("source_file=\"", |c| c == '"') {
-        Some((from, end)) => (from, end, source_location(context, at)),
+        Some((from, end)) => (from, end, innermost()),
         None => {
             let (from, end) = place("stack_frame_id=", |c| !c.is_ascii_digit())?;
-            let location = known.entry(text[from..end].to_owned());
-            (from, end, location.or_insert_with(|| source_location(context, at)).clone())
+            let known = known.entry(text[from..end].to_owned()).or_insert_with(innermost);
+            (from, end, known.clone())
         }
     };
-    let start = metadata.start as usize;
+    let (location, start) = (location?, metadata.start as usize);
     Some(DocumentLink {
         range: context.range(at.piece, Span::new(start + from, start + end)),
-        path: location.file?,
+        path: location.path,
         line: location.line,
     })
 }

@@ -97,9 +97,7 @@ pub(crate) fn instruction(context: &FileContext<'_>, at: InstructionRef, config:
     text.append(maps::maps(context, at, config));
     text.append(kernel.details);
     text.append(why_not_fused(context, at));
-    if !is_kernel {
-        text.append(source.footer());
-    }
+    text.append(if is_kernel { source.callers() } else { source.footer() });
     text
 }
 

@@ -1,13 +1,14 @@
-//! The framework name and source line of an op, from its `loc(…)`, and links to files in locations.
+//! The framework name and the stack of an op, from its `loc(…)`, and links to files in locations.
 
 use memchr::memmem;
 use syntax::Span;
 
+use crate::TextRange;
 use crate::document_links::{DocumentLink, KnownLocations, SourceFiles};
 use crate::file_context::FileContext;
 use crate::mlir::Mlir;
 use crate::mlir::context::OpRef;
-use crate::source_location::SourceLocation;
+use crate::source_location::{SourceFrame, SourceLocation};
 
 /// The largest number of bytes of a path in a link.
 const PATH_LIMIT: usize = 1024;
@@ -19,11 +20,25 @@ pub(crate) fn source_location(context: &FileContext<'_>, at: OpRef) -> SourceLoc
     let span = read.parse.op(at.id).location;
     let part = context.part_at(at.piece, span.start);
     let found = mlir::source_place(span.of(&read.text), &|name| alias(context, part, name));
+    let frame = |frame: mlir::SourceFrame| SourceFrame {
+        function: frame.function,
+        path: frame.file,
+        line: u32::try_from(frame.line).ok().filter(|line| *line > 0),
+    };
     SourceLocation {
         op_name: Some(found.name).filter(|name| !name.is_empty()),
-        line: u32::try_from(found.line).ok().filter(|line| *line > 0 && !found.file.is_empty()),
-        file: Some(found.file).filter(|file| !file.is_empty()),
+        frames: found.frames.into_iter().map(frame).collect(),
+        problem: None,
     }
+}
+
+/// The stack of the op whose name or location is at `offset`.
+pub(crate) fn frames_at(context: &FileContext<'_>, offset: usize) -> Option<(TextRange, Vec<SourceFrame>)> {
+    let at = context.op_at(offset)?;
+    let op = context.mlir_piece(at.piece).parse.op(at.id);
+    let local = offset.checked_sub(context.range(at.piece, Span::default()).start)?;
+    let origin = [op.name, op.location].into_iter().find(|span| span.contains(local))?;
+    Some((context.range(at.piece, origin), source_location(context, at).frames))
 }
 
 /// The value of an alias in a part of the file.
@@ -75,6 +90,7 @@ func.func @f(%a: f32 loc(\"x\")) {
   %0 = x.$0y %a {s = \"not\": i1} : f32 loc(\"jit(f)/add\"(#loc1))
   %1 = x.y %a : f32 loc(#loc2)
   %2 = x.y %a : f32 loc(\"models/ü.py\":12:1)
+  %3 = x.y %a : f32 loc(\"jit(f)/sub\"(callsite(\"g\"(#loc1) at callsite(\"h\"(\"/src/a.py\":9:1) at \"/src/b.py\":1:1))))
 }
 #loc2 = loc(fused[\"p\", \"q\"(#loc1)])
 ";
@@ -92,6 +108,22 @@ func.func @f(%a: f32 loc(\"x\")) {
         assert_eq!(hover(at(0)), "`jit(f)/add` · [a.py:3](file:///src/a.py#L3)");
         assert_eq!(hover(at(1)), "`p;q` · [a.py:3](file:///src/a.py#L3)");
         assert_eq!(hover(at(2)), "`models/ü.py:12`");
+        let (analysis, file, _) = open_mlir(TEXT);
+        let hover = analysis.hover(file, at(3)).expect("nobody cancels").expect("an op").markdown();
+        let (_, stack) = hover.rsplit_once("---\n").expect("a footer");
+        expect![[r#"
+            `jit(f)/sub` · [a.py:3](file:///src/a.py#L3)
+
+            called from
+            - [a.py:9](file:///src/a.py#L9) in `h`
+            - [b.py:1](file:///src/b.py#L1)
+        "#]]
+        .assert_eq(stack);
+        let (origin, frames) = analysis.source_frames(file, at(3)).expect("nobody cancels").expect("a stack");
+        assert_eq!(&text[origin], "x.y");
+        let frames: Vec<_> =
+            frames.iter().map(|f| format!("{} {}:{:?}", f.function, f.path, f.line)).collect();
+        assert_eq!(frames, ["g /src/a.py:Some(3)", "h /src/a.py:Some(9)", " /src/b.py:Some(1)"]);
     }
 
     #[test]
@@ -107,9 +139,11 @@ func.func @f(%a: f32 loc(\"x\")) {
         check(
             10,
             expect![[r#"
-            /src/a.py -> /src/a.py Some(3)
-            models/ü.py -> models/ü.py Some(12)
-        "#]],
+                /src/a.py -> /src/a.py Some(3)
+                models/ü.py -> models/ü.py Some(12)
+                /src/a.py -> /src/a.py Some(9)
+                /src/b.py -> /src/b.py Some(1)
+            "#]],
         );
         check(
             1,

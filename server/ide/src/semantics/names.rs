@@ -2,7 +2,7 @@
 
 use crate::file_context::FileContext;
 use crate::symbol::{Defined, Name, Occurrence, Symbol};
-use crate::{NavigationTarget, RenameError, TextRange};
+use crate::{NavigationTarget, RenameError, SourceFrame, TextRange};
 
 /// What names refer to: navigation, highlights, rename.
 pub(crate) trait Names {
@@ -21,6 +21,12 @@ pub(crate) trait Names {
     /// The targets of a position that is no name.
     fn targets_beside_names(&self, _: &FileContext<'_>, _: usize) -> Vec<NavigationTarget> {
         Vec::new()
+    }
+
+    /// The stack of source frames of the instruction or op whose opcode or location is at `offset`, innermost first,
+    /// and the range of that opcode or location.
+    fn source_frames(&self, _: &FileContext<'_>, _: usize) -> Option<(TextRange, Vec<SourceFrame>)> {
+        None
     }
 
     /// The operands that are passed for a parameter at calls, and so name the same value.

@@ -49,8 +49,8 @@ impl Writer<'_> {
         if !place.name.is_empty() {
             fields.push(format!("op_name=\"{}\"", hlo_string(&place.name)));
         }
-        if !place.file.is_empty() {
-            fields.push(format!("source_file=\"{}\" source_line={}", hlo_string(&place.file), place.line));
+        if let Some(frame) = place.frames.first() {
+            fields.push(format!("source_file=\"{}\" source_line={}", hlo_string(&frame.file), frame.line));
         }
         let text = Location((!fields.is_empty()).then(|| Rc::from(fields.join(" "))));
         // Locations that are written in place are many, aliases few.

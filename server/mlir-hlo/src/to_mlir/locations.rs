@@ -13,18 +13,12 @@ pub(super) struct Frames(FxHashMap<u32, String>);
 impl Frames {
     pub fn of(block: &Block) -> Frames {
         let Some(header) = &block.parse.header else { return Frames::default() };
-        let files: FxHashMap<u32, &str> =
-            header.file_names.iter().map(|&(number, span)| (number, span.of(&block.text))).collect();
-        let places: FxHashMap<u32, (u32, u32)> =
-            header.file_locations.iter().map(|&[number, file, _, line]| (number, (file, line))).collect();
-        let of = |number: u32| {
-            let &(file, line) = places.get(&number)?;
-            let file = files.get(&file)?.trim_matches('"');
-            (!file.is_empty()).then(|| place(file, line))
+        let innermost = |&[number, ..]: &[u32; 3]| {
+            let frame = header.innermost_frame(number)?;
+            let file = frame.file.of(&block.text);
+            (!file.is_empty()).then(|| (number, place(file, frame.line)))
         };
-        Frames(
-            header.stack_frames.iter().filter_map(|&[number, place, _]| Some((number, of(place)?))).collect(),
-        )
+        Frames(header.stack_frames.iter().filter_map(innermost).collect())
     }
 }
 

@@ -1,6 +1,7 @@
-//! Go to definition: of a name, or from a line of a kernel to its instruction.
+//! Go to definition: of a name, from an opcode or its metadata to the source lines that led to it, or from a line of a
+//! kernel to its instruction.
 
-use ide::{NavigationTarget, TextRange};
+use ide::{NavigationTarget, SourceFrame, TextRange};
 use tower_lsp::lsp_types::{GotoDefinitionParams, GotoDefinitionResponse, TextDocumentPositionParams};
 
 use super::{Cancellable, Request, Result, Snapshot, Subject, View, WhenEdited};
@@ -23,7 +24,14 @@ impl Request for Definition {
         let Snapshot { analysis, view } = snapshot;
         let TextDocumentPositionParams { text_document, position } = &params.text_document_position_params;
         let Ok(tab) = KernelTab::try_from(text_document.uri.clone()) else {
-            return Ok(Targets::Names(analysis.goto_definition(view.file, view.span.start)?));
+            let names = analysis.goto_definition(view.file, view.span.start)?;
+            if !names.is_empty() {
+                return Ok(Targets::Names(names));
+            }
+            let frames = analysis.source_frames(view.file, view.span.start)?;
+            return Ok(
+                frames.map_or(Targets::Names(names), |(origin, frames)| Targets::Source(origin, frames))
+            );
         };
         let rendered = snapshot.render(&tab)?;
         let line = (position.line as usize).checked_sub(rendered.first);
@@ -34,6 +42,7 @@ impl Request for Definition {
     fn respond(view: &View, _: GotoDefinitionParams, found: Targets) -> Result<Self::Response> {
         Ok(match found {
             Targets::Names(targets) => view.definitions(targets),
+            Targets::Source(origin, frames) => view.source_lines(origin, &frames),
             Targets::Instruction(name) => {
                 name.map(|name| GotoDefinitionResponse::Scalar(view.location(name)))
             }
@@ -44,6 +53,8 @@ impl Request for Definition {
 /// Where a definition is.
 pub(in crate::lsp) enum Targets {
     Names(Vec<NavigationTarget>),
+    /// The opcode, op name or location at the cursor, and the source lines that led to it.
+    Source(TextRange, Vec<SourceFrame>),
     /// The name of the instruction from which a line of a kernel originates.
     Instruction(Option<TextRange>),
 }

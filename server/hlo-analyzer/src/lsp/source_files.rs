@@ -1,0 +1,97 @@
+//! Source files on this machine, by the paths that dumps name.
+
+use std::collections::HashMap;
+use std::path::{Component, Path, PathBuf};
+
+use tower_lsp::lsp_types::Url;
+
+use super::snapshot::Session;
+
+/// The largest number of file lookups per response.
+const MAX_FILES: usize = 2_000;
+
+/// The files that dumps name, for one response.
+pub(super) struct SourceFiles<'a> {
+    roots: Vec<&'a PathBuf>,
+    known: HashMap<String, Option<Url>>,
+}
+
+impl<'a> SourceFiles<'a> {
+    pub(super) fn new(session: &'a Session) -> SourceFiles<'a> {
+        let roots = session.settings.link_roots.iter().chain(&session.roots).collect();
+        SourceFiles { roots, known: HashMap::new() }
+    }
+
+    /// The local file for `path`, as it is or below one of the roots. A relative path that leaves its root by
+    /// `..` or by a symbolic link gives `None`, because the author of the dump chose it.
+    pub(super) fn find(&mut self, path: &str) -> Option<Url> {
+        if let Some(known) = self.known.get(path) {
+            return known.clone();
+        }
+        if self.known.len() >= MAX_FILES {
+            return None;
+        }
+        let is_there = |path: PathBuf| path.is_file().then(|| Url::from_file_path(path).ok()).flatten();
+        let found = match Path::new(path) {
+            empty if empty.as_os_str().is_empty() => None,
+            absolute if absolute.is_absolute() => is_there(absolute.to_path_buf()),
+            relative => self.roots.iter().find_map(|root| is_there(below(root, relative)?)),
+        };
+        self.known.insert(path.to_owned(), found.clone());
+        found
+    }
+}
+
+/// `path` in `root` with `..` and symbolic links resolved; `None` if missing or outside `root`.
+fn below(root: &Path, path: &Path) -> Option<PathBuf> {
+    let is_name = |part| matches!(part, Component::Normal(_) | Component::CurDir);
+    if !path.components().all(is_name) {
+        return None;
+    }
+    let (root, found) = (root.canonicalize().ok()?, root.join(path).canonicalize().ok()?);
+    found.starts_with(root).then_some(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[cfg(unix)]
+    #[test]
+    fn relative_paths_stay_below_their_root() {
+        let folder = std::env::temp_dir().join(format!("hlo-analyzer-links-{}", std::process::id()));
+        let root = folder.join("root");
+        std::fs::create_dir_all(root.join("in/deep")).expect("a temporary folder");
+        for file in ["root/a.py", "root/in/b.py", "out.py"] {
+            std::fs::write(folder.join(file), "").expect("a temporary file");
+        }
+        let links = [("../out.py", "leaves.py"), ("in", "inside"), ("..", "up"), ("in/b.py", "b.py")];
+        for (target, name) in links {
+            std::os::unix::fs::symlink(target, root.join(name)).expect("a link");
+        }
+        let find = |path: &str| {
+            let mut files = SourceFiles { roots: vec![&root], known: HashMap::new() };
+            files.find(path).map(|url| url.path().rsplit('/').next().unwrap_or_default().to_owned())
+        };
+        for path in ["a.py", "./a.py", "in/b.py", "inside/b.py", "b.py"] {
+            assert!(find(path).is_some(), "{path}");
+        }
+        let leaving = [
+            "../out.py",
+            "in/../../out.py",
+            "in/../a.py",
+            "leaves.py",
+            "up/out.py",
+            "in/deep",
+            "",
+            ".",
+            "..",
+        ];
+        for path in leaving {
+            assert_eq!(find(path), None, "{path}");
+        }
+        // An absolute path shows where it leads.
+        assert!(find(&folder.join("out.py").display().to_string()).is_some());
+        std::fs::remove_dir_all(&folder).expect("it is ours");
+    }
+}
