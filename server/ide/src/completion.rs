@@ -9,6 +9,32 @@ pub struct Completion {
     pub is_incomplete: bool,
 }
 
+/// The largest number of names offered.
+const LIMIT: usize = 200;
+
+impl Completion {
+    /// Adds items until there are [`LIMIT`].
+    pub(crate) fn add(&mut self, items: impl IntoIterator<Item = CompletionItem>) {
+        for item in items {
+            if self.is_full() {
+                self.is_incomplete = true;
+                return;
+            }
+            self.items.push(item);
+        }
+    }
+
+    pub(crate) fn is_full(&self) -> bool {
+        self.items.len() >= LIMIT
+    }
+}
+
+/// Whether `typed` is a subsequence of `name`, ignoring case, as editors match.
+pub(crate) fn matches(typed: &str, name: &str) -> bool {
+    let mut letters = name.chars().map(|c| c.to_ascii_lowercase());
+    typed.chars().all(|t| letters.any(|c| c == t.to_ascii_lowercase()))
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CompletionKind {
     Opcode,
@@ -38,4 +64,21 @@ pub struct CompletionItem {
     pub sort: String,
     /// The key for [`completion_documentation`](crate::completion_documentation).
     pub documentation: Option<String>,
+}
+
+impl CompletionItem {
+    /// An item that inserts its label.
+    pub(crate) fn new(label: &str, kind: CompletionKind, replace: TextRange) -> CompletionItem {
+        CompletionItem {
+            label: label.to_owned(),
+            kind,
+            detail: String::new(),
+            replace,
+            insert: label.to_owned(),
+            snippet: None,
+            filter: label.to_owned(),
+            sort: label.to_owned(),
+            documentation: None,
+        }
+    }
 }

@@ -109,7 +109,7 @@ mod tests {
             let text = in_entry(&format!("{PARAMETERS}  t = {shape} {typed}$0"));
             let (analysis, file, offset) = open(&text);
             let items = analysis.completion(file, offset).expect("nobody cancels").items;
-            let first = items.into_iter().filter(|item| crate::hlo::scope::matches(typed, &item.label));
+            let first = items.into_iter().filter(|item| crate::completion::matches(typed, &item.label));
             assert_eq!(first.min_by(|a, b| a.sort.cmp(&b.sort)).expect("an item").label, expected);
         };
         first("f32[8]", "mul", "multiply");

@@ -9,9 +9,6 @@ use crate::completion::{CompletionItem, CompletionKind};
 use crate::file_context::FileContext;
 use crate::hlo::locate::InstructionRef;
 
-/// The largest number of names offered; further typing asks again.
-pub(crate) const LIMIT: usize = 200;
-
 /// The number of blocks of a giant that are searched upwards.
 const PIECES: usize = 8;
 
@@ -55,17 +52,7 @@ impl<'a> Scope<'a> {
     }
 
     pub(crate) fn item(&self, label: &str, kind: CompletionKind) -> CompletionItem {
-        CompletionItem {
-            label: label.to_owned(),
-            kind,
-            detail: String::new(),
-            replace: self.context.range(self.piece, self.cursor.word),
-            insert: label.to_owned(),
-            snippet: None,
-            filter: label.to_owned(),
-            sort: label.to_owned(),
-            documentation: None,
-        }
+        CompletionItem::new(label, kind, self.context.range(self.piece, self.cursor.word))
     }
 
     /// Instructions of the computation above the cursor, the nearest first.
@@ -159,10 +146,4 @@ pub(crate) fn read_shape(text: &str) -> Option<Shape> {
     let parsed = parse(&text, PieceState::HEADER);
     let is_read = parsed.errors.is_empty() && parsed.instructions.len() == 1;
     is_read.then(|| ir::lower(text, Arc::new(parsed)).shape(0).cloned()).flatten()
-}
-
-/// Whether `typed` is a subsequence of `name`, ignoring case, as editors match.
-pub(crate) fn matches(typed: &str, name: &str) -> bool {
-    let mut letters = name.chars().map(|c| c.to_ascii_lowercase());
-    typed.chars().all(|t| letters.any(|c| c == t.to_ascii_lowercase()))
 }

@@ -3,8 +3,8 @@
 use ir::{AttributeKey, ElementType, Opcode, Shape};
 use syntax::hlo::ComputationKind;
 
-use crate::completion::{Completion, CompletionItem, CompletionKind};
-use crate::hlo::scope::{LIMIT, Scope, matches};
+use crate::completion::{Completion, CompletionItem, CompletionKind, matches};
+use crate::hlo::scope::Scope;
 
 /// The number of computations examined, from the cursor upwards.
 const REACH: usize = 4000;
@@ -25,7 +25,7 @@ pub(super) fn items(scope: &Scope<'_>, key: AttributeKey, out: &mut Completion) 
             if !matches(scope.prefix(), name) {
                 continue;
             }
-            if out.items.len() >= LIMIT || seen > REACH {
+            if out.is_full() || seen > REACH {
                 out.is_incomplete = true;
                 return;
             }

@@ -2,8 +2,8 @@
 
 use ir::{ElementTypeExt, Opcode, Shape, is_elementwise, op_info};
 
-use crate::completion::{Completion, CompletionItem, CompletionKind};
-use crate::hlo::scope::{LIMIT, Scope, matches};
+use crate::completion::{Completion, CompletionItem, CompletionKind, matches};
+use crate::hlo::scope::Scope;
 use crate::units::{counted, shorten};
 
 pub(super) fn items(scope: &Scope<'_>, index: usize, out: &mut Completion) {
@@ -19,28 +19,25 @@ pub(super) fn names(scope: &Scope<'_>, fits: impl Fn(&Shape) -> bool, out: &mut 
     let before = scope.cursor.word.start as usize;
     let operand = scope.cursor.operands.iter().find(|o| o.contains(before));
     let shaped = shaped && operand.is_none_or(|o| o.start as usize == before || o.is_empty());
-    for (distance, at) in scope.above().enumerate() {
+    let above = scope.above().enumerate();
+    out.add(above.filter_map(|(distance, at)| {
         let block = scope.context.block(at.piece);
         let name = block.name(at.id);
         if !matches(scope.prefix(), name) {
-            continue;
-        }
-        if out.items.len() >= LIMIT {
-            out.is_incomplete = true;
-            return;
+            return None;
         }
         let shape = block.shape(at.id);
         let rank = u8::from(!shape.is_some_and(&fits));
         let text = shape.map(Shape::to_string).unwrap_or_default();
         let printed = if shaped && !text.is_empty() { format!("{text} ") } else { String::new() };
-        out.items.push(CompletionItem {
+        Some(CompletionItem {
             detail: shorten(&text, 80),
             insert: format!("{printed}{sigil}{name}"),
             filter: format!("{sigil}{name}"),
             sort: format!("{rank}{distance:06}"),
             ..scope.item(name, CompletionKind::Instruction)
-        });
-    }
+        })
+    }));
 }
 
 /// The constraint on an operand, as far as the rest of the statement determines it.
