@@ -16,6 +16,9 @@ pub(crate) enum Kind {
     Called,
     Opaque,
     Loop,
+    Uses,
+    Digest,
+    Pair,
 }
 
 #[derive(Debug, Clone, Copy)]

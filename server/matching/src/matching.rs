@@ -229,8 +229,8 @@ impl Links<'_, '_, '_> {
     }
 }
 
-/// Indices by number, in order; index i is in the chain of its number.
-struct Chains {
+/// Indices by number, in order; index i is in the chain of its number. 0 is no number.
+pub(crate) struct Chains {
     first: FxHashMap<u64, u32>,
     next: Vec<u32>,
 }
@@ -238,7 +238,7 @@ struct Chains {
 const END: u32 = u32::MAX;
 
 impl Chains {
-    fn new(numbers: &[u64]) -> Chains {
+    pub(crate) fn new(numbers: &[u64]) -> Chains {
         let mut chains = Chains { first: FxHashMap::default(), next: vec![END; numbers.len()] };
         for (at, &number) in numbers.iter().enumerate().rev().filter(|(_, number)| **number != 0) {
             let behind = chains.first.insert(number, at as u32);
@@ -248,7 +248,14 @@ impl Chains {
     }
 
     fn of(&self, number: u64) -> impl Iterator<Item = u32> {
-        let first = self.first.get(&number).copied();
-        std::iter::successors(first, |&at| Some(self.next[at as usize]).filter(|&next| next != END))
+        let is_index = |at: &u32| *at != END;
+        let first = self.first.get(&number).copied().filter(is_index);
+        std::iter::successors(first, move |&at| Some(self.next[at as usize]).filter(is_index))
+    }
+
+    /// The first index of a number, which leaves its chain.
+    pub(crate) fn take(&mut self, number: u64) -> Option<u32> {
+        let first = self.first.get_mut(&number).filter(|first| **first != END)?;
+        Some(std::mem::replace(first, self.next[*first as usize]))
     }
 }

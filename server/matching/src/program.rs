@@ -37,9 +37,10 @@ pub struct Instruction<'t> {
     pub number: Option<u32>,
     pub(crate) operands: (u32, u32),
     pub(crate) callees: (u32, u32),
-    /// Hashes of the shape with and without its layout.
-    pub(crate) shape: u64,
-    pub(crate) dimensions: u64,
+    /// Hash of the shape.
+    pub shape: u64,
+    /// Hash of the shape without its layout.
+    pub dimensions: u64,
     /// The number of elements of an array, of a tuple the sum; saturated.
     pub(crate) elements: u64,
     /// Hash of the attributes that decide the value, without callees. With and without `backend_config`.
@@ -125,8 +126,16 @@ impl<'t> Program<'t> {
         self.computation(self.instruction(id).computation)
     }
 
+    /// The instruction of a name in a computation.
+    pub fn named(&self, computation: u32, name: &str) -> Option<u32> {
+        match self.by_name.get(name)? {
+            Named::Once(id) => Some(*id).filter(|&id| self.instruction(id).computation == computation),
+            Named::Often => self.by_qualified_name.get(&(self.computation(computation).name, name)).copied(),
+        }
+    }
+
     /// Whether two instructions have the same opcode.
-    pub(crate) fn has_opcode_of(&self, id: u32, other: &Instruction<'_>) -> bool {
+    pub fn has_opcode_of(&self, id: u32, other: &Instruction<'_>) -> bool {
         self.instruction(id).opcode_text == other.opcode_text
     }
 

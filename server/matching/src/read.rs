@@ -25,35 +25,48 @@ impl<'t> Program<'t> {
     /// The first error of the parser, a text without computations, an operand or a callee that is not defined, or a name that is
     /// defined twice in one computation.
     pub fn read(text: &'t str) -> Result<Program<'t>, Unreadable> {
-        let parse = parse(text, PieceState::HEADER);
-        if let Some(error) = parse.errors.first() {
-            let is_module = parse.header.is_some() || parse.computations.iter().any(|c| !c.name.is_empty());
+        let (program, errors) = Program::of(text, &parse(text, PieceState::HEADER))?;
+        match errors.into_iter().next() {
+            None => Ok(program),
+            Some(error) => Err(error),
+        }
+    }
+
+    /// Reads what can be read of a module that is parsed, without the operands and the callees that are not defined; and the first
+    /// errors, in the order in which [`Program::read`] meets them.
+    ///
+    /// # Errors
+    /// A text that is no module, that has no instructions, or that has a computation without any.
+    pub fn of(text: &'t str, parse: &Parse) -> Result<(Program<'t>, Vec<Unreadable>), Unreadable> {
+        let is_module = parse.header.is_some() || parse.computations.iter().any(|c| !c.name.is_empty());
+        let mut errors = Vec::new();
+        for error in parse.errors.iter().take(MAX_ERRORS) {
             let what = if is_module { "" } else { "no module of HLO: " };
             let message = format!("{what}{}", error.message);
-            return Err(Unreadable { message, offset: error.span.start as usize });
+            errors.push(Unreadable { message, offset: error.span.start as usize });
         }
         if parse.ends_in_body {
-            return Err(Unreadable {
-                message: "the text ends inside a computation".into(),
-                offset: text.len(),
-            });
+            let message = "the text ends inside a computation".into();
+            errors.push(Unreadable { message, offset: text.len() });
         }
-        if parse.instructions.is_empty() {
-            return Err(Unreadable {
-                message: "no module of HLO: the text has no instructions".into(),
-                offset: 0,
-            });
+        if parse.instructions.is_empty() || !is_module && !errors.is_empty() {
+            let message = "no module of HLO: the text has no instructions".into();
+            return Err(errors.into_iter().next().unwrap_or(Unreadable { message, offset: 0 }));
         }
-        Reader {
-            text,
-            parse: &parse,
-            shapes: shapes(&parse),
-            bodies: FxHashMap::default(),
-            program: Program::default(),
+        let empty = parse.computations.iter().find(|computation| computation.instructions.is_empty());
+        if let Some(empty) = empty {
+            let message = format!("computation {} is empty", empty.name.of(text));
+            let empty = Unreadable { message, offset: empty.span.start as usize };
+            return Err(errors.into_iter().next().unwrap_or(empty));
         }
-        .read()
+        let bodies = FxHashMap::default();
+        let shapes = shapes(parse);
+        Ok(Reader { text, parse, shapes, bodies, program: Program::default(), errors }.read())
     }
 }
+
+/// Further errors of a module are not kept.
+const MAX_ERRORS: usize = 100;
 
 /// Hashes of a shape with and without layout, and its number of elements.
 type ShapeHashes = (u64, u64, u64);
@@ -109,31 +122,34 @@ struct Reader<'t, 'p> {
     /// Computations that are written in place, by the instruction that contains them.
     bodies: FxHashMap<InstructionId, Vec<u32>>,
     program: Program<'t>,
+    errors: Vec<Unreadable>,
 }
 
 impl<'t> Reader<'t, '_> {
-    fn read(mut self) -> Result<Program<'t>, Unreadable> {
-        self.computations()?;
+    fn read(mut self) -> (Program<'t>, Vec<Unreadable>) {
+        self.computations();
         let count = self.parse.computations.len();
         for computation in 0..count {
-            self.instructions(computation as u32)?;
+            self.instructions(computation as u32);
         }
         self.names();
         self.users();
-        Ok(self.program)
+        (self.program, self.errors)
     }
 
     fn of(&self, span: Span) -> &'t str {
         span.of(self.text)
     }
 
-    fn error(&self, span: Span, message: String) -> Unreadable {
-        Unreadable { message, offset: span.start as usize }
+    fn error(&mut self, span: Span, message: String) {
+        if self.errors.len() < MAX_ERRORS {
+            self.errors.push(Unreadable { message, offset: span.start as usize });
+        }
     }
 
     /// Computations in the order of their instructions, as inline bodies have ranges behind those of the computations that
     /// contain them.
-    fn computations(&mut self) -> Result<(), Unreadable> {
+    fn computations(&mut self) {
         let written = &self.parse.computations;
         let mut last_named = 0;
         for (at, computation) in written.iter().enumerate() {
@@ -143,13 +159,9 @@ impl<'t> Reader<'t, '_> {
             }
             let is_inline = matches!(computation.kind, ComputationKind::Inline(_));
             if !name.is_empty() && self.program.computation_by_name.insert(name, at as u32).is_some() {
-                let message = format!("a second computation named {name}");
-                return Err(self.error(computation.name, message));
+                self.error(computation.name, format!("a second computation named {name}"));
             }
             let range = computation.instructions.clone();
-            if range.is_empty() {
-                return Err(self.error(computation.span, format!("computation {name} is empty")));
-            }
             if !is_inline {
                 last_named = at as u32;
             }
@@ -160,10 +172,9 @@ impl<'t> Reader<'t, '_> {
         }
         let entry = written.iter().position(|computation| computation.is_entry);
         self.program.entry = entry.map_or(last_named, |at| at as u32);
-        Ok(())
     }
 
-    fn instructions(&mut self, computation: u32) -> Result<(), Unreadable> {
+    fn instructions(&mut self, computation: u32) {
         let range = self.program.computation(computation).instructions.clone();
         let written = &self.parse.instructions;
         // Computations are visited in order, and their ranges may not be.
@@ -191,16 +202,15 @@ impl<'t> Reader<'t, '_> {
         for id in range {
             cancel::tick();
             let instruction = &written[id as usize];
-            let operands = self.operands(id, &defined)?;
+            let operands = self.operands(id, &defined);
             let name = self.of(instruction.name);
             if !instruction.is_nested && defined.insert(name, id).is_some() {
-                let message = format!("a second instruction named {name} in one computation");
-                return Err(self.error(instruction.name, message));
+                self.error(instruction.name, format!("a second instruction named {name} in one computation"));
             }
             let (shape, dimensions, elements) =
                 instruction.shape.map_or((0, 0, 0), |shape| self.shapes[shape.0 as usize]);
             let argument = self.of(instruction.argument).trim();
-            let attributes = self.attributes(id)?;
+            let attributes = self.attributes(id);
             let number = match instruction.opcode {
                 Some(Opcode::Parameter) => argument.parse().ok(),
                 _ => attributes.index,
@@ -224,14 +234,9 @@ impl<'t> Reader<'t, '_> {
                 names: NameHashes::of(name),
             };
         }
-        Ok(())
     }
 
-    fn operands(
-        &mut self,
-        id: InstructionId,
-        defined: &FxHashMap<&str, InstructionId>,
-    ) -> Result<(u32, u32), Unreadable> {
+    fn operands(&mut self, id: InstructionId, defined: &FxHashMap<&str, InstructionId>) -> (u32, u32) {
         let parse = self.parse;
         let start = self.program.operands.len() as u32;
         for operand in parse.operands_of(&parse.instructions[id as usize]) {
@@ -242,12 +247,12 @@ impl<'t> Reader<'t, '_> {
                 OperandKind::ShapeOnly => continue,
                 OperandKind::Name | OperandKind::Element { .. } => {
                     let name = self.of(operand.name);
-                    *defined.get(name).ok_or_else(|| {
-                        self.error(
-                            operand.name,
-                            format!("no instruction named {name} above in this computation"),
-                        )
-                    })?
+                    let Some(&defined) = defined.get(name) else {
+                        let message = format!("no instruction named {name} above in this computation");
+                        self.error(operand.name, message);
+                        continue;
+                    };
+                    defined
                 }
             };
             if let OperandKind::Element { start, len } = operand.kind {
@@ -258,10 +263,10 @@ impl<'t> Reader<'t, '_> {
             let path = (first, self.program.paths.len() as u32 - first);
             self.program.operands.push(Operand { instruction, path });
         }
-        Ok((start, self.program.operands.len() as u32 - start))
+        (start, self.program.operands.len() as u32 - start)
     }
 
-    fn attributes(&mut self, id: InstructionId) -> Result<ReadAttributes, Unreadable> {
+    fn attributes(&mut self, id: InstructionId) -> ReadAttributes {
         let parse = self.parse;
         let instruction = &parse.instructions[id as usize];
         let start = self.program.callees.len() as u32;
@@ -273,7 +278,7 @@ impl<'t> Reader<'t, '_> {
             match attribute.key {
                 Some(AttributeKey::Metadata) => read.metadata = metadata(value),
                 Some(key) if is_annotation(key) => (),
-                _ if self.callees(attribute, &mut bodies)? => {
+                _ if self.callees(attribute, &mut bodies) => {
                     read.semantic = read.semantic.wrapping_add(text_hash(self.of(attribute.key_span)));
                 }
                 key => {
@@ -291,32 +296,28 @@ impl<'t> Reader<'t, '_> {
         }
         read.all = read.all.wrapping_add(read.semantic);
         read.callees = (start, self.program.callees.len() as u32 - start);
-        Ok(read)
+        read
     }
 
     /// Adds the computations that an attribute names; whether it names any. `bodies` are those that are written in place.
-    fn callees(
-        &mut self,
-        attribute: &Attribute,
-        bodies: &mut impl Iterator<Item = u32>,
-    ) -> Result<bool, Unreadable> {
+    fn callees(&mut self, attribute: &Attribute, bodies: &mut impl Iterator<Item = u32>) -> bool {
         let named: &[Span] = match &attribute.value {
             ValueNode::Computation(name) => std::slice::from_ref(name),
             ValueNode::Computations { start, len } => self.parse.spans(*start, *len),
             ValueNode::Inline(_) => &[Span { start: 0, end: 0 }],
-            _ => return Ok(false),
+            _ => return false,
         };
         for &name in named {
             let callee = match self.of(name) {
                 "" => bodies.next(),
                 name => self.program.computation_by_name.get(name).copied(),
             };
-            let Some(callee) = callee else {
-                return Err(self.error(name, format!("no computation named {}", self.of(name))));
-            };
-            self.call(callee);
+            match callee {
+                Some(callee) => self.call(callee),
+                None => self.error(name, format!("no computation named {}", self.of(name))),
+            }
         }
-        Ok(true)
+        true
     }
 
     fn call(&mut self, callee: u32) {
