@@ -1,9 +1,9 @@
 //! Which instruction of one HLO module became which of another, and what follows over the stages of a compile: where
-//! an instruction comes from ([`Lineage`]) and which stage introduced it ([`Blame`]).
+//! an instruction comes from ([`Lineage`]), which stage introduced it ([`Blame`]) and why ([`Reasons`]).
 //!
 //! ```text
 //! text ─► Program ─┐
-//!                  ├─► Matching (origins, fates) ─► Lineage, Blame: one step per stage
+//!                  ├─► Matching (origins, fates) ─► Lineage, Blame, Reasons: one step per stage
 //! text ─► Program ─┘
 //! ```
 //!
@@ -29,6 +29,7 @@ mod numbering;
 mod pairing;
 mod program;
 mod read;
+mod reasons;
 mod replacements;
 
 pub use blame::Blame;
@@ -38,3 +39,4 @@ pub use matching::{Fate, Matching, Origin, Relation, match_programs};
 pub use pairing::{Pairing, pair_programs};
 pub use program::{Computation, Instruction, Operand, Program};
 pub use read::Unreadable;
+pub use reasons::{Cause, Introduction, Reasons, explained, introductions};

@@ -4,7 +4,7 @@ use rustc_hash::FxHashMap;
 use syntax::hlo::Opcode;
 
 /// Owner: whoever matches it. Borrows its text.
-/// Size: about 150 bytes per instruction.
+/// Size: about 180 bytes per instruction.
 #[derive(Debug, Default)]
 pub struct Program<'t> {
     pub instructions: Vec<Instruction<'t>>,
@@ -30,6 +30,10 @@ pub struct Instruction<'t> {
     pub opcode: Option<Opcode>,
     /// As it is written.
     pub opcode_text: &'t str,
+    /// The shape as it is written; empty where there is none.
+    pub shape_text: &'t str,
+    /// The whole instruction.
+    pub text: &'t str,
     /// Index into [`Program::computations`].
     pub computation: u32,
     pub is_root: bool,

@@ -183,6 +183,8 @@ impl<'t> Reader<'t, '_> {
                 name: "",
                 opcode: None,
                 opcode_text: "",
+                shape_text: "",
+                text: "",
                 computation: 0,
                 is_root: false,
                 number: None,
@@ -220,6 +222,8 @@ impl<'t> Reader<'t, '_> {
                 name,
                 opcode: instruction.opcode,
                 opcode_text: self.of(instruction.opcode_span),
+                shape_text: self.shape_text(instruction),
+                text: self.of(instruction.span),
                 computation,
                 is_root: self.program.computation(computation).root == id,
                 number,
@@ -234,6 +238,15 @@ impl<'t> Reader<'t, '_> {
                 names: NameHashes::of(name),
             };
         }
+    }
+
+    /// The text between the name and the opcode.
+    fn shape_text(&self, instruction: &syntax::hlo::Instruction) -> &'t str {
+        let between = Span { start: instruction.name.end, end: instruction.opcode_span.start };
+        if between.start > between.end {
+            return "";
+        }
+        self.of(between).trim_start_matches(['"', ' ', '\t', '=']).trim_end()
     }
 
     fn operands(&mut self, id: InstructionId, defined: &FxHashMap<&str, InstructionId>) -> (u32, u32) {

@@ -1,6 +1,6 @@
 //! `lineage` and `blame`: where the instructions of the last stage of a compile come from.
 
-use matching::{Blame, Lineage, Matching, Program, Unreadable, match_programs};
+use matching::{Blame, Lineage, Matching, Program, Reasons, Unreadable, match_programs};
 use ropey::Rope;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -30,7 +30,8 @@ struct Stage<'a> {
 pub fn lineage(value: &Value) -> Answer {
     let stages = stages(value)?;
     let first = read(&stages[0])?;
-    let (lineage, last) = compile(&stages, Lineage::new, Lineage::step)?;
+    let step = |lineage: &mut Lineage, _: &Program, _: &Program, matching: &Matching| lineage.step(matching);
+    let (lineage, last) = compile(&stages, Lineage::new, step)?;
     let origins = (0..last.instructions.len() as u32).map(|id| {
         let sources = lineage.sources(&last, id);
         let names: Value = sources.into_iter().map(|source| first.unique_name(source)).collect();
@@ -39,13 +40,27 @@ pub fn lineage(value: &Value) -> Answer {
     Ok(json!({"instructions": origins.collect::<Map<_, _>>()}))
 }
 
-/// `{"introduced": {instruction of the last stage: name of the stage that introduced it}}`.
+/// `{"introduced": {instruction of the last stage: name of the stage that introduced it}, "reasons": {instruction: sentence}}`.
+/// Reasons are of copies, transposes, bitcasts, conversions, paddings, collectives and fusions that a pass introduced.
 pub fn blame(value: &Value) -> Answer {
     let stages = stages(value)?;
-    let (blame, last) = compile(&stages, Blame::new, Blame::step)?;
-    let introduced = (0..last.instructions.len() as u32)
-        .map(|id| (last.unique_name(id), json!(stages[blame.introduced(id) as usize].name)));
-    Ok(json!({"introduced": introduced.collect::<Map<_, _>>()}))
+    let start = |first: &Program| (Blame::new(first), Reasons::new(first));
+    let step =
+        |(blame, reasons): &mut (Blame, Reasons), before: &Program, after: &Program, matching: &Matching| {
+            blame.step(matching);
+            reasons.step(before, after, matching);
+        };
+    let ((blame, reasons), last) = compile(&stages, start, step)?;
+    let (mut introduced, mut sentences) = (Map::new(), Map::new());
+    let stage_name = |stage: u32| stages[stage as usize].name.to_owned();
+    for id in 0..last.instructions.len() as u32 {
+        let (name, stage) = (last.unique_name(id), blame.introduced(id));
+        if let Some(sentence) = reasons.sentence(id, stage, stage_name) {
+            sentences.insert(name.clone(), json!(sentence));
+        }
+        introduced.insert(name, json!(stage_name(stage)));
+    }
+    Ok(json!({"introduced": introduced, "reasons": sentences}))
 }
 
 fn stages(value: &Value) -> Result<Vec<Stage<'_>>, ApiError> {
@@ -68,13 +83,13 @@ fn stages(value: &Value) -> Result<Vec<Stage<'_>>, ApiError> {
 fn compile<'a, T>(
     stages: &[Stage<'a>],
     start: impl Fn(&Program<'a>) -> T,
-    step: impl Fn(&mut T, &Matching),
+    step: impl Fn(&mut T, &Program<'a>, &Program<'a>, &Matching),
 ) -> Result<(T, Program<'a>), ApiError> {
     let mut before = read(&stages[0])?;
     let mut state = start(&before);
     for stage in &stages[1..] {
         let after = read(stage)?;
-        step(&mut state, &match_programs(&before, &after));
+        step(&mut state, &before, &after, &match_programs(&before, &after));
         before = after;
     }
     Ok((state, before))
@@ -207,6 +222,13 @@ ENTRY main {
         assert_eq!(of("param.0"), "before_optimizations");
         assert_eq!(of("copy.0"), "layout-assignment");
         assert_eq!(of("loop_exponential_fusion"), "priority-fusion");
+        let reason = |name: &str| answer["reasons"][name].clone();
+        assert_eq!(
+            reason("copy.0"),
+            "it makes operand 0 of `%sum.2` and one more use column-major: the module's parameter `%p.1` is row-major"
+        );
+        assert_eq!(reason("loop_exponential_fusion"), "it joins `%add.0` and `%exponential.0`");
+        assert_eq!(reason("param.0"), Value::Null);
         let answer = blame(&request(&STAGES[..5])).expect("the stages are modules");
         assert_eq!(answer["introduced"]["add.0"], "call-inliner");
         assert_eq!(answer["introduced"]["exponential.0"], "before_optimizations");

@@ -1,0 +1,169 @@
+//! The sentences about what passes introduce.
+
+use matching::{Blame, Program, Reasons, match_programs};
+
+/// A stage: its entry computation, and other computations before it.
+fn module(computations: &str, entry: &str) -> String {
+    format!("HloModule m\n\n{computations}\nENTRY main {{\n{entry}}}\n")
+}
+
+/// The sentence about an instruction of the last stage; empty if it has none.
+fn sentence(stages: &[String], name: &str) -> String {
+    let read = |text: &'static str| Program::read(text).unwrap_or_else(|error| panic!("{error:?}\n{text}"));
+    let programs: Vec<Program<'static>> =
+        stages.iter().map(|text| read(String::leak(text.clone()))).collect();
+    let mut blame = Blame::new(&programs[0]);
+    let mut reasons = Reasons::new(&programs[0]);
+    for pair in programs.windows(2) {
+        let matching = match_programs(&pair[0], &pair[1]);
+        blame.step(&matching);
+        reasons.step(&pair[0], &pair[1], &matching);
+    }
+    let last = programs.last().expect("there is one");
+    let id = last.instructions.iter().position(|instruction| instruction.name == name).expect("it is there")
+        as u32;
+    reasons.sentence(id, blame.introduced(id), |stage| format!("pass-{stage}")).unwrap_or_default()
+}
+
+#[test]
+fn copies_name_what_needs_the_layout_or_the_buffer() {
+    let dot = |operand| {
+        format!(
+            "  p = f32[8,4]{{1,0}} parameter(0)\n{operand}  ROOT d = f32[8,8]{{1,0}} dot(%x, p), \
+             lhs_contracting_dims={{1}}, rhs_contracting_dims={{1}}\n"
+        )
+    };
+    let before = module("", &dot("").replace("%x", "p"));
+    let after = module("", &dot("  copy.1 = f32[8,4]{0,1} copy(p)\n").replace("%x", "copy.1"));
+    assert_eq!(
+        sentence(&[before, after], "copy.1"),
+        "it makes operand 0 of `%d` column-major: the module's parameter `%p` is row-major"
+    );
+    let tuple = |copy: &str, element: &str| {
+        let entry = format!(
+            "  p = f32[8]{{0}} parameter(0)\n  e = f32[8]{{0}} exponential(p)\n{copy}  n = f32[8]{{0}} negate(e)\n  \
+             ROOT t = (f32[8]{{0}}, f32[8]{{0}}) tuple({element}, n)\n"
+        );
+        module("", &entry)
+    };
+    let copied = tuple("  copy.2 = f32[8]{0} copy(e)\n", "copy.2");
+    assert_eq!(
+        sentence(&[tuple("", "e"), copied], "copy.2"),
+        "it gives element 0 of `%t` a buffer of its own: `%n` also uses `%e`"
+    );
+}
+
+#[test]
+fn transposes_that_replace_copies_keep_their_reason() {
+    let stage = |middle: &str, operand: &str| {
+        let entry = format!(
+            "  p = f32[8,4]{{1,0}} parameter(0)\n{middle}  ROOT d = f32[4,4] dot({operand}, p), \
+             lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}\n"
+        );
+        module("", &entry)
+    };
+    let stages = [
+        stage("  t = f32[4,8]{1,0} transpose(p), dimensions={1,0}\n", "t"),
+        stage(
+            "  t = f32[4,8]{0,1} transpose(p), dimensions={1,0}\n  copy.1 = f32[4,8]{1,0} copy(t)\n",
+            "copy.1",
+        ),
+        stage(
+            "  b = f32[8,4]{1,0} bitcast(p)\n  transpose.3 = f32[4,8]{1,0} transpose(b), dimensions={1,0}\n",
+            "transpose.3",
+        ),
+    ];
+    assert_eq!(
+        sentence(&stages[..2], "copy.1"),
+        "it makes operand 0 of `%d` row-major: `%t` is column-major"
+    );
+    let transpose = sentence(&stages, "transpose.3");
+    assert!(
+        transpose.starts_with(
+            "it permutes `%b` by {1,0}: operand 0 of `%d` has its dimensions as free, contracting"
+        ),
+        "{transpose}"
+    );
+}
+
+#[test]
+fn conversions_name_the_types() {
+    let before = "  p = bf16[8] parameter(0)\n  e = bf16[8] exponential(p)\n  ROOT n = bf16[8] negate(e)\n";
+    let after = "  p = bf16[8] parameter(0)\n  c.1 = f32[8] convert(p)\n  e = f32[8] exponential(c.1)\n  \
+                 c.2 = bf16[8] convert(e)\n  ROOT n = bf16[8] negate(c.2)\n";
+    let stages = [module("", before), module("", after)];
+    assert_eq!(
+        sentence(&stages, "c.1"),
+        "it widens the module's parameter `%p` from bf16 to f32 for operand 0 of `%e`"
+    );
+    assert_eq!(
+        sentence(&stages, "c.2"),
+        "it returns `%e`, which the pass made f32, to bf16 for operand 0 of `%n`"
+    );
+    // Of the program itself.
+    assert_eq!(sentence(&[stages[1].clone(), stages[1].clone()], "c.1"), "");
+}
+
+#[test]
+fn bitcasts_paddings_and_collectives_name_their_users() {
+    let before = "  p = f32[6,4] parameter(0)\n  r = f32[24] reshape(p)\n  ROOT n = f32[24] negate(r)\n";
+    let after = "  p = f32[6,4] parameter(0)\n  b = f32[24] bitcast(p)\n  ROOT n = f32[24] negate(b)\n";
+    assert_eq!(
+        sentence(&[module("", before), module("", after)], "b"),
+        "it reads the bytes of the module's parameter `%p`, `f32[6,4]`, as `f32[24]` for operand 0 of `%n`; it takes the \
+         place of `%r` (`reshape`)"
+    );
+    let before = "  p = f32[6,4] parameter(0)\n  ROOT n = f32[6,4] negate(p)\n";
+    let padded = "  p = f32[6,4] parameter(0)\n  z = f32[] constant(0)\n  w = f32[8,4] pad(p, z), padding=0_2x0_0\n  \
+                  m = f32[8,4] negate(w)\n  ROOT n = f32[6,4] slice(m), slice={[0:6], [0:4]}\n";
+    assert_eq!(
+        sentence(&[module("", before), module("", padded)], "w"),
+        "it pads the module's parameter `%p` from [6,4] to [8,4] for operand 0 of `%m`"
+    );
+    let gathered = "  p = f32[6,4] parameter(0)\n  g = f32[12,4] all-gather(p), dimensions={0}\n  \
+                    m = f32[12,4] negate(g)\n  ROOT n = f32[6,4] slice(m), slice={[0:6], [0:4]}\n";
+    assert_eq!(
+        sentence(&[module("", before), module("", gathered)], "g"),
+        "it gathers the shards of `%p` for operand 0 of `%m`"
+    );
+}
+
+#[test]
+fn fusions_name_what_they_join_and_clones_keep_their_reason() {
+    let body = "  p = bf16[8] parameter(0)\n  c = f32[8] convert(p)\n  e = f32[8] exponential(c)\n  ROOT n = f32[8] negate(e)\n";
+    let computation = "f {\n  q = bf16[8] parameter(0)\n  c.1 = f32[8] convert(q)\n  e.1 = f32[8] exponential(c.1)\n  \
+                       ROOT n.1 = f32[8] negate(e.1)\n}\n";
+    let fused = "  p = bf16[8] parameter(0)\n  ROOT fusion.1 = f32[8] fusion(p), kind=kLoop, calls=f\n";
+    let stages = [module("", body), module(computation, fused)];
+    assert_eq!(sentence(&stages, "fusion.1"), "it joins `%e`, `%n` and `%c`");
+    assert_eq!(sentence(&stages, "c.1"), "it is a clone of `%c` from `pass-0`");
+    let alone = "f {\n  q = f32[8] parameter(0)\n  ROOT n.1 = f32[8] negate(q)\n}\n";
+    let before = "  p = f32[8] parameter(0)\n  ROOT n = f32[8] negate(p)\n";
+    let after = "  p = f32[8] parameter(0)\n  ROOT wrapped = f32[8] fusion(p), kind=kLoop, calls=f\n";
+    assert_eq!(
+        sentence(&[module("", before), module(alone, after)], "wrapped"),
+        "it holds `%n` alone, which becomes a kernel"
+    );
+}
+
+#[test]
+fn odd_modules_have_sentences() {
+    // Without operands, of tuples, of itself in a circle of calls.
+    let before = "  ROOT p = f32[8] parameter(0)\n";
+    let after = "  p = f32[8] parameter(0)\n  c = f32[] constant(1)\n  t = (f32[8], f32[]) tuple(p, c)\n  \
+                 ROOT copy.1 = (f32[8], f32[]) copy(t)\n";
+    assert_eq!(
+        sentence(&[module("", before), module("", after)], "copy.1"),
+        "it gives the result of `%main` a buffer of its own: `%t` has no other use"
+    );
+    let circle = "f {\n  q = f32[8] parameter(0)\n  ROOT g = f32[8] fusion(q), kind=kLoop, calls=f\n}\n";
+    let calls = "  p = f32[8] parameter(0)\n  ROOT h = f32[8] fusion(p), kind=kLoop, calls=f\n";
+    let stages = [
+        module(circle, calls),
+        module(
+            circle,
+            &calls.replace(" h ", " k ").replace("parameter(0)\n", "parameter(0)\n  x = f32[8] negate(p)\n"),
+        ),
+    ];
+    assert!(!sentence(&stages, "k").contains("  "));
+}
