@@ -23,18 +23,41 @@ fn broadcast_dims(op: &Op) -> Checked<(Extents, Extents, Vec<usize>)> {
 }
 
 /// Result i is `d<D[i]>`. Source: `ComputeOutputToInputBroadcastOpIndexing`.
+pub(crate) fn broadcast(op: &Op) -> Checked<OpIndexing> {
+    let (output, operand, dims) = broadcast_dims(op)?;
+    let results = stretched(&dims, &operand, &output);
+    Ok(OpIndexing::of([Domain::new(op, 0, &output).access(results)]))
+}
+
+/// The index in an operand whose dimensions correspond to `dims` of the output, and may be 1 there.
 ///
 /// An unknown extent is that of the output, or 1 if the op of another language repeats such a dimension; the
 /// remainder is right for both.
-pub(crate) fn broadcast(op: &Op) -> Checked<OpIndexing> {
-    let (output, operand, dims) = broadcast_dims(op)?;
-    let results = dims.into_iter().zip(operand).map(|(dim, extent)| match extent.as_const() {
-        Some(1) if output[dim] != extent => Expr::ZERO,
+fn stretched(dims: &[usize], operand: &[Expr], output: &[Expr]) -> Vec<Expr> {
+    let place = |(&dim, extent): (&usize, &Expr)| match extent.as_const() {
+        Some(1) if output[dim] != *extent => Expr::ZERO,
         Some(_) => Expr::var(dim),
-        None => Expr::var(dim).modulo(extent),
-    });
-    let results = results.collect();
-    Ok(OpIndexing::of([Domain::new(op, 0, &output).access(results)]))
+        None => Expr::var(dim).modulo(extent.clone()),
+    };
+    dims.iter().zip(operand).map(place).collect()
+}
+
+/// An elementwise op of CHLO that broadcasts its operands: their dimensions are the last ones of the output, or
+/// those that `dimensions` lists.
+pub(crate) fn broadcasting(op: &Op) -> Checked<OpIndexing> {
+    let output = extents::output(op, 0)?;
+    let listed = op.attributes.ints(AttributeKey::Dimensions);
+    let domain = Domain::new(op, 0, &output);
+    let access = |i: usize| {
+        let operand = extents::operand(op, i)?;
+        let first = output.len().checked_sub(operand.len()).ok_or("an operand has more dimensions")?;
+        let dims = match first > 0 && listed.len() == operand.len() {
+            true => checks::dimensions(listed, output.len(), "broadcast_dimensions")?,
+            false => (first..output.len()).collect(),
+        };
+        Ok(domain.access(stretched(&dims, &operand, &output)))
+    };
+    Ok(OpIndexing::of((0..op.operand_shapes.len()).map(access).collect::<Checked<Vec<_>>>()?))
 }
 
 /// New output dimensions become range variables, in order. Source: `ComputeInputToOutputBroadcastOpIndexing`.

@@ -1,4 +1,4 @@
-//! Ops defined by a called computation: calls, conditionals, async starts.
+//! Ops defined by a called computation: calls, conditionals, scans, async starts.
 
 use std::sync::Arc;
 
@@ -9,6 +9,7 @@ use crate::checks::{self, scalar};
 use crate::fusion::fusion;
 use crate::inlined::Callees;
 use crate::operand_indexing::{OpIndexing, OperandIndexing};
+use crate::reduce::{is_elementwise_scan, scan_by_steps};
 use crate::while_loop::while_loop;
 
 /// The computation that defines an op, with its operands as parameters and its root as result.
@@ -40,6 +41,10 @@ pub(crate) fn called(op: &Op, output_id: usize, callees: &Callees<'_>) -> Option
             let (first, result) = checks::element(&op.shape, 1)?;
             let output = output_id.checked_sub(first).filter(|&k| k < checks::leaf_count(result))?;
             Some(fusion(&callee, output, count, Rules::Exact, callees))
+        }
+        Opcode::Scan => {
+            let body = callees(op.attributes.computation(AttributeKey::ToApply)?)?;
+            scan_by_steps(op, output_id, !is_elementwise_scan(&body)).ok()
         }
         Opcode::Conditional => conditional(op, output_id, callees),
         Opcode::While => {

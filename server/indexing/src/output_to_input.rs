@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ir::{Graph, Op, OpId, Opcode, is_elementwise};
+use ir::{AttributeKey, Graph, Op, OpId, Opcode, is_elementwise};
 
 use crate::Rules;
 use crate::checks::{self, Checked, Reason, ensure};
@@ -43,9 +43,7 @@ pub fn in_graph(
     let operand_count = op.operand_shapes.len();
     let called = match rules {
         Rules::Exact => calls::transparent(op),
-        Rules::Xla => {
-            op.attributes.computation(ir::AttributeKey::Calls).filter(|_| op.opcode == Opcode::Fusion)
-        }
+        Rules::Xla => op.attributes.computation(AttributeKey::Calls).filter(|_| op.opcode == Opcode::Fusion),
     };
     if let Some(callee) = called.and_then(callees) {
         let known = known_operands(graph, id, &callee, rules);
@@ -140,6 +138,14 @@ fn dispatch(op: &Op, output_id: usize, rules: Rules) -> Checked<OpIndexing> {
         Opcode::Bitcast => {
             operand_count(1)?;
             Ok(OpIndexing::of([bitcast::bitcast(&op.shape, &op.operand_shapes[0])?]))
+        }
+        // HLO's have no dimensions.
+        opcode
+            if rules == Rules::Exact
+                && is_elementwise(opcode)
+                && op.attributes.get(AttributeKey::Dimensions).is_some() =>
+        {
+            broadcast::broadcasting(op)
         }
         opcode if is_elementwise(opcode) => {
             ensure(!op.operand_shapes.is_empty(), "an elementwise op without operands")?;

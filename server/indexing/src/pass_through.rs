@@ -3,12 +3,23 @@
 use indexing_map::{Expr, IndexingMap};
 use ir::{AttributeKey, Op, Opcode};
 
-use crate::checks::{self, Checked, ensure, leaf, leaf_count, scalar};
+use crate::checks::{self, Checked, ensure, leaf, leaf_count};
 use crate::extents::{self, Domain};
 use crate::operand_indexing::{OpIndexing, OperandIndexing};
 
 /// The exact maps for output `output_id`: the corresponding leaf of the operand.
+///
+/// A barrier of several operands, which HLO has as one of a tuple, returns each as the result of its number.
 pub(crate) fn pass_through(op: &Op, output_id: usize) -> Checked<OpIndexing> {
+    if op.opcode == Opcode::OptBarrier && op.operand_shapes.first().is_some_and(|s| s.as_array().is_some()) {
+        let own = extents::operand(op, output_id)?;
+        let output = extents::all_shared(&own, &extents::output(op, output_id)?);
+        let output = output.ok_or("the output's sizes are not the operand's")?;
+        let same = Domain::new(op, output_id, &output).access((0..output.len()).map(Expr::var).collect());
+        let mut operands = vec![Vec::new(); op.operand_shapes.len()];
+        operands[output_id].push(same);
+        return Ok(OpIndexing { operands });
+    }
     let output = checks::output(op, output_id)?;
     let operand = op.operand_shapes.first().ok_or("operand 0 is missing")?;
     let of_element = |index: usize| {
@@ -38,8 +49,6 @@ pub(crate) fn pass_through(op: &Op, output_id: usize) -> Checked<OpIndexing> {
     let element = operand.tuple_elements().map(|_| source);
     let access = OperandIndexing::from(IndexingMap::identity(output)).of_element(element);
     let others = op.operand_shapes[1..].iter().map(|shape| match shape.as_array() {
-        // The size of a set-dimension-size.
-        Some(array) if array.rank() == 0 && op.opcode == Opcode::SetDimensionSize => scalar(output).into(),
         Some(array) => OperandIndexing::unread(output.len(), array.rank(), "not read for this output"),
         None => OperandIndexing::undefined("this operand only orders"),
     });
@@ -56,9 +65,6 @@ fn unread(op: &Op, output: &[i64]) -> Checked<OpIndexing> {
 /// The operand, with another extent in one dimension. Elements behind the operand's have no source.
 pub(crate) fn set_dimension_size(op: &Op) -> Checked<OpIndexing> {
     let (mut output, operand) = (extents::output(op, 0)?, extents::operand(op, 0)?);
-    if extents::are_known(&output) && extents::are_known(&operand) {
-        return pass_through(op, 0);
-    }
     let resized =
         checks::dimension(op.attributes.ints(AttributeKey::Dimensions), output.len(), "dimensions")?;
     ensure(operand.len() == output.len(), "output and operand differ in rank")?;
@@ -74,8 +80,7 @@ pub(crate) fn set_dimension_size(op: &Op) -> Checked<OpIndexing> {
 
 /// The size of a dimension is known without reading elements.
 pub(crate) fn dimension_size(op: &Op) -> Checked<OpIndexing> {
-    let output = checks::output(op, 0)?;
-    let operand = checks::operand(op, 0)?;
+    let (output, operand) = (extents::output(op, 0)?, extents::operand(op, 0)?);
     let access =
         OperandIndexing::unread(output.len(), operand.len(), "its size is read, none of its elements");
     Ok(OpIndexing::of([access]))

@@ -1,7 +1,7 @@
 //! Reductions along whole dimensions: reduce and scan.
 
 use indexing_map::{Expr, IndexingMap, Interval};
-use ir::{AttributeKey, Op};
+use ir::{AttributeKey, Graph, Op, Opcode, is_elementwise};
 
 use crate::Rules;
 use crate::checks::{self, Checked, Reason, ensure, scalar};
@@ -85,23 +85,29 @@ pub(crate) fn reduce_input_to_output(op: &Op, input_id: usize) -> Checked<OpInde
 /// XLA's rule depends only on the rank of the selected output: identity for inputs and scalar maps for
 /// carries, or scalar maps for all. A carry that is an array has one dimension less than the inputs: XLA's
 /// identity then has the wrong rank, ours is undefined. XLA's maps omit that an element depends on all
-/// elements before it. By [`Rules::Exact`] the scan dimension is a range variable with that constraint.
+/// elements before it; [`scan_by_steps`] does not.
 /// Source: `ComputeOutputToInputScanOpIndexing`.
 pub(crate) fn scan(op: &Op, output_id: usize, rules: Rules) -> Checked<OpIndexing> {
+    if rules == Rules::Exact {
+        return scan_by_steps(op, output_id, false);
+    }
     let output = checks::output(op, output_id)?;
-    let carries = op.attributes.int(AttributeKey::NumCarries).unwrap_or(0);
-    let count = op.operand_shapes.len();
-    let inputs = usize::try_from(carries).ok().and_then(|n| count.checked_sub(n));
-    let inputs = inputs.ok_or("num_carries does not fit the operands")?;
-    Ok(OpIndexing::of((0..count).map(|i| {
-        let access = match (i < inputs, rules) {
-            (true, Rules::Xla) if output.is_empty() => scan_final(op, i, output),
-            (true, Rules::Xla) => scan_input(op, i, output),
-            (true, Rules::Exact) => scan_prefix(op, i, output),
-            (false, _) => scan_carry(op, i, output, rules),
+    let inputs = scan_inputs(op)?;
+    Ok(OpIndexing::of((0..op.operand_shapes.len()).map(|i| {
+        let access = match i < inputs {
+            true if output.is_empty() => scan_final(op, i, output),
+            true => scan_input(op, i, output),
+            false => scan_carry(op, i, output),
         };
         access.unwrap_or_else(OperandIndexing::undefined)
     })))
+}
+
+/// The number of operands that are inputs; the others are carries.
+fn scan_inputs(op: &Op) -> Checked<usize> {
+    let carries = op.attributes.int(AttributeKey::NumCarries).unwrap_or(0);
+    let inputs = usize::try_from(carries).ok().and_then(|n| op.operand_shapes.len().checked_sub(n));
+    inputs.ok_or_else(|| "num_carries does not fit the operands".into())
 }
 
 /// For a scalar carry, XLA's map for the inputs is scalar too, which composes with nothing.
@@ -117,39 +123,80 @@ fn scan_input(op: &Op, i: usize, output: &[i64]) -> Checked<OperandIndexing> {
     Ok(OperandIndexing::from(IndexingMap::identity(output)).with_note(note))
 }
 
-fn scan_prefix(op: &Op, i: usize, output: &[i64]) -> Checked<OperandIndexing> {
-    let input = checks::operand(op, i)?;
-    let dim = checks::dimension(op.attributes.ints(AttributeKey::Dimensions), input.len(), "dimensions")?;
-    let is_carry = output.len() + 1 == input.len();
-    ensure(is_carry || output == input, "the output is neither a scan of the inputs nor a carry")?;
-    let at = Expr::var(output.len());
-    let mut results: Vec<Expr> =
-        (0..input.len()).map(|j| Expr::var(j - usize::from(is_carry && j > dim))).collect();
-    results[dim] = at.clone();
-    let mut map = IndexingMap::from_sizes(output, &[input[dim]], results);
-    if !is_carry {
-        let is_reverse = op.attributes.bool(AttributeKey::IsReverse).unwrap_or(false);
-        let (first, last) = if is_reverse { (Expr::var(dim), at) } else { (at, Expr::var(dim)) };
-        map.add_constraint(last - first, Interval::from_size(input[dim]));
-    }
-    Ok(map.into())
+fn scan_carry(op: &Op, i: usize, output: &[i64]) -> Checked<OperandIndexing> {
+    ensure(checks::operand(op, i)?.is_empty(), "XLA takes the init value of a scan for a scalar")?;
+    Ok(scalar(output).into())
 }
 
-/// The map of an init value: a scalar, or an array of the inputs' other dimensions.
-fn scan_carry(op: &Op, i: usize, output: &[i64], rules: Rules) -> Checked<OperandIndexing> {
-    let carry = checks::operand(op, i)?;
-    if carry.is_empty() {
-        return Ok(scalar(output).into());
+/// Whether each step of a scan computes the elements of its slices one by one: every op of its body is
+/// elementwise.
+pub(crate) fn is_elementwise_scan(body: &Graph) -> bool {
+    use Opcode::{Broadcast, Constant, Parameter, Tuple};
+    let is_scalar = |op: &Op| op.operand_shapes.iter().all(|shape| shape.dims().is_empty());
+    body.ops.iter().all(|op| match op.opcode {
+        Parameter | Constant | Tuple => true,
+        Broadcast => is_scalar(op),
+        opcode => is_elementwise(opcode),
+    })
+}
+
+/// The scanned dimension is a range variable over the steps up to the output's own; a final carry, which lacks
+/// that dimension, depends on all of them. Slices and initial carries are read at the output's index without it,
+/// those of another shape not at all. If the body mixes the elements of a slice, whole slices are read.
+pub(crate) fn scan_by_steps(op: &Op, output_id: usize, mixes: bool) -> Checked<OpIndexing> {
+    let count = op.operand_shapes.len();
+    let inputs = scan_inputs(op)?;
+    let mut output = extents::output(op, output_id)?;
+    let is_final = output_id + (count - inputs) >= checks::output_count(op);
+    // The extent of the scanned dimension, and of the slices.
+    let mut parts = Vec::with_capacity(count);
+    let dims = op.attributes.ints(AttributeKey::Dimensions);
+    let split = |mut of: Extents| {
+        let dim = checks::dimension(dims, of.len(), "dimensions")?;
+        Ok::<_, Reason>((Some(of.remove(dim)), of))
+    };
+    for i in 0..count {
+        let operand = extents::operand(op, i)?;
+        parts.push(if i < inputs { split(operand)? } else { (None, operand) });
     }
-    ensure(rules == Rules::Exact, "XLA takes the init value of a scan for a scalar")?;
-    if carry == output {
-        return Ok(IndexingMap::identity(output).into());
+    let (mut steps, mut own) = if is_final { (None, output.clone()) } else { split(output.clone())? };
+    for (of, slice) in &parts {
+        own = extents::all_shared(slice, &own).filter(|_| !mixes).unwrap_or(own);
+        if let (Some(of), Some(own)) = (of, &mut steps) {
+            *own = extents::shared(of, own).ok_or("the output has other steps than the inputs")?;
+        }
     }
-    let dim = checks::dimension(op.attributes.ints(AttributeKey::Dimensions), output.len(), "dimensions")?;
-    let kept: Vec<usize> = (0..output.len()).filter(|&j| j != dim).collect();
-    ensure(
-        kept.iter().map(|&j| output[j]).eq(carry.iter().copied()),
-        "the init value does not fit the output",
-    )?;
-    Ok(IndexingMap::from_sizes(output, &[], kept.into_iter().map(Expr::var).collect()).into())
+    output = own.clone();
+    let dim = dims.first().map_or(0, |&dim| dim as usize);
+    if let Some(steps) = steps {
+        output.insert(dim, steps);
+    }
+    let access = |(steps, slice): (Option<Expr>, Extents)| {
+        let mut domain = Domain::new(op, output_id, &output);
+        let at = steps.as_ref().map(|steps| domain.range(steps));
+        let is_own = extents::all_shared(&slice, &own).is_some();
+        let mut results: Vec<Expr> = match mixes {
+            true => slice.iter().map(|size| domain.range(size)).collect(),
+            false if slice.is_empty() => Vec::new(),
+            false if is_own => (0..output.len()).filter(|&k| is_final || k != dim).map(Expr::var).collect(),
+            false => {
+                let rank = slice.len() + usize::from(at.is_some());
+                return OperandIndexing::unread(output.len(), rank, "its slices have another shape");
+            }
+        };
+        let mixes = mixes && !results.is_empty();
+        if let (Some(at), Some(steps)) = (at, steps) {
+            if !is_final {
+                let is_reverse = op.attributes.bool(AttributeKey::IsReverse).unwrap_or(false);
+                let (first, last) =
+                    if is_reverse { (Expr::var(dim), at.clone()) } else { (at.clone(), Expr::var(dim)) };
+                let most = steps.as_const().map_or(Interval::new(0, i64::MAX), Interval::from_size);
+                domain.constrain(last - first, most);
+            }
+            results.insert(dim, at);
+        }
+        let access = domain.access(results);
+        if mixes { access.at_most("whole slices", "its body may mix their elements") } else { access }
+    };
+    Ok(OpIndexing::of(parts.into_iter().map(access)))
 }

@@ -12,7 +12,7 @@ use crate::environment::{Environment, Slice};
 use crate::lists::braces;
 use crate::not_in_hlo::NotInHlo;
 use crate::op_row::{Dialect, Form, How, OpRow, Pretty, Special};
-use crate::op_table::{mnemonic, row_of};
+use crate::op_table::{mnemonic, row_of, row_of_chlo};
 use crate::other_dialects::op_of_other_dialect;
 use crate::to_hlo::{Writer, pack_index};
 use crate::types::{self, stored_shape};
@@ -41,8 +41,10 @@ const MAX_OPERANDS: usize = 1024;
 /// Its extents may be unknown ([`HloOp::only_maps`]).
 pub fn hlo_op(slice: Slice<'_>, environment: &Environment, id: OpId) -> Option<Result<HloOp, NotInHlo>> {
     let name = slice.parse.name(id, slice.text);
-    if let Some(row) = mnemonic(name).and_then(row_of) {
-        return (!is_opaque(row)).then(|| of_row(slice, environment, id, row));
+    if let Some(row) = mnemonic(name).and_then(row_of).or_else(|| row_of_chlo(name)) {
+        // An einsum has maps of its own: it is several instructions.
+        let has_maps = !is_opaque(row) && row.how != How::Special(Special::Einsum);
+        return has_maps.then(|| of_row(slice, environment, id, row));
     }
     op_of_other_dialect(slice, environment, id).map(Ok)
 }
@@ -99,9 +101,6 @@ pub fn is_checked_as_hlo(parse: &Parse, text: &str, id: OpId) -> bool {
 fn of_row(slice: Slice<'_>, environment: &Environment, id: OpId, row: &OpRow) -> Result<HloOp, NotInHlo> {
     let (parse, text) = (slice.parse, slice.text);
     let op = parse.op(id);
-    if row.name == "optimization_barrier" && parse.operands_of(id).count() != 1 {
-        return Err("each of its results is the operand of the same number".into());
-    }
     if op.results.is_empty() {
         return Err("it has no result".into());
     }
@@ -144,7 +143,7 @@ fn of_row(slice: Slice<'_>, environment: &Environment, id: OpId, row: &OpRow) ->
     let given: Vec<Given<'_>> = given
         .into_iter()
         .map(|(name, value)| {
-            let literal = match writer.has_runtime_places {
+            let literal = match writer.only_maps {
                 true => writer.integers_of(value).map(|list| braces(&list)),
                 false => scalar_constant(slice, environment, value),
             };
@@ -156,7 +155,7 @@ fn of_row(slice: Slice<'_>, environment: &Environment, id: OpId, row: &OpRow) ->
     if row.name == "dynamic_broadcast_in_dim" {
         found.extents = parse.operands_of(id).nth(1).map(|operand| operand.span.of(text).to_owned());
     }
-    found.only_maps |= is_quantised || writer.has_runtime_places;
+    found.only_maps |= is_quantised || writer.only_maps;
     Ok(found)
 }
 

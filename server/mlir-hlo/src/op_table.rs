@@ -41,6 +41,16 @@ pub(crate) fn row_of(name: &str) -> Option<&'static OpRow> {
     rows.get(name).copied()
 }
 
+/// The row of an op of CHLO, by its full name, that MHLO has, too: the instruction is the same.
+pub(crate) fn row_of_chlo(name: &str) -> Option<&'static OpRow> {
+    row_of(match name {
+        "chlo.ragged_dot" => "ragged_dot",
+        "chlo.scan" => "scan",
+        "chlo.top_k" => "topk",
+        _ => return None,
+    })
+}
+
 /// The op that is written for an opcode: the first of the table that is not only read.
 pub(crate) fn op_of(opcode: Opcode) -> Option<&'static OpRow> {
     static BY_OPCODE: OnceLock<FxHashMap<Opcode, &'static OpRow>> = OnceLock::new();

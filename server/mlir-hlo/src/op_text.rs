@@ -48,14 +48,18 @@ impl<'a> OpText<'a> {
         self.attribute(names).and_then(integer).or_else(inline)
     }
 
-    /// `k=8`, `(%a, k = 8)`: some custom forms have no spaces there, or have it among the operands.
+    /// `k=8`, `(%a, k = 8)`, `largest=true`: some custom forms have no spaces there, or have it among the operands.
     fn inline(self, name: &str) -> Option<i64> {
         let body = self.body();
         let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
         let mut places = body.match_indices(name).filter(|(at, _)| !body[..*at].ends_with(is_word));
         places.find_map(|(at, _)| {
             let value = body[at + name.len()..].trim_start().strip_prefix('=')?.trim_start();
-            value[..value.find(|c: char| !c.is_ascii_digit()).unwrap_or(value.len())].parse().ok()
+            match &value[..value.find(|c: char| !is_word(c)).unwrap_or(value.len())] {
+                "true" => Some(1),
+                "false" => Some(0),
+                number => number.parse().ok(),
+            }
         })
     }
 

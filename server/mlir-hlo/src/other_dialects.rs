@@ -20,9 +20,7 @@ use crate::types::{element, has_dimensions_of, static_hlo_shape, stored_shape};
 fn pointwise_operands(name: &str) -> Option<usize> {
     match name.split_once('.')? {
         ("chlo", op) if row_of(op).is_some_and(|row| !is_elementwise(row.opcode)) => None,
-        ("chlo", op) => {
-            (!matches!(op, "constant_like" | "top_k") && !op.starts_with("dynamic")).then_some(usize::MAX)
-        }
+        ("chlo", op) => (op != "constant_like" && !op.starts_with("dynamic")).then_some(usize::MAX),
         ("stablehlo" | "mhlo", "uniform_quantize" | "uniform_dequantize") => Some(1),
         ("sdy", "sharding_constraint" | "reshard") => Some(1),
         _ => matches!(OpKind::of(name), OpKind::Integer(_) | OpKind::Elementwise(_)).then_some(usize::MAX),
@@ -35,10 +33,9 @@ pub(crate) fn op_of_other_dialect(slice: Slice<'_>, environment: &Environment, i
     let (parse, text) = (slice.parse, slice.text);
     let name = parse.name(id, text);
     let operands: Vec<&Use> = parse.operands_of(id).take(pointwise_operands(name)?).collect();
-    // Tensors of the other dialects get their extents from the ops that make them, and a broadcasting op repeats
-    // dimensions that are 1.
+    // Tensors of the other dialects get their extents from the ops that make them.
     let is_uniform = name.contains(".uniform_");
-    let may_be_unknown = is_uniform || name.starts_with("chlo.") && !name.starts_with("chlo.broadcast_");
+    let may_be_unknown = is_uniform || name.starts_with("chlo.");
     let shape_of_type = |ty: &str| match may_be_unknown {
         true => stored_shape(environment.resolved(ty)).ok(),
         false => static_hlo_shape(environment.resolved(ty)).ok(),
@@ -52,7 +49,19 @@ pub(crate) fn op_of_other_dialect(slice: Slice<'_>, environment: &Environment, i
     let result = shape_of_type(&parse.type_text(*ty, text)?)?;
     let names = operands.iter().map(|operand| operand.span.of(text).to_owned()).collect();
     let mut found = HloOp::of_operands(names, &shapes);
-    let (opcode, attributes) = pointwise(&shapes, &result)?;
+    let is_broadcasting = name.starts_with("chlo.broadcast_");
+    // A dimension of unknown extent may be one of one element, which is repeated.
+    let is_same = result.is_static() && shapes.iter().all(|shape| has_dimensions_of(shape, &result));
+    let (opcode, attributes) = match pointwise(&shapes, &result) {
+        Some(found) if is_same || !is_broadcasting => found,
+        None if !is_broadcasting || shapes.is_empty() => return None,
+        // Which op it is makes no difference.
+        _ => {
+            found.only_maps = true;
+            let dimensions = OpText::new(slice, environment, id).ints(&["broadcast_dimensions"]);
+            (Opcode::Add, Attributes::default().with(K::Dimensions, dimensions.unwrap_or_default()))
+        }
+    };
     let all: Vec<_> = (0..shapes.len() as ir::OpId).collect();
     found.graph.root = found.graph.add(opcode, result, &all, attributes, "r");
     found.only_maps |= is_uniform;

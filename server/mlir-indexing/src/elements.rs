@@ -53,16 +53,6 @@ pub(crate) fn elementwise(text: &OpText<'_>, result: usize, read: usize) -> Resu
     Ok(OpMaps::of_result(result, accesses))
 }
 
-/// One result for each operand, with its shape.
-pub(crate) fn same_number(text: &OpText<'_>, result: usize) -> Result<OpMaps, NoMap> {
-    let mut builder = MapBuilder::new(text.source);
-    let operand = text.operand(result)?;
-    let array = text.array_of(&operand)?;
-    let extents = builder.extents(&operand, &array);
-    let dims = builder.dimensions(&extents);
-    Ok(OpMaps::of_result(result, vec![builder.access(&operand, Role::Read, dims, Vec::new())]))
-}
-
 /// `%m[%i, %j + 1]`: one element per iteration of the enclosing loops. `nth` is the accessed operand.
 pub(crate) fn point(text: &OpText<'_>, nth: usize, role: Role) -> Result<OpMaps, NoMap> {
     let mut builder = MapBuilder::new(text.source);

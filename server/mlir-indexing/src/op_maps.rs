@@ -5,9 +5,8 @@ use mlir_ops::{NoMap, OpKind, OpText, Source};
 
 use crate::access::{OpMaps, Role};
 use crate::{
-    elements, index_ops, linalg_ops, memref_ops, pack, reshapes, slices, stablehlo_ops, tensor_ops,
-    transfers, vector_masks, vector_memory, vector_ops, vector_parts, vector_shuffle, winograd, xla_ops,
-    xtile_ops,
+    einsum, elements, index_ops, linalg_ops, memref_ops, pack, reshapes, slices, tensor_ops, transfers,
+    vector_masks, vector_memory, vector_ops, vector_parts, vector_shuffle, winograd, xla_ops, xtile_ops,
 };
 
 /// The maps of one result of an op: the operand elements that each result element is made of, or the elements
@@ -15,9 +14,6 @@ use crate::{
 /// The error says why an op that should have maps has none.
 pub fn op_maps(source: &Source<'_>, id: OpId, result: usize) -> Option<Result<OpMaps, NoMap>> {
     let name = source.parse.name(id, source.text);
-    if let Some((dialect @ ("stablehlo" | "mhlo" | "chlo"), op)) = name.split_once('.') {
-        return stablehlo_ops::maps(&OpText::new(source, id)?, dialect, op, result);
-    }
     if matches!(OpKind::of(name), OpKind::Other(_)) {
         return None;
     }
@@ -95,6 +91,7 @@ pub fn op_maps(source: &Source<'_>, id: OpId, result: usize) -> Option<Result<Op
         OpKind::Deinterleave => vector_parts::deinterleave(text, result),
         OpKind::Shuffle => vector_shuffle::shuffle(text),
 
+        OpKind::Einsum => einsum::einsum(text),
         OpKind::IndexedInsert => xla_ops::indexed_insert(text),
         OpKind::XlaReduce => xla_ops::reduce(text, result),
         OpKind::XtileMask => xla_ops::mask(text),

@@ -95,7 +95,7 @@ impl Side {
 
 fn side(text: &OpText<'_>, name: &str, nth: usize) -> Result<Side, NoMap> {
     let [lists_batch, lists_contracted] = match text.attribute("dot_dimension_numbers") {
-        Some(_) => [Some(pairs(text, "batching")?), Some(pairs(text, "contracting")?)],
+        Some(_) => [Some(pairs(text, "batching_dims")?), Some(pairs(text, "contracting_dims")?)],
         None => [None, None],
     };
     let (operand, scale) = match text.is_generic() {
@@ -196,11 +196,11 @@ pub(crate) fn dot_scaled(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
 }
 
 /// `batching_dims = [0] x [0]`, or the fields of `#stablehlo.dot<…>`.
-fn pairs(text: &OpText<'_>, kind: &str) -> Result<[Vec<usize>; 2], NoMap> {
+fn pairs(text: &OpText<'_>, dims: &'static str) -> Result<[Vec<usize>; 2], NoMap> {
     let as_dims =
         |list: Vec<i64>| list.into_iter().map(|d| usize::try_from(d).ok()).collect::<Option<Vec<_>>>();
-    let missing = || NoMap::from(format!("its {kind} dimensions are not read"));
-    if let Some(written) = text.attribute(&format!("{kind}_dims")) {
+    let missing = || NoMap::ListNotRead(dims);
+    if let Some(written) = text.attribute(dims) {
         let (left, right) = written.split_once('x').ok_or_else(missing)?;
         let read = |list: &str| integers(list.trim()).and_then(as_dims);
         return Ok([read(left).ok_or_else(missing)?, read(right).ok_or_else(missing)?]);
@@ -210,7 +210,7 @@ fn pairs(text: &OpText<'_>, kind: &str) -> Result<[Vec<usize>; 2], NoMap> {
     };
     let numbers = text.source.resolved(numbers, text.source.parse.op(text.id).span.start);
     let side = |side: &str| {
-        let list = field(&numbers, &format!("{side}_{kind}_dimensions"));
+        let list = field(&numbers, &format!("{side}_{dims}").replace("_dims", "_dimensions"));
         list.map_or(Some(Vec::new()), |l| integers(l).and_then(as_dims)).ok_or_else(missing)
     };
     Ok([side("lhs")?, side("rhs")?])

@@ -1,6 +1,5 @@
 //! Why an op has no map.
 
-use std::borrow::Cow;
 use std::fmt;
 
 use mlir::{EinsumError, NoArrayType};
@@ -121,8 +120,6 @@ pub enum NoMap {
         pieces: usize,
     },
     Einsum(EinsumError),
-    /// Reasons of StableHLO ops.
-    Other(Cow<'static, str>),
 }
 
 impl fmt::Display for NoMap {
@@ -195,7 +192,6 @@ impl fmt::Display for NoMap {
             NoMap::TooManyElements(most) => write!(f, "it has more than {most} elements"),
             NoMap::Irregular { pieces } => write!(f, "its list follows no rule: {pieces} pieces"),
             NoMap::Einsum(why) => why.fmt(f),
-            NoMap::Other(why) => f.write_str(why),
         }
     }
 }
@@ -217,17 +213,5 @@ impl From<NoAffineText> for NoMap {
 impl From<EinsumError> for NoMap {
     fn from(why: EinsumError) -> Self {
         NoMap::Einsum(why)
-    }
-}
-
-impl From<&'static str> for NoMap {
-    fn from(why: &'static str) -> Self {
-        NoMap::Other(why.into())
-    }
-}
-
-impl From<String> for NoMap {
-    fn from(why: String) -> Self {
-        NoMap::Other(why.into())
     }
 }

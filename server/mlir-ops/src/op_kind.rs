@@ -125,6 +125,8 @@ pub enum OpKind<'a> {
     SqueezeDims,
     /// Another op of `xla` or `xla_gpu`.
     Xla,
+    /// A product whose dimensions a string names.
+    Einsum,
 
     /// An op that the table does not have, by its full name.
     Other(&'a str),

@@ -181,6 +181,7 @@ const OPS: &[(&[&str], OpKind<'static>)] = &[
     (&["xtile.scan"], XtileScan),
     (&["xtile.dot_scaled"], DotScaled),
     (&["triton_xla.squeeze_dims"], SqueezeDims),
+    (&["stablehlo.einsum", "stablehlo.unary_einsum", "mhlo.einsum", "mhlo.unary_einsum"], Einsum),
 ];
 
 #[cfg(test)]

@@ -41,7 +41,7 @@ pub use check::{
     Finding, Outside, check, check_outside, check_returned, differ, has_errors, is_certain, is_refused,
     redefinition, unknown_block,
 };
-pub use einsum::{EinsumError, einsum_letters};
+pub use einsum::{Einsum, EinsumError};
 pub use giants::FunctionPart;
 pub use language::{holds_hlo, starts_like_mlir};
 pub use lexer::{Token, TokenKind, tokens};

@@ -1,5 +1,7 @@
 //! Ops of StableHLO, MHLO and CHLO with unknown extents, compared with evaluating them on arrays of known extents.
 
+mod einsums;
+mod elementwise;
 mod moves_and_sums;
 mod rows;
 mod scatter;

@@ -63,7 +63,7 @@ pub(super) const OPS: &[OpRow] = &[
     mhlo(
         "topk",
         O::Topk,
-        &[at("k", "k", K::K, Form::Int, Always), at("largest", "largest", K::Largest, Form::Bool, Always)],
+        &[at("k", "k", K::K, Form::Int, Always), at("largest", "largest", K::Largest, Form::Bool, HloAlways)],
     ),
     functional(
         "fft",

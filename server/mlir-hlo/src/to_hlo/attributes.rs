@@ -68,7 +68,8 @@ fn read(
         Form::Bool => match (op.int(names), row.need) {
             (Some(value), Need::Unless(usual)) if value == usual => {}
             (Some(value), _) => out.push(key, value != 0),
-            (None, Need::HloAlways) => out.push(key, false),
+            // The largest are taken where nothing else is said.
+            (None, Need::HloAlways) => out.push(key, key == K::Largest),
             (None, _) => return absent(),
         },
         Form::Flag => {

@@ -191,6 +191,10 @@ impl Writer<'_> {
         attributes.push(K::NumCarries, carried);
         attributes.push(K::ToApply, Value::Computation(computation));
         self.annotations(id, &known_attributes(row)).add_to(&mut attributes);
+        if self.is_bare && shapes.len() == 1 {
+            self.define(id, Opcode::Scan, shapes, &operands, attributes);
+            return Ok(());
+        }
         let shape = Shape::tuple(shapes.iter().cloned());
         let whole = self.instruction(id, Opcode::Scan, shape, &operands, attributes);
         self.define_elements(id, &whole, &shapes, 0);

@@ -72,12 +72,12 @@ impl Writer<'_> {
         let lists: Vec<_> = self.parse().operands_of(id).skip(read).collect();
         let lists: Option<Vec<Vec<i64>>> =
             lists.into_iter().map(|operand| self.integers_of(operand.value?)).collect();
-        self.has_runtime_places |= self.is_bare && lists.is_none();
+        self.only_maps |= self.is_bare && lists.is_none();
         let constant = || NotInHlo::from("a place or a size is no constant");
         match (name, lists.as_deref()) {
             ("dynamic_broadcast_in_dim", lists) => {
                 let dimensions = op.needed(&["broadcast_dimensions", "dims"])?;
-                self.has_runtime_places = false;
+                self.only_maps = false;
                 if is_known {
                     return self.broadcast_to(id, first, &dimensions);
                 }
@@ -90,7 +90,7 @@ impl Writer<'_> {
                 Ok(())
             }
             ("dynamic_reshape", _) => {
-                self.has_runtime_places = false;
+                self.only_maps = false;
                 self.emit(id, Opcode::Reshape, &[first], Attributes::default(), &known)
             }
             ("dynamic_iota", _) => {
@@ -120,7 +120,7 @@ impl Writer<'_> {
                 let sizes = match (lists, results.as_slice()) {
                     (Some([sizes]), _) => sizes.clone(),
                     (None, [result]) if self.is_bare => {
-                        self.has_runtime_places = false;
+                        self.only_maps = false;
                         window_sizes(&attributes, &first.shape, result).ok_or("its sizes are not read")?
                     }
                     _ => return Err(constant()),

@@ -3,7 +3,7 @@
 //! Source: `xla/hlo/builder/lib/matrix.cc` Einsum, `xla/hlo/builder/lib/slicing.cc` TorchIndexSelect.
 
 use ir::{AttributeKey as K, AttributeValue, Attributes, ElementType, Opcode, Shape};
-use mlir::{OpId, einsum_letters};
+use mlir::{Einsum, OpId};
 
 use super::Writer;
 use super::annotations::known_attributes;
@@ -23,20 +23,18 @@ impl Writer<'_> {
     pub(super) fn einsum(&mut self, id: OpId, row: &'static OpRow) -> Result<(), NotInHlo> {
         let op = self.op_text(id);
         let config = op.string(&["einsum_config", "config"]).ok_or_else(|| missing("einsum_config"))?;
-        let (inputs, output) = config.split_once("->").ok_or("einsum_config has no result")?;
         let operands = self.operands(id)?;
         let results = self.results(id)?;
         let result = results.first().ok_or("it has no result")?.clone();
-        let inputs: Vec<&str> = inputs.split(',').collect();
-        if inputs.len() != operands.len() || operands.len() > 2 {
-            return Err("einsum_config is not of as many operands".into());
+        let ranks: Vec<usize> = operands.iter().map(|operand| operand.shape.dims().len()).collect();
+        let Einsum { operands: inputs, output } = Einsum::of(config, &ranks, extents(&result)?.len())?;
+        if operands.len() > 2 {
+            return Err("it has more than two operands".into());
         }
-        let output = einsum_letters(output, extents(&result)?.len())?;
         let mut sides: Vec<Side> = Vec::new();
         let mut all: Vec<(char, i64)> = Vec::new();
-        for (text, operand) in inputs.into_iter().zip(operands) {
+        for (letters, operand) in inputs.into_iter().zip(operands) {
             let sizes = extents(&operand.shape)?;
-            let letters = einsum_letters(text, sizes.len())?;
             all.extend(letters.iter().copied().zip(sizes.iter().copied()));
             sides.push((operand, letters));
         }
@@ -56,11 +54,6 @@ impl Writer<'_> {
         let extent = |letter: char| all.iter().find(|(own, _)| *own == letter).map(|&(_, extent)| extent);
         if all.iter().any(|&(letter, own)| extent(letter) != Some(own)) {
             return Err("dimensions of one letter are of several extents".into());
-        }
-        let is_repeated = |(at, letter): (usize, &char)| output[..at].contains(letter);
-        if output.iter().any(|&letter| extent(letter).is_none()) || output.iter().enumerate().any(is_repeated)
-        {
-            return Err("a dimension of its result is not one of the operands'".into());
         }
         let known = [known_attributes(row), vec!["einsum_config", "config"]].concat();
         let mut reduced = Vec::new();

@@ -121,8 +121,8 @@ pub(crate) struct Writer<'a> {
     is_unbounded: bool,
     /// Instructions get no annotations and no source locations.
     pub(super) is_bare: bool,
-    /// An op has operands for places or paddings that its instruction has as attributes: such a one has maps alone.
-    pub(crate) has_runtime_places: bool,
+    /// An op has operands that its instruction has as attributes, or as a tuple: such a one has maps alone.
+    pub(crate) only_maps: bool,
     /// An op whose annotations another one's instruction says, and what they are.
     pub(super) held: Option<(OpId, Annotations)>,
 }
@@ -158,7 +158,7 @@ impl<'a> Writer<'a> {
             regions: 0,
             is_unbounded: false,
             is_bare: false,
-            has_runtime_places: false,
+            only_maps: false,
             held: None,
         }
     }

@@ -24,6 +24,10 @@ impl Writer<'_> {
 
     pub(super) fn optimization_barrier(&mut self, id: OpId) -> Result<(), NotInHlo> {
         let operands = self.operands(id)?;
+        if self.is_bare && operands.len() > 1 {
+            self.only_maps = true;
+            return self.emit(id, Opcode::OptBarrier, &operands, Attributes::default(), &[]);
+        }
         let one = self.together(&operands, id);
         self.emit(id, Opcode::OptBarrier, &[one], Attributes::default(), &[])
     }

@@ -9,7 +9,7 @@ use super::annotations::known_attributes;
 use super::attributes::attributes;
 use super::body::Operand;
 use crate::not_in_hlo::NotInHlo;
-use crate::op_table::row_of;
+use crate::op_table::{row_of, row_of_chlo};
 use crate::other_dialects::{Exact, exact};
 use crate::types::{element, extents, has_dimensions_of, number, with_element};
 
@@ -36,7 +36,9 @@ impl Writer<'_> {
             ("chlo", _) if op.starts_with("broadcast_") => self.broadcasting(id, &op["broadcast_".len()..]),
             ("chlo", "constant") => self.constant(id),
             ("chlo", "conj") => self.conjugate(id),
-            ("chlo", "ragged_dot" | "scan") => self.of_row(id, row_of(op).ok_or_else(none)?),
+            ("chlo", _) if row_of_chlo(name).is_some() => {
+                self.of_row(id, row_of_chlo(name).ok_or_else(none)?)
+            }
             ("sdy", _) => self.shardy(id, op),
             ("chlo", "atan") => {
                 let operand = self.operands(id)?.first().ok_or("it has no operand")?.clone();
