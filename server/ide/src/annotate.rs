@@ -3,6 +3,14 @@
 use crate::diagnostics::{Depth, diagnostics};
 use crate::file_context::FileContext;
 
+/// What is noted beside the lines of an annotated text.
+pub(crate) trait Notes {
+    /// Lines about the kernels and maps of a piece, each with the line that it follows.
+    fn notes_in(&self, _: &FileContext<'_>, _: usize) -> Vec<(usize, String)> {
+        Vec::new()
+    }
+}
+
 /// Writes every line of the text; after the last line of an instruction, indented comments with its kernel
 /// and maps.
 pub(crate) fn annotate(context: &FileContext<'_>, write: &mut dyn FnMut(&str)) {

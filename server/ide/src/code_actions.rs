@@ -102,6 +102,12 @@ impl Actions<'_> {
 
 pub(crate) type Provider = fn(&FileContext<'_>, &TextRange, &mut Actions<'_>);
 
+/// The code actions of a language.
+pub(crate) trait Providers {
+    /// The providers of code actions, in the order in which editors show their actions.
+    fn action_providers(&self) -> &'static [Provider];
+}
+
 pub(crate) fn code_actions(
     context: &FileContext<'_>,
     range: &TextRange,

@@ -1,6 +1,7 @@
 //! The lenses above computations, functions and kernels.
 
 use crate::TextRange;
+use crate::file_context::FileContext;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CodeLens {
@@ -14,4 +15,17 @@ pub struct CodeLens {
     pub callers: Vec<TextRange>,
     /// Whether this is an instruction that launches a kernel.
     pub is_kernel: bool,
+}
+
+/// The lenses over the lines of a text.
+pub(crate) trait CodeLenses {
+    /// Where lenses are, at most `limit`; of kernels only if `kernels`.
+    fn code_lens_places(&self, _: &FileContext<'_>, _: bool, _: usize) -> Vec<TextRange> {
+        Vec::new()
+    }
+
+    /// The lens of the name at `offset`.
+    fn code_lens(&self, _: &FileContext<'_>, _: usize) -> Option<CodeLens> {
+        None
+    }
 }

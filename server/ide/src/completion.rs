@@ -1,6 +1,7 @@
 //! The items that complete the text at the cursor.
 
 use crate::TextRange;
+use crate::file_context::FileContext;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Completion {
@@ -26,6 +27,14 @@ impl Completion {
 
     pub(crate) fn is_full(&self) -> bool {
         self.items.len() >= LIMIT
+    }
+}
+
+/// What completes a text.
+pub(crate) trait Completions {
+    /// The completions at `offset`.
+    fn completion(&self, _: &FileContext<'_>, _: usize) -> Completion {
+        Completion::default()
     }
 }
 

@@ -2,7 +2,11 @@
 
 use mlir_hlo::{HloModule, Slice};
 
+use crate::code_actions::convert;
+use crate::code_actions::convert::Target;
 use crate::file_context::FileContext;
+use crate::hlo::Hlo;
+use crate::mlir::Mlir;
 use crate::{Language, TextRange};
 
 /// The number of missing items listed at the start of the text.
@@ -41,6 +45,37 @@ impl Conversion {
             head += &format!("//   and {} more\n", count - HEAD_LIMIT);
         }
         head + "\n" + &self.text
+    }
+}
+
+/// A text in the other language.
+pub(crate) trait Conversions {
+    /// The file in the other language.
+    fn convert(&self, context: &FileContext<'_>) -> Conversion;
+
+    /// What [`Self::convert`] gives; `None` if there is nothing to convert.
+    fn converts_to(&self, _: &FileContext<'_>) -> Option<Target> {
+        None
+    }
+}
+
+impl Conversions for Hlo {
+    fn convert(&self, context: &FileContext<'_>) -> Conversion {
+        to_stablehlo(context)
+    }
+
+    fn converts_to(&self, _: &FileContext<'_>) -> Option<Target> {
+        Some(convert::STABLEHLO)
+    }
+}
+
+impl Conversions for Mlir {
+    fn convert(&self, context: &FileContext<'_>) -> Conversion {
+        to_hlo(context)
+    }
+
+    fn converts_to(&self, context: &FileContext<'_>) -> Option<Target> {
+        convert::holds_hlo_ops(context).then_some(convert::HLO)
     }
 }
 

@@ -12,6 +12,17 @@ pub enum Depth {
     Verifier,
 }
 
+/// The errors of a text.
+pub(crate) trait Errors {
+    /// The errors of a piece.
+    fn diagnostics_in(&self, context: &FileContext<'_>, piece: usize, depth: Depth) -> Vec<Diagnostic>;
+
+    /// The error of a file whose pieces have none, if it is empty of code.
+    fn empty_file(&self, _: &FileContext<'_>) -> Option<Diagnostic> {
+        None
+    }
+}
+
 /// In text order.
 pub(crate) fn diagnostics(context: &FileContext<'_>, depth: Depth, limit: usize) -> Diagnostics {
     let semantics = context.semantics();

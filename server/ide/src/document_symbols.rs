@@ -1,6 +1,15 @@
 //! The outline of a file.
 
+use crate::file_context::FileContext;
 use crate::{DocumentSymbol, SymbolKind};
+
+/// The outline of a text.
+pub(crate) trait Outline {
+    /// The outline, and the number of symbols beyond the limit.
+    fn document_symbols(&self, _: &FileContext<'_>, _: usize) -> (Vec<DocumentSymbol>, usize) {
+        (Vec::new(), 0)
+    }
+}
 
 /// Adds a last child that reports the number of children omitted by the limit, if any.
 pub(crate) fn note_omitted(symbol: &mut DocumentSymbol, omitted: usize) {

@@ -3,6 +3,19 @@
 use crate::file_context::FileContext;
 use crate::{TextEdit, TextRange};
 
+/// The format of a text.
+pub(crate) trait Formatting {
+    /// White-space edits that format a piece, in any order.
+    fn formatting_in(&self, _: &FileContext<'_>, _: usize) -> Vec<TextEdit> {
+        Vec::new()
+    }
+
+    /// The edits after `typed` was typed before `offset`.
+    fn on_type_formatting(&self, _: &FileContext<'_>, _: usize, _: char) -> Vec<TextEdit> {
+        Vec::new()
+    }
+}
+
 /// The edits that format the lines touched by `range`, in order and disjoint.
 pub(crate) fn formatting(context: &FileContext<'_>, range: &TextRange) -> Vec<TextEdit> {
     let semantics = context.semantics();

@@ -1,5 +1,8 @@
 //! What hovers of both languages share.
 
+use crate::Hover;
+use crate::file_context::FileContext;
+
 mod maps;
 
 pub(crate) use maps::{access_blocks, beside_blocks, concatenated, differs, utilisation_text};
@@ -15,5 +18,13 @@ pub struct HoverConfig {
 impl Default for HoverConfig {
     fn default() -> Self {
         HoverConfig { readable_variables: true }
+    }
+}
+
+/// The hovers of a text.
+pub(crate) trait Hovers {
+    /// The hover at `offset`.
+    fn hover(&self, _: &FileContext<'_>, _: usize, _: &HoverConfig) -> Option<Hover> {
+        None
     }
 }

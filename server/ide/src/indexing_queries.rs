@@ -1,5 +1,6 @@
 //! Queries of maps for the machine interface.
 
+use crate::file_context::FileContext;
 use indexing::{OpIndexing, OperandIndexing, Rules};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,3 +51,10 @@ pub enum IndexingReply {
 /// A name that is not in the file, or an instruction without a shape.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct QueryError(pub String);
+
+/// The maps that scripts and commands ask for.
+pub(crate) trait IndexingQueries {
+    /// Maps of one instruction.
+    fn indexing(&self, context: &FileContext<'_>, query: &IndexingQuery)
+    -> Result<IndexingReply, QueryError>;
+}

@@ -28,6 +28,20 @@ pub enum DomainHints {
 /// The largest number of characters of a hint.
 pub(crate) const LIMIT: usize = 80;
 
+/// The hints in a text.
+pub(crate) trait InlayHints {
+    /// The hints of a piece that are in `range`, in any order.
+    fn inlay_hints_in(
+        &self,
+        _: &FileContext<'_>,
+        _: usize,
+        _: &TextRange,
+        _: &InlayHintsConfig,
+    ) -> Vec<InlayHint> {
+        Vec::new()
+    }
+}
+
 /// The hints in `range`, in text order.
 pub(crate) fn inlay_hints(
     context: &FileContext<'_>,

@@ -1,12 +1,32 @@
 //! Renames what the name under the cursor refers to. Each occurrence keeps its sign, or stays without.
 
 use crate::file_context::FileContext;
-use crate::symbol::{Name, Occurrence};
+use crate::symbol::{Name, Occurrence, Symbol};
 use crate::{TextEdit, TextRange};
 
 /// The reason why the rename is impossible, in words for the user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RenameError(pub String);
+
+/// Which names a symbol can get.
+pub(crate) trait NewNames {
+    /// Why there is no name at `offset`, for the user.
+    fn why_no_name(&self, context: &FileContext<'_>, offset: usize) -> RenameError;
+
+    /// Whether all occurrences of a name are known and mean the same.
+    fn check_occurrences(&self, _: &Name, _: &[Occurrence]) -> Result<(), RenameError> {
+        Ok(())
+    }
+
+    /// Whether `new`, without its sign, can be the name of a symbol at its occurrences.
+    fn check_new_name(
+        &self,
+        context: &FileContext<'_>,
+        symbol: &Symbol,
+        occurrences: &[Occurrence],
+        new: &str,
+    ) -> Result<(), RenameError>;
+}
 
 /// The name that a rename at `offset` would replace.
 pub(crate) fn prepare_rename(context: &FileContext<'_>, offset: usize) -> Result<TextRange, RenameError> {

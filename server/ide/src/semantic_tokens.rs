@@ -1,5 +1,7 @@
 //! The kinds of tokens, for highlighting.
 
+use std::ops::Range;
+
 use crate::TextRange;
 use crate::file_context::FileContext;
 
@@ -78,6 +80,15 @@ pub struct SemanticToken {
     pub range: TextRange,
     pub kind: TokenKind,
     pub modifiers: TokenModifiers,
+}
+
+/// The colours of a text.
+pub(crate) trait Highlighting {
+    /// The tokens of a piece that overlap `range`, in bytes of the piece, in order and disjoint; tokens beside
+    /// the range may be among them.
+    fn tokens_in(&self, _: &FileContext<'_>, _: usize, _: Range<usize>) -> Vec<SemanticToken> {
+        Vec::new()
+    }
 }
 
 /// The tokens that overlap `range`, in order and disjoint. The cost is that of the pieces in the range.

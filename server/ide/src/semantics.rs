@@ -1,44 +1,67 @@
-//! What features ask of a text's language. Each language implements [`Semantics`] once; features are written
-//! over it, and none asks which language a file has.
+//! What features ask of a text's language. Each feature asks by a trait of its own, which stands in the file of
+//! the feature; each language implements it in its file of that name. Features are written over [`Semantics`],
+//! and none asks which language a file has.
 //!
-//! The methods are grouped by what they are for. Most have a default, the answer of a language that lacks the
-//! feature, so that a new language starts with its names and errors and gets the rest one by one.
+//! Most methods have a default, the answer of a language that lacks the feature.
 
-mod calls;
-mod findings;
 mod kernels;
-mod modules;
 mod names;
-mod reading;
-mod typing;
 
-pub(crate) use calls::Calls;
-pub(crate) use findings::Findings;
 pub(crate) use kernels::Kernels;
-pub(crate) use modules::Modules;
 pub(crate) use names::Names;
-pub(crate) use reading::Reading;
-pub(crate) use typing::Typing;
 
+use crate::annotate::Notes;
 use crate::brackets::Tokens;
+use crate::call_hierarchy::Calls;
+use crate::code_actions::Providers;
+use crate::code_lens::CodeLenses;
+use crate::completion::Completions;
+use crate::convert::Conversions;
+use crate::diagnostics::Errors;
 use crate::document_links::SourceFiles;
+use crate::document_symbols::Outline;
 use crate::evaluate::Values;
 use crate::folding_ranges::Foldable;
+use crate::formatting::Formatting;
+use crate::hover::Hovers;
+use crate::indexing_queries::IndexingQueries;
+use crate::inlay_hints::InlayHints;
+use crate::kernel::coalescing_warnings::KernelWarnings;
+use crate::rename::NewNames;
 use crate::selection_ranges::Nesting;
+use crate::semantic_tokens::Highlighting;
+use crate::signature_help::Signatures;
+use crate::statistics::Statistics;
+use crate::warnings::Warnings;
+use crate::workspace_symbols::Symbols;
 
 /// A language's answers. All are about one file, `context`, in this language.
 pub(crate) trait Semantics:
     Names
     + Calls
-    + Reading
+    + Statistics
+    + Outline
+    + Symbols
     + Tokens
     + Foldable
     + Nesting
     + SourceFiles
-    + Findings
-    + Typing
+    + Highlighting
+    + Hovers
+    + InlayHints
+    + CodeLenses
+    + Notes
+    + Errors
+    + Warnings
+    + KernelWarnings
+    + Completions
+    + Signatures
+    + Formatting
+    + NewNames
+    + Providers
     + Kernels
-    + Modules
     + Values
+    + IndexingQueries
+    + Conversions
 {
 }

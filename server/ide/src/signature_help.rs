@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use crate::file_context::FileContext;
 use crate::rich_text::{Line, RichText};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,4 +21,12 @@ pub struct SignatureParameter {
     pub label: Range<usize>,
     /// May be empty.
     pub documentation: RichText,
+}
+
+/// The operands and attributes of what is typed.
+pub(crate) trait Signatures {
+    /// The operands and attributes of what is typed at `offset`.
+    fn signature_help(&self, _: &FileContext<'_>, _: usize) -> Option<SignatureHelp> {
+        None
+    }
 }

@@ -2,7 +2,8 @@
 
 use ir::WarningKind;
 
-use crate::Severity;
+use crate::file_context::FileContext;
+use crate::{Diagnostics, Severity};
 
 /// Settings of warnings.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,6 +29,14 @@ impl WarningsConfig {
         is_severe
             && (self.unoptimized || is_optimized)
             && !self.disabled.iter().any(|code| code == kind.code())
+    }
+}
+
+/// Warnings about code that computes nothing new.
+pub(crate) trait Warnings {
+    /// Warnings about code that computes nothing new.
+    fn warnings(&self, _: &FileContext<'_>, _: &WarningsConfig, _: usize) -> Diagnostics {
+        Diagnostics::default()
     }
 }
 

@@ -39,6 +39,18 @@ pub(crate) enum SymbolPlace {
     Symbol(usize, usize),
 }
 
+/// The names that are searched in all open files.
+pub(crate) trait Symbols {
+    /// Calls `found` with each computation or function, and with each instruction if wanted: its name, whether
+    /// it is a computation or function, and its place.
+    fn symbols(&self, _: &FileContext<'_>, _: bool, _: &mut dyn FnMut(&str, bool, SymbolPlace)) {}
+
+    /// The symbol at a place that [`Self::symbols`] gave; `None` for a place of another language.
+    fn workspace_symbol(&self, _: &FileContext<'_>, _: SymbolPlace) -> Option<WorkspaceSymbol> {
+        None
+    }
+}
+
 /// The best matches first: whole names before prefixes before substrings before subsequences, computations
 /// before instructions, short names before long ones. Case is ignored. An empty query returns the
 /// computations.

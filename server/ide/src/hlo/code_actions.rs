@@ -5,10 +5,13 @@ mod operand_shapes;
 mod repair;
 mod strip_metadata;
 
-use crate::code_actions::{Provider, access_pattern, convert, evaluate, heaviest_kernels, show_kernel};
+use crate::code_actions::{
+    Provider, Providers, access_pattern, convert, evaluate, heaviest_kernels, show_kernel,
+};
+use crate::hlo::Hlo;
 
 /// The providers for HLO, in the order in which editors show their actions.
-pub(crate) const PROVIDERS: &[Provider] = &[
+const PROVIDERS: &[Provider] = &[
     repair::repair,
     operand_shapes::operand_shapes,
     strip_metadata::strip_metadata,
@@ -19,3 +22,9 @@ pub(crate) const PROVIDERS: &[Provider] = &[
     heaviest_kernels::offer,
     convert::offer,
 ];
+
+impl Providers for Hlo {
+    fn action_providers(&self) -> &'static [Provider] {
+        PROVIDERS
+    }
+}

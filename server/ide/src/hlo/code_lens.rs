@@ -1,29 +1,76 @@
 //! Above each computation: its callers, instructions and cost. Above each kernel: its time and launch.
 
 use crate::TextRange;
-use crate::code_lens::CodeLens;
+use crate::code_lens::{CodeLens, CodeLenses};
 use crate::file_context::FileContext;
-use crate::hlo::names::name_at;
+use crate::hlo::Hlo;
 use crate::kernel::lens::{KernelLens, kernel_lens};
+use crate::semantics::Names;
 use crate::symbol::Symbol;
 use crate::units::{bytes, counted};
 
-/// Names of computations, then of kernels, each in text order. Cheap: nothing is counted.
-pub(crate) fn code_lens_places(context: &FileContext<'_>, kernels: bool, limit: usize) -> Vec<TextRange> {
-    let firsts = context.module().computations.iter().filter_map(|c| c.segments.first());
-    let names = firsts.map(|first| context.range(first.piece, context.computation(*first).name));
-    let mut places: Vec<TextRange> = names.filter(|name| !name.is_empty()).take(limit).collect();
-    for piece in 0..context.pieces() {
-        if !kernels || places.len() >= limit {
-            break;
+impl CodeLenses for Hlo {
+    /// Names of computations, then of kernels, each in text order. Cheap: nothing is counted.
+    fn code_lens_places(&self, context: &FileContext<'_>, kernels: bool, limit: usize) -> Vec<TextRange> {
+        let firsts = context.module().computations.iter().filter_map(|c| c.segments.first());
+        let names = firsts.map(|first| context.range(first.piece, context.computation(*first).name));
+        let mut places: Vec<TextRange> = names.filter(|name| !name.is_empty()).take(limit).collect();
+        for piece in 0..context.pieces() {
+            if !kernels || places.len() >= limit {
+                break;
+            }
+            let names = context
+                .kernels_in(piece)
+                .into_iter()
+                .map(|at| context.range(piece, context.block(piece).instruction(at.id).name));
+            places.extend(names.take(limit - places.len()));
         }
-        let names = context
-            .kernels_in(piece)
-            .into_iter()
-            .map(|at| context.range(piece, context.block(piece).instruction(at.id).name));
-        places.extend(names.take(limit - places.len()));
+        places
     }
-    places
+
+    fn code_lens(&self, context: &FileContext<'_>, offset: usize) -> Option<CodeLens> {
+        if let Some(lens) = of_kernel(context, offset) {
+            return Some(lens);
+        }
+        let named = Hlo.name_at(context, offset)?;
+        let Symbol::Computation(index) = named.symbol else { return None };
+        let callers = call_places(context, index);
+        let cost = *db::computation_costs(context.db, context.view.file).get(index)?;
+        let mut parts = Vec::new();
+        if !context.module().is_entry(index) || !callers.is_empty() {
+            parts.push(counted(callers.len() as u64, "caller"));
+        }
+        parts.push(counted(cost.instructions as u64, "instruction"));
+        let total = cost.total;
+        // Totals with unknown parts are lower bounds.
+        let at_least = if total.unknown > 0 { "≥ " } else { "" };
+        if total.flops > 0 || total.transcendentals > 0 {
+            parts.push(format!("{at_least}{}FLOP", scaled(total.flops)));
+        }
+        if total.transcendentals > 0 {
+            parts.push(format!("{at_least}{} transcendentals", scaled(total.transcendentals).trim_end()));
+        }
+        // Values inside a fusion, or of per-element computations, are not in memory; only its inputs and outputs
+        // are.
+        let is_fused = only_fused(context, index);
+        let moved = if is_fused {
+            cost.boundary
+        } else {
+            Some(total.bytes).filter(|_| total.unknown == 0 || total.bytes > 0)
+        };
+        match moved {
+            Some(count) if is_fused => parts.push(bytes(count)),
+            Some(count) => parts.push(format!("{at_least}{}", bytes(count))),
+            None => {}
+        }
+        Some(CodeLens {
+            range: context.range(named.at.piece, named.at.span),
+            title: parts.join(" · "),
+            time: None,
+            callers,
+            is_kernel: false,
+        })
+    }
 }
 
 fn of_kernel(context: &FileContext<'_>, offset: usize) -> Option<CodeLens> {
@@ -36,52 +83,8 @@ fn of_kernel(context: &FileContext<'_>, offset: usize) -> Option<CodeLens> {
     Some(CodeLens { range, title, time, callers: Vec::new(), is_kernel: true })
 }
 
-pub(crate) fn code_lens(context: &FileContext<'_>, offset: usize) -> Option<CodeLens> {
-    if let Some(lens) = of_kernel(context, offset) {
-        return Some(lens);
-    }
-    let named = name_at(context, offset)?;
-    let Symbol::Computation(index) = named.symbol else { return None };
-    let callers = call_places(context, index);
-    let cost = *db::computation_costs(context.db, context.view.file).get(index)?;
-    let mut parts = Vec::new();
-    if !context.module().is_entry(index) || !callers.is_empty() {
-        parts.push(counted(callers.len() as u64, "caller"));
-    }
-    parts.push(counted(cost.instructions as u64, "instruction"));
-    let total = cost.total;
-    // Totals with unknown parts are lower bounds.
-    let at_least = if total.unknown > 0 { "≥ " } else { "" };
-    if total.flops > 0 || total.transcendentals > 0 {
-        parts.push(format!("{at_least}{}FLOP", scaled(total.flops)));
-    }
-    if total.transcendentals > 0 {
-        parts.push(format!("{at_least}{} transcendentals", scaled(total.transcendentals).trim_end()));
-    }
-    // Values inside a fusion, or of per-element computations, are not in memory; only its inputs and outputs
-    // are.
-    let is_fused = only_fused(context, index);
-    let moved = if is_fused {
-        cost.boundary
-    } else {
-        Some(total.bytes).filter(|_| total.unknown == 0 || total.bytes > 0)
-    };
-    match moved {
-        Some(count) if is_fused => parts.push(bytes(count)),
-        Some(count) => parts.push(format!("{at_least}{}", bytes(count))),
-        None => {}
-    }
-    Some(CodeLens {
-        range: context.range(named.at.piece, named.at.span),
-        title: parts.join(" · "),
-        time: None,
-        callers,
-        is_kernel: false,
-    })
-}
-
 fn call_places(context: &FileContext<'_>, index: usize) -> Vec<TextRange> {
-    let found = crate::hlo::names::occurrences(context, &Symbol::Computation(index)).into_iter();
+    let found = Hlo.occurrences(context, &Symbol::Computation(index)).into_iter();
     let uses = found.filter(|o| o.role == crate::symbol::Role::Use);
     uses.map(|o| context.range(o.piece, o.span)).collect()
 }

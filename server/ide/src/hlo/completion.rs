@@ -12,33 +12,35 @@ mod shapes;
 use ir::Opcode;
 use syntax::hlo::CursorPlace;
 
-use crate::completion::{Completion, CompletionItem, CompletionKind};
+use crate::completion::{Completion, CompletionItem, CompletionKind, Completions};
 use crate::file_context::FileContext;
-use crate::hlo::reference;
 use crate::hlo::scope::Scope;
+use crate::hlo::{Hlo, reference};
 use crate::rich_text::RichText;
 
-pub(crate) fn completion(context: &FileContext<'_>, offset: usize) -> Completion {
-    let scope = Scope::new(context, offset);
-    let mut out = Completion::default();
-    match scope.cursor.place {
-        CursorPlace::TopLevel => out.items = keywords(&scope, &["HloModule", "ENTRY"]),
-        CursorPlace::Name if scope.prefix().is_empty() || "ROOT".starts_with(scope.prefix()) => {
-            out.items = keywords(&scope, &["ROOT"]);
+impl Completions for Hlo {
+    fn completion(&self, context: &FileContext<'_>, offset: usize) -> Completion {
+        let scope = Scope::new(context, offset);
+        let mut out = Completion::default();
+        match scope.cursor.place {
+            CursorPlace::TopLevel => out.items = keywords(&scope, &["HloModule", "ENTRY"]),
+            CursorPlace::Name if scope.prefix().is_empty() || "ROOT".starts_with(scope.prefix()) => {
+                out.items = keywords(&scope, &["ROOT"]);
+            }
+            CursorPlace::Shape => {
+                out.items = shapes::items(&scope);
+                out.items.extend(opcodes::items(&scope, |opcode: Opcode| opcode.shape_is_inferable(), "9"));
+            }
+            CursorPlace::Opcode => out.items = opcodes::items(&scope, |_| true, "0"),
+            CursorPlace::Operand(index) => operands::items(&scope, index, &mut out),
+            CursorPlace::Attribute { needs_comma } => out.items = attributes::names(&scope, needs_comma),
+            CursorPlace::Value { key, depth, in_string } => {
+                attributes::values(&scope, key, depth, in_string, &mut out);
+            }
+            CursorPlace::Name | CursorPlace::Nothing => {}
         }
-        CursorPlace::Shape => {
-            out.items = shapes::items(&scope);
-            out.items.extend(opcodes::items(&scope, |opcode: Opcode| opcode.shape_is_inferable(), "9"));
-        }
-        CursorPlace::Opcode => out.items = opcodes::items(&scope, |_| true, "0"),
-        CursorPlace::Operand(index) => operands::items(&scope, index, &mut out),
-        CursorPlace::Attribute { needs_comma } => out.items = attributes::names(&scope, needs_comma),
-        CursorPlace::Value { key, depth, in_string } => {
-            attributes::values(&scope, key, depth, in_string, &mut out);
-        }
-        CursorPlace::Name | CursorPlace::Nothing => {}
+        out
     }
-    out
 }
 
 /// The documentation of an item: `opcode/add`, `attribute/dimensions`, `type/f32`.

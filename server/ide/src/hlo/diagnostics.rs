@@ -3,42 +3,62 @@
 use ir::{Anchor, Finding, InstructionFinding, ModuleFinding, SegmentRef, Slot};
 use syntax::Span;
 
-use crate::diagnostics::Depth;
+use crate::diagnostics::{Depth, Errors};
 use crate::file_context::FileContext;
+use crate::hlo::Hlo;
 use crate::hlo::locate::InstructionRef;
 use crate::{Diagnostic, QuickFix, Related, Severity, TextEdit, TextRange};
 
-/// The errors of a piece of HLO.
-pub(crate) fn diagnostics_in(context: &FileContext<'_>, piece: usize, depth: Depth) -> Vec<Diagnostic> {
-    let block = context.block(piece);
-    let mut of_piece: Vec<Diagnostic> = Vec::new();
-    let errors = block.parse.errors.iter();
-    let warnings = block.parse.warnings.iter().map(|e| (e, Severity::Warning, "syntax"));
-    let unknown = block.parse.unknown.iter().map(|e| (e, Severity::Warning, ir::UNKNOWN_WORD));
-    let errors = errors.map(|e| (e, Severity::Error, "syntax"));
-    for (error, severity, code) in errors.chain(warnings).chain(unknown) {
-        of_piece.push(Diagnostic {
-            range: context.range(piece, error.span),
-            severity,
-            code,
-            message: error.message.clone(),
+impl Errors for Hlo {
+    fn diagnostics_in(&self, context: &FileContext<'_>, piece: usize, depth: Depth) -> Vec<Diagnostic> {
+        let block = context.block(piece);
+        let mut of_piece: Vec<Diagnostic> = Vec::new();
+        let errors = block.parse.errors.iter();
+        let warnings = block.parse.warnings.iter().map(|e| (e, Severity::Warning, "syntax"));
+        let unknown = block.parse.unknown.iter().map(|e| (e, Severity::Warning, ir::UNKNOWN_WORD));
+        let errors = errors.map(|e| (e, Severity::Error, "syntax"));
+        for (error, severity, code) in errors.chain(warnings).chain(unknown) {
+            of_piece.push(Diagnostic {
+                range: context.range(piece, error.span),
+                severity,
+                code,
+                message: error.message.clone(),
+                related: Vec::new(),
+                is_of_parser: true,
+                fix: None,
+            });
+        }
+        let links = db::link_findings(context.db, context.view.file.pieces(context.db)[piece]);
+        of_piece.extend(block.findings.iter().chain(links).map(|f| diagnostic(context, piece, f)));
+        let of_module = between_pieces(&context.module().findings, piece).iter();
+        of_piece.extend(of_module.map(|f| module_diagnostic(context, f, true)));
+        if depth == Depth::Verifier {
+            let verified = db::verify_findings(context.db, context.view.file.pieces(context.db)[piece]);
+            of_piece.extend(verified.iter().map(|f| instruction_diagnostic(context, piece, f)));
+            let of_header = db::module_verify_findings(context.db, context.view.file);
+            let here = between_pieces(of_header, piece).iter();
+            of_piece.extend(here.map(|f| module_diagnostic(context, f, false)));
+        }
+        of_piece
+    }
+
+    /// A file of HLO must have a computation.
+    fn empty_file(&self, context: &FileContext<'_>) -> Option<Diagnostic> {
+        let is_blank = || context.view.rope.chars().all(char::is_whitespace);
+        if !context.module().computations.is_empty() || is_blank() {
+            return None;
+        }
+        let end = context.view.rope.len_bytes();
+        Some(Diagnostic {
+            range: end..end,
+            severity: Severity::Error,
+            code: "syntax",
+            message: "the text holds no computation".to_owned(),
             related: Vec::new(),
             is_of_parser: true,
             fix: None,
-        });
+        })
     }
-    let links = db::link_findings(context.db, context.view.file.pieces(context.db)[piece]);
-    of_piece.extend(block.findings.iter().chain(links).map(|f| diagnostic(context, piece, f)));
-    let of_module = between_pieces(&context.module().findings, piece).iter();
-    of_piece.extend(of_module.map(|f| module_diagnostic(context, f, true)));
-    if depth == Depth::Verifier {
-        let verified = db::verify_findings(context.db, context.view.file.pieces(context.db)[piece]);
-        of_piece.extend(verified.iter().map(|f| instruction_diagnostic(context, piece, f)));
-        let of_header = db::module_verify_findings(context.db, context.view.file);
-        let here = between_pieces(of_header, piece).iter();
-        of_piece.extend(here.map(|f| module_diagnostic(context, f, false)));
-    }
-    of_piece
 }
 
 /// Those findings that are shown in a piece, of a list that is ordered by piece.
@@ -46,24 +66,6 @@ fn between_pieces(findings: &[ModuleFinding], piece: usize) -> &[ModuleFinding] 
     let first = findings.partition_point(|finding| finding.segment.piece < piece);
     let count = findings[first..].partition_point(|finding| finding.segment.piece == piece);
     &findings[first..first + count]
-}
-
-/// A file of HLO must have a computation.
-pub(crate) fn empty_file(context: &FileContext<'_>) -> Option<Diagnostic> {
-    let is_blank = || context.view.rope.chars().all(char::is_whitespace);
-    if !context.module().computations.is_empty() || is_blank() {
-        return None;
-    }
-    let end = context.view.rope.len_bytes();
-    Some(Diagnostic {
-        range: end..end,
-        severity: Severity::Error,
-        code: "syntax",
-        message: "the text holds no computation".to_owned(),
-        related: Vec::new(),
-        is_of_parser: true,
-        fix: None,
-    })
 }
 
 fn diagnostic(context: &FileContext<'_>, piece: usize, finding: &Finding) -> Diagnostic {

@@ -3,47 +3,51 @@
 use ir::SegmentRef;
 use syntax::hlo::Opcode;
 
-use crate::document_symbols::note_omitted;
+use crate::document_symbols::{Outline, note_omitted};
 use crate::file_context::FileContext;
+use crate::hlo::Hlo;
 use crate::{DocumentSymbol, SymbolKind};
 
-/// Computations come first, so that a limit omits instructions of the last ones rather than computations.
-pub(crate) fn document_symbols(context: &FileContext<'_>, limit: usize) -> (Vec<DocumentSymbol>, usize) {
-    let module = context.module();
-    let mut room = limit.saturating_sub(module.computations.len());
-    let mut omitted = module.computations.len().saturating_sub(limit);
-    let mut symbols = Vec::new();
-    for (index, computation) in module.computations.iter().enumerate().take(limit) {
-        let (Some(&first), Some(&last)) = (computation.segments.first(), computation.segments.last()) else {
-            continue;
-        };
-        let start = context.range(first.piece, context.computation(first).span).start;
-        let end = context.range(last.piece, context.computation(last).span).end;
-        let name = context.range(first.piece, context.computation(first).name);
-        let mut symbol = DocumentSymbol {
-            name: match computation.name.is_empty() {
-                true => "(computation)".to_owned(),
-                false => computation.name.to_string(),
-            },
-            detail: root_shape(context, &computation.segments),
-            kind: if module.is_entry(index) { SymbolKind::Entry } else { SymbolKind::Computation },
-            range: start..end,
-            selection_range: if name.is_empty() { start..start } else { name },
-            children: Vec::new(),
-        };
-        let mut omitted_here = 0;
-        for &segment in &computation.segments {
-            let count = context.computation(segment).instructions.len();
-            let taken = count.min(room);
-            omitted_here += count - taken;
-            room -= taken;
-            symbol.children.extend(instructions(context, segment, taken));
+impl Outline for Hlo {
+    /// Computations come first, so that a limit omits instructions of the last ones rather than computations.
+    fn document_symbols(&self, context: &FileContext<'_>, limit: usize) -> (Vec<DocumentSymbol>, usize) {
+        let module = context.module();
+        let mut room = limit.saturating_sub(module.computations.len());
+        let mut omitted = module.computations.len().saturating_sub(limit);
+        let mut symbols = Vec::new();
+        for (index, computation) in module.computations.iter().enumerate().take(limit) {
+            let (Some(&first), Some(&last)) = (computation.segments.first(), computation.segments.last())
+            else {
+                continue;
+            };
+            let start = context.range(first.piece, context.computation(first).span).start;
+            let end = context.range(last.piece, context.computation(last).span).end;
+            let name = context.range(first.piece, context.computation(first).name);
+            let mut symbol = DocumentSymbol {
+                name: match computation.name.is_empty() {
+                    true => "(computation)".to_owned(),
+                    false => computation.name.to_string(),
+                },
+                detail: root_shape(context, &computation.segments),
+                kind: if module.is_entry(index) { SymbolKind::Entry } else { SymbolKind::Computation },
+                range: start..end,
+                selection_range: if name.is_empty() { start..start } else { name },
+                children: Vec::new(),
+            };
+            let mut omitted_here = 0;
+            for &segment in &computation.segments {
+                let count = context.computation(segment).instructions.len();
+                let taken = count.min(room);
+                omitted_here += count - taken;
+                room -= taken;
+                symbol.children.extend(instructions(context, segment, taken));
+            }
+            omitted += omitted_here;
+            note_omitted(&mut symbol, omitted_here);
+            symbols.push(symbol);
         }
-        omitted += omitted_here;
-        note_omitted(&mut symbol, omitted_here);
-        symbols.push(symbol);
+        (symbols, omitted)
     }
-    (symbols, omitted)
 }
 
 fn root_shape(context: &FileContext<'_>, segments: &[SegmentRef]) -> String {

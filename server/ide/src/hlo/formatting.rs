@@ -9,36 +9,37 @@ use syntax::hlo::{Computation, ComputationKind, Instruction, OperandKind};
 
 use crate::TextEdit;
 use crate::file_context::FileContext;
-use crate::formatting::formatting;
+use crate::formatting::{Formatting, formatting};
+use crate::hlo::Hlo;
 
-/// The edits that format a piece.
-pub(crate) fn formatting_in(context: &FileContext<'_>, piece: usize) -> Vec<TextEdit> {
-    let mut formatter = Formatter::new(context.block(piece));
-    formatter.piece();
-    let edits = formatter.edits.into_iter();
-    edits.map(|(span, insert)| TextEdit { range: context.range(piece, span), insert }).collect()
-}
+impl Formatting for Hlo {
+    fn formatting_in(&self, context: &FileContext<'_>, piece: usize) -> Vec<TextEdit> {
+        let mut formatter = Formatter::new(context.block(piece));
+        formatter.piece();
+        let edits = formatter.edits.into_iter();
+        edits.map(|(span, insert)| TextEdit { range: context.range(piece, span), insert }).collect()
+    }
 
-/// The edits after `typed` was typed before `offset`: a line break formats the previous line and indents the
-/// new one; a closing brace is indented to its level.
-pub(crate) fn on_type_formatting(context: &FileContext<'_>, offset: usize, typed: char) -> Vec<TextEdit> {
-    let rope = &context.view.rope;
-    let Ok(line) = rope.try_byte_to_line(offset) else { return Vec::new() };
-    let start = rope.line_to_byte(line);
-    if typed != '\n' {
-        return formatting(context, &(start..offset));
+    /// A line break formats the previous line and indents the new one; a closing brace is indented to its level.
+    fn on_type_formatting(&self, context: &FileContext<'_>, offset: usize, typed: char) -> Vec<TextEdit> {
+        let rope = &context.view.rope;
+        let Ok(line) = rope.try_byte_to_line(offset) else { return Vec::new() };
+        let start = rope.line_to_byte(line);
+        if typed != '\n' {
+            return formatting(context, &(start..offset));
+        }
+        let before = rope.line_to_byte(line.saturating_sub(1));
+        let mut edits = formatting(context, &(before..start.saturating_sub(1).max(before)));
+        // The cursor is on the new line: the editor owns the white space before it unless the line is blank.
+        edits.retain(|e| e.range.end <= start);
+        let rest = rope.line(line).to_string();
+        let blanks = rest.len() - rest.trim_start_matches([' ', '\t']).len();
+        let is_blank = rest.trim().is_empty();
+        if is_blank && is_in_body(context, offset) && &rest[..blanks] != INDENT {
+            edits.push(TextEdit { range: start..start + blanks, insert: INDENT.to_owned() });
+        }
+        edits
     }
-    let before = rope.line_to_byte(line.saturating_sub(1));
-    let mut edits = formatting(context, &(before..start.saturating_sub(1).max(before)));
-    // The cursor is on the new line: the editor owns the white space before it unless the line is blank.
-    edits.retain(|e| e.range.end <= start);
-    let rest = rope.line(line).to_string();
-    let blanks = rest.len() - rest.trim_start_matches([' ', '\t']).len();
-    let is_blank = rest.trim().is_empty();
-    if is_blank && is_in_body(context, offset) && &rest[..blanks] != INDENT {
-        edits.push(TextEdit { range: start..start + blanks, insert: INDENT.to_owned() });
-    }
-    edits
 }
 
 const INDENT: &str = "  ";

@@ -9,14 +9,15 @@ use syntax::Span;
 use syntax::hlo::AttributeKey;
 
 use crate::file_context::FileContext;
+use crate::hlo::Hlo;
 use crate::hlo::locate::InstructionRef;
-use crate::hlo::names::name_at;
 use crate::hlo::reference::at_cursor::{Explained, at_cursor};
 use crate::hlo::source_location::source_location;
-use crate::hover::HoverConfig;
+use crate::hover::{HoverConfig, Hovers};
 use crate::kernel::hover::{caused_in_kernel, kernel_hover};
 use crate::kernel::why_not_fused::why_not_fused;
 use crate::rich_text::{Line, RichText, code, parts};
+use crate::semantics::Names;
 use crate::symbol::{Name, Role, Symbol};
 use crate::units::{bytes, counted, shorten};
 use crate::{Hover, TextRange};
@@ -26,44 +27,48 @@ pub(crate) use maps::loop_text;
 /// The largest number of characters shown of an instruction's line.
 const LINE_LIMIT: usize = 600;
 
-pub(crate) fn hover(context: &FileContext<'_>, offset: usize, config: &HoverConfig) -> Option<Hover> {
-    let found = context.instruction_at(offset);
-    let (piece, local) = found.map_or_else(
-        || context.locate(offset),
-        |at| (at.piece, offset.saturating_sub(context.range(at.piece, Span::default()).start)),
-    );
-    let explained = match at_cursor(context, found, piece, local) {
-        Some(Explained::Other(span, text)) => {
-            return Some(Hover { range: context.range(piece, span), text });
+impl Hovers for Hlo {
+    fn hover(&self, context: &FileContext<'_>, offset: usize, config: &HoverConfig) -> Option<Hover> {
+        let found = context.instruction_at(offset);
+        let (piece, local) = found.map_or_else(
+            || context.locate(offset),
+            |at| (at.piece, offset.saturating_sub(context.range(at.piece, Span::default()).start)),
+        );
+        let explained = match at_cursor(context, found, piece, local) {
+            Some(Explained::Other(span, text)) => {
+                return Some(Hover { range: context.range(piece, span), text });
+            }
+            Some(Explained::Opcode(span, text)) => Some((context.range(piece, span), text)),
+            None => None,
+        };
+        let Some(at) = found else {
+            let module = || module::module_header(context, piece, local);
+            return module().or_else(|| computation_header(context, offset));
+        };
+        // The opcode's documentation, then the instruction.
+        if let Some((range, mut text)) = explained {
+            text.space();
+            text.divider();
+            text.append(instruction(context, at, config));
+            return Some(Hover { range, text });
         }
-        Some(Explained::Opcode(span, text)) => Some((context.range(piece, span), text)),
-        None => None,
-    };
-    let Some(at) = found else {
-        let module = || module::module_header(context, piece, local);
-        return module().or_else(|| computation_header(context, offset));
-    };
-    // The opcode's documentation, then the instruction.
-    if let Some((range, mut text)) = explained {
-        text.space();
-        text.divider();
-        text.append(instruction(context, at, config));
-        return Some(Hover { range, text });
-    }
-    let own_name = context.block(at.piece).instruction(at.id).name;
-    // On a name, the hover describes what the name refers to.
-    match name_at(context, offset).filter(|name| name.at.span != own_name) {
-        Some(Name { at: used, symbol: Symbol::Instruction(target) }) if used.role != Role::SchedulingName => {
-            let text = instruction(context, target, config);
-            Some(Hover { range: context.range(used.piece, used.span), text })
-        }
-        Some(Name { at: used, symbol: Symbol::Computation(index) }) => {
-            let text = computation(context, index);
-            Some(Hover { range: context.range(used.piece, used.span), text })
-        }
-        _ => {
-            let range = hover_range(context, at, offset);
-            Some(Hover { range, text: instruction(context, at, config) })
+        let own_name = context.block(at.piece).instruction(at.id).name;
+        // On a name, the hover describes what the name refers to.
+        match Hlo.name_at(context, offset).filter(|name| name.at.span != own_name) {
+            Some(Name { at: used, symbol: Symbol::Instruction(target) })
+                if used.role != Role::SchedulingName =>
+            {
+                let text = instruction(context, target, config);
+                Some(Hover { range: context.range(used.piece, used.span), text })
+            }
+            Some(Name { at: used, symbol: Symbol::Computation(index) }) => {
+                let text = computation(context, index);
+                Some(Hover { range: context.range(used.piece, used.span), text })
+            }
+            _ => {
+                let range = hover_range(context, at, offset);
+                Some(Hover { range, text: instruction(context, at, config) })
+            }
         }
     }
 }

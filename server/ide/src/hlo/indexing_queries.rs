@@ -6,40 +6,52 @@ use indexing::{OpIndexing, OperandIndexing, Rules};
 use ir::{Graph, OpId, Opcode};
 
 use crate::file_context::FileContext;
+use crate::hlo::Hlo;
 use crate::hlo::locate::InstructionRef;
 use crate::hlo::maps::callee_graph;
-use crate::indexing_queries::{Direction, IndexingKind, IndexingQuery, IndexingReply, QueryError};
+use crate::indexing_queries::{
+    Direction, IndexingKind, IndexingQueries, IndexingQuery, IndexingReply, QueryError,
+};
 
-pub(crate) fn indexing(
-    context: &FileContext<'_>,
-    query: &IndexingQuery,
-) -> Result<IndexingReply, QueryError> {
-    let at = find(context, query.computation.as_deref(), &query.instruction)?;
-    let index = context
-        .computation_index(at)
-        .ok_or_else(|| QueryError("the instruction is in no computation".into()))?;
-    let graph = context
-        .graph(index)
-        .ok_or_else(|| QueryError("the computation has no instruction with a shape".into()))?;
-    let op = op_of(&graph, &query.instruction)?;
-    let callees = |name: &str| callee_graph(context, at, name);
-    Ok(match &query.kind {
-        IndexingKind::One { direction, index, physical_layout } => {
-            IndexingReply::Operands(one(&graph, op, *direction, *index, *physical_layout, query, &callees))
-        }
-        IndexingKind::Grouped { instructions, index } => {
-            let set: Result<Vec<OpId>, _> = instructions.iter().map(|name| op_of(&graph, name)).collect();
-            let set = match set? {
-                set if set.is_empty() => vec![op],
-                set => set,
-            };
-            IndexingReply::ByInstruction(grouped(&graph, op, *index, &set, &callees))
-        }
-        IndexingKind::Epilogue { root } => {
-            let root = op_of(&graph, root)?;
-            IndexingReply::Map(Box::new(indexing::epilogue(&graph, op, root, Rules::Xla, &callees)))
-        }
-    })
+impl IndexingQueries for Hlo {
+    fn indexing(
+        &self,
+        context: &FileContext<'_>,
+        query: &IndexingQuery,
+    ) -> Result<IndexingReply, QueryError> {
+        let at = find(context, query.computation.as_deref(), &query.instruction)?;
+        let index = context
+            .computation_index(at)
+            .ok_or_else(|| QueryError("the instruction is in no computation".into()))?;
+        let graph = context
+            .graph(index)
+            .ok_or_else(|| QueryError("the computation has no instruction with a shape".into()))?;
+        let op = op_of(&graph, &query.instruction)?;
+        let callees = |name: &str| callee_graph(context, at, name);
+        Ok(match &query.kind {
+            IndexingKind::One { direction, index, physical_layout } => IndexingReply::Operands(one(
+                &graph,
+                op,
+                *direction,
+                *index,
+                *physical_layout,
+                query,
+                &callees,
+            )),
+            IndexingKind::Grouped { instructions, index } => {
+                let set: Result<Vec<OpId>, _> = instructions.iter().map(|name| op_of(&graph, name)).collect();
+                let set = match set? {
+                    set if set.is_empty() => vec![op],
+                    set => set,
+                };
+                IndexingReply::ByInstruction(grouped(&graph, op, *index, &set, &callees))
+            }
+            IndexingKind::Epilogue { root } => {
+                let root = op_of(&graph, root)?;
+                IndexingReply::Map(Box::new(indexing::epilogue(&graph, op, root, Rules::Xla, &callees)))
+            }
+        })
+    }
 }
 
 fn find(

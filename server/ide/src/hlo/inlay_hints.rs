@@ -3,42 +3,46 @@
 use ir::{Opcode, SegmentRef};
 
 use crate::file_context::FileContext;
+use crate::hlo::Hlo;
 use crate::hlo::locate::InstructionRef;
 use crate::hlo::maps::LocalGraph;
-use crate::inlay_hints::{DomainHints, InlayHintsConfig, LIMIT, domain_hint, hinted_maps};
+use crate::inlay_hints::{DomainHints, InlayHints, InlayHintsConfig, LIMIT, domain_hint, hinted_maps};
 use crate::kernel::functions::split_hints;
 use crate::units::shorten;
 use crate::{InlayHint, TextRange};
 
-/// Hints for the instructions of a piece that overlap `range`. They come before the attributes, so that long
-/// metadata does not push them off the screen.
-pub(crate) fn inlay_hints_in(
-    context: &FileContext<'_>,
-    piece: usize,
-    range: &TextRange,
-    config: &InlayHintsConfig,
-) -> Vec<InlayHint> {
-    let mut hints = Vec::new();
-    if config.splits {
-        splits(context, piece, range, &mut hints);
-    }
-    if config.domains == DomainHints::Off {
-        return hints;
-    }
-    for (id, instruction) in context.block(piece).parse.instructions.iter().enumerate() {
-        let span = context.range(piece, instruction.span);
-        if span.end < range.start || span.start > range.end || instruction.is_nested {
-            continue;
+impl InlayHints for Hlo {
+    /// Hints for the instructions of a piece that overlap `range`. They come before the attributes, so that long
+    /// metadata does not push them off the screen.
+    fn inlay_hints_in(
+        &self,
+        context: &FileContext<'_>,
+        piece: usize,
+        range: &TextRange,
+        config: &InlayHintsConfig,
+    ) -> Vec<InlayHint> {
+        let mut hints = Vec::new();
+        if config.splits {
+            splits(context, piece, range, &mut hints);
         }
-        cancel::check();
-        let at = InstructionRef { piece, id: id as u32 };
-        if let Some(label) = domain(context, at, config.domains) {
-            // After the closing parenthesis.
-            let offset = (context.range(piece, instruction.argument).end + 1).min(span.end);
-            hints.push(InlayHint { offset, label, tooltip: None });
+        if config.domains == DomainHints::Off {
+            return hints;
         }
+        for (id, instruction) in context.block(piece).parse.instructions.iter().enumerate() {
+            let span = context.range(piece, instruction.span);
+            if span.end < range.start || span.start > range.end || instruction.is_nested {
+                continue;
+            }
+            cancel::check();
+            let at = InstructionRef { piece, id: id as u32 };
+            if let Some(label) = domain(context, at, config.domains) {
+                // After the closing parenthesis.
+                let offset = (context.range(piece, instruction.argument).end + 1).min(span.end);
+                hints.push(InlayHint { offset, label, tooltip: None });
+            }
+        }
+        hints
     }
-    hints
 }
 
 /// Hints at line ends: editors show them like comments, after everything else.

@@ -4,7 +4,9 @@ use indexing::{MapBeside, OperandIndexing, Rules};
 use indexing_map::{PrintStyle, print_map};
 use ir::Opcode;
 
+use crate::annotate::Notes;
 use crate::file_context::FileContext;
+use crate::hlo::Hlo;
 use crate::hlo::hover::{loop_text, operand_names};
 use crate::hlo::locate::InstructionRef;
 use crate::hlo::maps::{LocalGraph, outputs};
@@ -12,19 +14,21 @@ use crate::hover::differs;
 use crate::kernel::hover::{caused_in_kernel, kernel_hover};
 use crate::rich_text::RichText;
 
-/// The kernels and maps of a piece of HLO, after the last lines of its instructions.
-pub(crate) fn notes_in(context: &FileContext<'_>, piece: usize) -> Vec<(usize, String)> {
-    let mut notes = Vec::new();
-    for (id, instruction) in context.block(piece).parse.instructions.iter().enumerate() {
-        if instruction.is_nested {
-            continue;
+impl Notes for Hlo {
+    /// The kernels and maps of a piece of HLO, after the last lines of its instructions.
+    fn notes_in(&self, context: &FileContext<'_>, piece: usize) -> Vec<(usize, String)> {
+        let mut notes = Vec::new();
+        for (id, instruction) in context.block(piece).parse.instructions.iter().enumerate() {
+            if instruction.is_nested {
+                continue;
+            }
+            let at = InstructionRef { piece, id: id as u32 };
+            let line = context.view.rope.byte_to_line(context.range(piece, instruction.span).end);
+            let of_instruction = kernel_notes(context, at).into_iter().chain(map_notes(context, at));
+            notes.extend(of_instruction.map(|note| (line, note)));
         }
-        let at = InstructionRef { piece, id: id as u32 };
-        let line = context.view.rope.byte_to_line(context.range(piece, instruction.span).end);
-        let of_instruction = kernel_notes(context, at).into_iter().chain(map_notes(context, at));
-        notes.extend(of_instruction.map(|note| (line, note)));
+        notes
     }
-    notes
 }
 
 /// The hover's information about the kernel: launch, bytes, time and the traffic of each array.

@@ -7,8 +7,11 @@ use syntax::hlo::{
 };
 
 use crate::file_context::FileContext;
+use crate::hlo::Hlo;
 use crate::hlo::locate::InstructionRef;
-use crate::symbol::{Name, Occurrence, Role, Symbol};
+use crate::semantics::Names;
+use crate::symbol::{Defined, Name, Occurrence, Role, Symbol};
+use crate::{NavigationTarget, SourceFrame, TextRange};
 
 /// Whether the cursor is on a name, or on the `%` before it.
 fn is_on(text: &str, name: Span, local: usize) -> bool {
@@ -16,16 +19,61 @@ fn is_on(text: &str, name: Span, local: usize) -> bool {
     Span { start: name.start - u32::from(has_percent), ..name }.contains(local)
 }
 
-/// The name at `offset`, if it refers to a definition.
-pub(crate) fn name_at(context: &FileContext<'_>, offset: usize) -> Option<Name> {
-    if let Some(at) = context.instruction_at(offset)
-        && let Some(local) = offset.checked_sub(context.range(at.piece, Span::default()).start)
-        && let Some(found) = in_instruction(context, at, local)
-    {
-        return Some(found);
+impl Names for Hlo {
+    fn source_frames(
+        &self,
+        context: &FileContext<'_>,
+        offset: usize,
+    ) -> Option<(TextRange, Vec<SourceFrame>)> {
+        crate::hlo::source_location::frames_at(context, offset)
     }
-    let (piece, local) = context.locate(offset);
-    in_header(context, piece, local)
+
+    fn text<'a>(&self, context: &FileContext<'a>, piece: usize) -> &'a str {
+        &context.block(piece).text
+    }
+
+    fn name_at(&self, context: &FileContext<'_>, offset: usize) -> Option<Name> {
+        if let Some(at) = context.instruction_at(offset)
+            && let Some(local) = offset.checked_sub(context.range(at.piece, Span::default()).start)
+            && let Some(found) = in_instruction(context, at, local)
+        {
+            return Some(found);
+        }
+        let (piece, local) = context.locate(offset);
+        in_header(context, piece, local)
+    }
+
+    fn occurrences(&self, context: &FileContext<'_>, symbol: &Symbol) -> Vec<Occurrence> {
+        let mut found = match *symbol {
+            Symbol::Instruction(at) => of_instruction(context, at),
+            Symbol::Computation(index) => of_computation(context, index),
+            _ => Vec::new(),
+        };
+        found.sort_by_key(|o| (o.piece, o.span.start));
+        found
+    }
+
+    fn definitions(&self, context: &FileContext<'_>, symbol: &Symbol) -> Vec<Defined> {
+        crate::hlo::definitions::definition(context, symbol).into_iter().collect()
+    }
+
+    fn targets_beside_names(&self, context: &FileContext<'_>, offset: usize) -> Vec<NavigationTarget> {
+        crate::hlo::definitions::targets_beside_names(context, offset).unwrap_or_default()
+    }
+
+    fn passed_for(&self, context: &FileContext<'_>, symbol: &Symbol) -> Vec<TextRange> {
+        let Symbol::Instruction(at) = symbol else { return Vec::new() };
+        let arguments = crate::hlo::call_arguments::arguments(context, *at).into_iter();
+        arguments.map(|argument| context.range(argument.call.piece, argument.span)).collect()
+    }
+
+    fn type_definitions(&self, context: &FileContext<'_>, offset: usize) -> Vec<NavigationTarget> {
+        crate::hlo::type_definitions::type_definitions(context, offset)
+    }
+
+    fn find_name(&self, context: &FileContext<'_>, name: &str) -> Option<usize> {
+        context.find_instruction(None, name).map(|at| context.offset_of(at))
+    }
 }
 
 fn in_instruction(context: &FileContext<'_>, at: InstructionRef, local: usize) -> Option<Name> {
@@ -119,17 +167,6 @@ fn scheduling_name(context: &FileContext<'_>, at: InstructionRef) -> Option<Span
     let span = Span::new(start, start + name.len());
     let is_own = span.of(&block.text) == name && block.text.as_bytes().get(span.end as usize) == Some(&b'"');
     is_own.then_some(span)
-}
-
-/// All occurrences of the symbol, including its definition, in text order.
-pub(crate) fn occurrences(context: &FileContext<'_>, symbol: &Symbol) -> Vec<Occurrence> {
-    let mut found = match *symbol {
-        Symbol::Instruction(at) => of_instruction(context, at),
-        Symbol::Computation(index) => of_computation(context, index),
-        _ => Vec::new(),
-    };
-    found.sort_by_key(|o| (o.piece, o.span.start));
-    found
 }
 
 fn of_computation(context: &FileContext<'_>, index: usize) -> Vec<Occurrence> {

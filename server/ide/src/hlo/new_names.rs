@@ -5,46 +5,51 @@ use syntax::hlo::PieceState;
 
 use crate::RenameError;
 use crate::file_context::FileContext;
+use crate::hlo::Hlo;
+use crate::rename::NewNames;
 use crate::symbol::{Name, Occurrence, Role, Symbol};
 
-pub(super) fn why_no_name(context: &FileContext<'_>, offset: usize) -> RenameError {
-    let on_name = context.instruction_at(offset).is_some_and(|at| {
-        let local = offset.saturating_sub(context.range(at.piece, Span::default()).start);
-        context.block(at.piece).operands_of(at.id).any(|(o, _)| o.name.contains(local))
-    });
-    RenameError(match on_name {
-        true => "nothing of this name is defined".to_owned(),
-        false => "there is no name of an instruction or a computation here".to_owned(),
-    })
+impl NewNames for Hlo {
+    fn why_no_name(&self, context: &FileContext<'_>, offset: usize) -> RenameError {
+        let on_name = context.instruction_at(offset).is_some_and(|at| {
+            let local = offset.saturating_sub(context.range(at.piece, Span::default()).start);
+            context.block(at.piece).operands_of(at.id).any(|(o, _)| o.name.contains(local))
+        });
+        RenameError(match on_name {
+            true => "nothing of this name is defined".to_owned(),
+            false => "there is no name of an instruction or a computation here".to_owned(),
+        })
+    }
+
+    fn check_occurrences(&self, name: &Name, occurrences: &[Occurrence]) -> Result<(), RenameError> {
+        match occurrences.iter().any(|o| (o.piece, o.span) == (name.at.piece, name.at.span)) {
+            true => Ok(()),
+            false => Err(RenameError(
+                "this name is defined twice, or a header and its body differ in it".to_owned(),
+            )),
+        }
+    }
+
+    fn check_new_name(
+        &self,
+        context: &FileContext<'_>,
+        symbol: &Symbol,
+        occurrences: &[Occurrence],
+        new: &str,
+    ) -> Result<(), RenameError> {
+        check_letters(new)?;
+        check_free(context, symbol, new)?;
+        let mut names = occurrences.iter().filter(|o| o.role != Role::SchedulingName);
+        if names.any(|o| !has_percent(context, o)) && !reads_back(new, symbol) {
+            return Err(RenameError(format!(
+                "{new} is a word of HLO text: it can be a name only after %, and here names are written without"
+            )));
+        }
+        Ok(())
+    }
 }
 
 /// Fails in invalid texts: if there are two definitions, uses refer to the first.
-pub(super) fn check_occurrences(name: &Name, occurrences: &[Occurrence]) -> Result<(), RenameError> {
-    match occurrences.iter().any(|o| (o.piece, o.span) == (name.at.piece, name.at.span)) {
-        true => Ok(()),
-        false => {
-            Err(RenameError("this name is defined twice, or a header and its body differ in it".to_owned()))
-        }
-    }
-}
-
-pub(super) fn check_new_name(
-    context: &FileContext<'_>,
-    symbol: &Symbol,
-    occurrences: &[Occurrence],
-    new: &str,
-) -> Result<(), RenameError> {
-    check_letters(new)?;
-    check_free(context, symbol, new)?;
-    let mut names = occurrences.iter().filter(|o| o.role != Role::SchedulingName);
-    if names.any(|o| !has_percent(context, o)) && !reads_back(new, symbol) {
-        return Err(RenameError(format!(
-            "{new} is a word of HLO text: it can be a name only after %, and here names are written without"
-        )));
-    }
-    Ok(())
-}
-
 fn has_percent(context: &FileContext<'_>, at: &Occurrence) -> bool {
     let text = &context.block(at.piece).text;
     (at.span.start as usize).checked_sub(1).is_some_and(|before| text.as_bytes()[before] == b'%')

@@ -7,42 +7,44 @@ use syntax::Span;
 use syntax::hlo::{InstructionId, Opcode, OperandKind, TokenClass, ValueNode, tokens};
 
 use crate::file_context::FileContext;
+use crate::hlo::Hlo;
 use crate::hlo::locate::InstructionRef;
-use crate::semantic_tokens::{SemanticToken, TokenKind, TokenModifier, TokenModifiers};
+use crate::semantic_tokens::{Highlighting, SemanticToken, TokenKind, TokenModifier, TokenModifiers};
 
-/// The tokens of a piece that overlap `range`, in bytes of the piece; others may be among them.
-pub(crate) fn tokens_in(context: &FileContext<'_>, piece: usize, range: Range<usize>) -> Vec<SemanticToken> {
-    let names = Names::of(context, piece, &range);
-    let mut values = names.values.iter().peekable();
-    let mut names = names.names.iter().peekable();
-    let block = context.block(piece);
-    let text: &str = &block.text;
-    // A token may start before the range; every instruction starts with one.
-    let before = block.parse.instructions.iter().filter(|i| !i.is_nested);
-    let before = before.map(|i| i.span).filter(|s| s.start as usize <= range.start);
-    // Inline bodies follow their instruction's computation: the last in the array may not be the last in the
-    // text.
-    let from = before.map(|s| s.start as usize).max().unwrap_or(0);
-    // The end of the attribute value that contains the token.
-    let mut value_end = 0;
-    let mut found = Vec::new();
-    for token in tokens(text, from, range.end.min(text.len())) {
-        let inner = token.span.start + u32::from(text.as_bytes()[token.span.start as usize] == b'%');
-        while names.next_if(|n| n.start < inner).is_some() {}
-        while let Some(value) = values.next_if(|v| v.start <= inner) {
-            value_end = value_end.max(value.end);
-        }
-        let (kind, modifiers) = match (token.class, names.next_if(|n| n.start == inner)) {
-            (_, Some(name)) => (name.kind, name.modifiers),
-            (class, None) => {
-                let word = token.span.of(text);
-                let Some(kind) = by_letters(class, word, inner < value_end) else { continue };
-                (kind, TokenModifiers::default())
+impl Highlighting for Hlo {
+    fn tokens_in(&self, context: &FileContext<'_>, piece: usize, range: Range<usize>) -> Vec<SemanticToken> {
+        let names = Names::of(context, piece, &range);
+        let mut values = names.values.iter().peekable();
+        let mut names = names.names.iter().peekable();
+        let block = context.block(piece);
+        let text: &str = &block.text;
+        // A token may start before the range; every instruction starts with one.
+        let before = block.parse.instructions.iter().filter(|i| !i.is_nested);
+        let before = before.map(|i| i.span).filter(|s| s.start as usize <= range.start);
+        // Inline bodies follow their instruction's computation: the last in the array may not be the last in the
+        // text.
+        let from = before.map(|s| s.start as usize).max().unwrap_or(0);
+        // The end of the attribute value that contains the token.
+        let mut value_end = 0;
+        let mut found = Vec::new();
+        for token in tokens(text, from, range.end.min(text.len())) {
+            let inner = token.span.start + u32::from(text.as_bytes()[token.span.start as usize] == b'%');
+            while names.next_if(|n| n.start < inner).is_some() {}
+            while let Some(value) = values.next_if(|v| v.start <= inner) {
+                value_end = value_end.max(value.end);
             }
-        };
-        found.push(SemanticToken { range: context.range(piece, token.span), kind, modifiers });
+            let (kind, modifiers) = match (token.class, names.next_if(|n| n.start == inner)) {
+                (_, Some(name)) => (name.kind, name.modifiers),
+                (class, None) => {
+                    let word = token.span.of(text);
+                    let Some(kind) = by_letters(class, word, inner < value_end) else { continue };
+                    (kind, TokenModifiers::default())
+                }
+            };
+            found.push(SemanticToken { range: context.range(piece, token.span), kind, modifiers });
+        }
+        found
     }
-    found
 }
 
 /// The kind of a token that refers to nothing.

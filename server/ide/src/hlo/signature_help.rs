@@ -5,45 +5,47 @@ use syntax::hlo::CursorPlace;
 
 use crate::file_context::FileContext;
 use crate::hlo::completion::operands::Wanted;
-use crate::hlo::reference;
 use crate::hlo::scope::Scope;
+use crate::hlo::{Hlo, reference};
 use crate::rich_text::{Line, RichText};
-use crate::signature_help::{SignatureHelp, SignatureParameter};
+use crate::signature_help::{SignatureHelp, SignatureParameter, Signatures};
 use crate::units::shorten;
 
 /// The number of operands shown; tuples of a training step have thousands.
 const LIMIT: usize = 64;
 
-pub(crate) fn signature_help(context: &FileContext<'_>, offset: usize) -> Option<SignatureHelp> {
-    let scope = Scope::new(context, offset);
-    let opcode = scope.cursor.opcode?;
-    if matches!(opcode, Opcode::Parameter | Opcode::Constant) {
-        return None;
-    }
-    let info = op_info(opcode);
-    let mut help = SignatureHelp {
-        label: format!("{opcode}("),
-        documentation: Line::documentation(info.summary),
-        parameters: Vec::new(),
-        active: None,
-    };
-    operands(&scope, info, &mut help);
-    help.label.push(')');
-    let first_attribute = help.parameters.len();
-    let keys = attributes(opcode, &mut help);
-    let position = |key: AttributeKey| keys.iter().position(|&k| k == key).map(|n| first_attribute + n);
-    help.active = match scope.cursor.place {
-        CursorPlace::Operand(index) => Some(index).filter(|&i| i < first_attribute),
-        CursorPlace::Attribute { .. } => {
-            let typed = scope.prefix();
-            let begun = keys.iter().find(|k| !typed.is_empty() && k.name().starts_with(typed));
-            let missing = info.required.iter().find(|k| !scope.cursor.keys.contains(k));
-            begun.or(missing).and_then(|&key| position(key))
+impl Signatures for Hlo {
+    fn signature_help(&self, context: &FileContext<'_>, offset: usize) -> Option<SignatureHelp> {
+        let scope = Scope::new(context, offset);
+        let opcode = scope.cursor.opcode?;
+        if matches!(opcode, Opcode::Parameter | Opcode::Constant) {
+            return None;
         }
-        CursorPlace::Value { key, .. } => position(key),
-        _ => return None,
-    };
-    Some(help)
+        let info = op_info(opcode);
+        let mut help = SignatureHelp {
+            label: format!("{opcode}("),
+            documentation: Line::documentation(info.summary),
+            parameters: Vec::new(),
+            active: None,
+        };
+        operands(&scope, info, &mut help);
+        help.label.push(')');
+        let first_attribute = help.parameters.len();
+        let keys = attributes(opcode, &mut help);
+        let position = |key: AttributeKey| keys.iter().position(|&k| k == key).map(|n| first_attribute + n);
+        help.active = match scope.cursor.place {
+            CursorPlace::Operand(index) => Some(index).filter(|&i| i < first_attribute),
+            CursorPlace::Attribute { .. } => {
+                let typed = scope.prefix();
+                let begun = keys.iter().find(|k| !typed.is_empty() && k.name().starts_with(typed));
+                let missing = info.required.iter().find(|k| !scope.cursor.keys.contains(k));
+                begun.or(missing).and_then(|&key| position(key))
+            }
+            CursorPlace::Value { key, .. } => position(key),
+            _ => return None,
+        };
+        Some(help)
+    }
 }
 
 /// Written operands with their shapes, missing ones with matching shapes.

@@ -1,14 +1,17 @@
 //! Counts of a module.
 
 use crate::file_context::FileContext;
-use crate::statistics::FileStatistics;
+use crate::hlo::Hlo;
+use crate::statistics::{FileStatistics, Statistics};
 
-pub(crate) fn statistics(context: &FileContext<'_>) -> FileStatistics {
-    let module = context.module();
-    FileStatistics {
-        module: module.name.to_string(),
-        computations: module.computations.len(),
-        instructions: module.instructions,
-        pieces: context.pieces(),
+impl Statistics for Hlo {
+    fn statistics(&self, context: &FileContext<'_>) -> FileStatistics {
+        let module = context.module();
+        FileStatistics {
+            module: module.name.to_string(),
+            computations: module.computations.len(),
+            instructions: module.instructions,
+            pieces: context.pieces(),
+        }
     }
 }

@@ -11,17 +11,18 @@ use ir::{Opcode, Phase, op_info};
 use syntax::hlo::{AttributeKey, ValueNode};
 
 use crate::file_context::FileContext;
+use crate::hlo::Hlo;
 use crate::hlo::definitions::{argument_targets, instruction_target};
 use crate::hlo::locate::InstructionRef;
-use crate::hlo::names::name_at;
 use crate::hlo::tuple_element::element_taken;
+use crate::semantics::Names;
 use crate::symbol::Symbol;
 use crate::{NavigationTarget, TextRange};
 
 /// Works at an instruction's name, at an operand, or anywhere else in an instruction; at the name of a
 /// computation it leads to its root.
 pub(crate) fn type_definitions(context: &FileContext<'_>, offset: usize) -> Vec<NavigationTarget> {
-    match name_at(context, offset) {
+    match Hlo.name_at(context, offset) {
         Some(found) => {
             let origin = context.range(found.at.piece, found.at.span);
             match found.symbol {

@@ -4,8 +4,9 @@ use ir::{SegmentRef, Warning, WarningKind, has_side_effect, is_caller};
 use syntax::hlo::ValueNode;
 
 use crate::file_context::FileContext;
+use crate::hlo::Hlo;
 use crate::hlo::locate::InstructionRef;
-use crate::warnings::{WarningsConfig, severity};
+use crate::warnings::{Warnings, WarningsConfig, severity};
 use crate::{Diagnostic, Diagnostics, Related, Severity};
 
 /// The depth of calls followed to decide whether an unused call has a side effect.
@@ -24,32 +25,34 @@ fn is_optimized(context: &FileContext<'_>) -> bool {
         || (0..context.pieces()).any(is_scheduled)
 }
 
-pub(crate) fn warnings(context: &FileContext<'_>, config: &WarningsConfig, limit: usize) -> Diagnostics {
-    let mut out = Diagnostics::default();
-    let is_optimized = is_optimized(context);
-    // A line with a syntax error may call any computation.
-    let is_read = (0..context.pieces()).all(|piece| context.block(piece).parse.errors.is_empty());
-    let mut uncalled = db::uncalled_computations(context.db, context.view.file).iter().peekable();
-    for piece in 0..context.pieces() {
-        let mut of_piece = Vec::new();
-        while let Some(segment) = uncalled.next_if(|s| s.piece == piece) {
-            if is_read && config.wants(WarningKind::UnusedComputation, is_optimized) {
-                of_piece.push(unused_computation(context, *segment));
+impl Warnings for Hlo {
+    fn warnings(&self, context: &FileContext<'_>, config: &WarningsConfig, limit: usize) -> Diagnostics {
+        let mut out = Diagnostics::default();
+        let is_optimized = is_optimized(context);
+        // A line with a syntax error may call any computation.
+        let is_read = (0..context.pieces()).all(|piece| context.block(piece).parse.errors.is_empty());
+        let mut uncalled = db::uncalled_computations(context.db, context.view.file).iter().peekable();
+        for piece in 0..context.pieces() {
+            let mut of_piece = Vec::new();
+            while let Some(segment) = uncalled.next_if(|s| s.piece == piece) {
+                if is_read && config.wants(WarningKind::UnusedComputation, is_optimized) {
+                    of_piece.push(unused_computation(context, *segment));
+                }
             }
-        }
-        for warning in of_piece_that_hold(context, piece).filter(|w| config.wants(w.kind, is_optimized)) {
-            if out.shown.len() + of_piece.len() < limit {
-                of_piece.push(diagnostic(context, piece, warning));
-            } else if severity(warning.kind) == Severity::Hint {
-                out.omitted_hints += 1;
-            } else {
-                out.omitted += 1;
+            for warning in of_piece_that_hold(context, piece).filter(|w| config.wants(w.kind, is_optimized)) {
+                if out.shown.len() + of_piece.len() < limit {
+                    of_piece.push(diagnostic(context, piece, warning));
+                } else if severity(warning.kind) == Severity::Hint {
+                    out.omitted_hints += 1;
+                } else {
+                    out.omitted += 1;
+                }
             }
+            of_piece.sort_by_key(|d| (d.range.start, d.range.end));
+            out.shown.extend(of_piece);
         }
-        of_piece.sort_by_key(|d| (d.range.start, d.range.end));
-        out.shown.extend(of_piece);
+        out
     }
-    out
 }
 
 /// Warnings of a piece, without those that another piece disproves.

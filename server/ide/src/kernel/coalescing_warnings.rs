@@ -7,6 +7,7 @@ use gpu::{
 };
 
 use crate::file_context::FileContext;
+use crate::hlo::Hlo;
 use crate::hlo::locate::InstructionRef;
 use crate::kernel::coalescing_queries::buffer_name;
 use crate::kernel::launched::LaunchedKernel;
@@ -36,39 +37,50 @@ impl Default for CoalescingConfig {
 /// The largest number of fusions analysed while the user waits.
 const MANY: usize = 64;
 
+/// Warnings about wasteful kernels.
+pub(crate) trait KernelWarnings {
+    /// Warnings about wasteful kernels.
+    fn coalescing_warnings(&self, _: &FileContext<'_>, _: &CoalescingConfig, _: usize) -> Diagnostics {
+        Diagnostics::default()
+    }
+}
+
 pub(crate) fn has_many_kernels(context: &FileContext<'_>) -> bool {
     context.semantics().has_more_kernels_than(context, MANY)
 }
 
-/// The warnings of all kernels that an HLO file launches, in text order.
-pub(crate) fn coalescing_warnings_of_launches(
-    context: &FileContext<'_>,
-    config: &CoalescingConfig,
-    limit: usize,
-) -> Diagnostics {
-    if has_many_kernels(context) {
-        context.kernels_ahead();
-    }
-    let mut out = Diagnostics::default();
-    let mut marks: Vec<Diagnostic> = Vec::new();
-    for piece in 0..context.pieces() {
-        for at in context.kernels_in(piece) {
-            crate::analysis::check_cancelled(context.db);
-            let Some(kernel) = LaunchedKernel::of(context, at) else { continue };
-            for wasteful in wasteful(context, &kernel, config, &|op| format!("%{op}")) {
-                match out.shown.len() < limit {
-                    true => out.shown.push(warning(context, at, &wasteful)),
-                    false => out.omitted += 1,
-                }
-                if config.marks_causes && marks.len() < limit {
-                    marks.extend(cause_mark(context, at, &kernel.name, &wasteful));
+impl KernelWarnings for Hlo {
+    /// The warnings of all kernels that an HLO file launches, in text order.
+    fn coalescing_warnings(
+        &self,
+        context: &FileContext<'_>,
+        config: &CoalescingConfig,
+        limit: usize,
+    ) -> Diagnostics {
+        if has_many_kernels(context) {
+            context.kernels_ahead();
+        }
+        let mut out = Diagnostics::default();
+        let mut marks: Vec<Diagnostic> = Vec::new();
+        for piece in 0..context.pieces() {
+            for at in context.kernels_in(piece) {
+                crate::analysis::check_cancelled(context.db);
+                let Some(kernel) = LaunchedKernel::of(context, at) else { continue };
+                for wasteful in wasteful(context, &kernel, config, &|op| format!("%{op}")) {
+                    match out.shown.len() < limit {
+                        true => out.shown.push(warning(context, at, &wasteful)),
+                        false => out.omitted += 1,
+                    }
+                    if config.marks_causes && marks.len() < limit {
+                        marks.extend(cause_mark(context, at, &kernel.name, &wasteful));
+                    }
                 }
             }
         }
+        marks.truncate(limit.saturating_sub(out.shown.len()));
+        out.shown.append(&mut marks);
+        out
     }
-    marks.truncate(limit.saturating_sub(out.shown.len()));
-    out.shown.append(&mut marks);
-    out
 }
 
 /// A diagnostic at the instruction of the fused computation that causes the warning, for readers of that

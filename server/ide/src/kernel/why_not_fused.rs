@@ -5,10 +5,11 @@ use ir::{Graph, Op, OpId, Opcode, SegmentRef};
 use rustc_hash::FxHashMap;
 
 use crate::file_context::FileContext;
+use crate::hlo::Hlo;
 use crate::hlo::locate::InstructionRef;
 use crate::hlo::maps::callee_graph;
-use crate::hlo::names::occurrences;
 use crate::rich_text::{Line, RichText, code, parts, quoted, strong};
+use crate::semantics::Names;
 use crate::symbol::{Role, Symbol};
 
 /// With more consumers the hover says nothing: each one requires analysing a fusion.
@@ -100,7 +101,7 @@ fn is_accessor(opcode: Opcode) -> bool {
 /// The instructions of the computation that have it as an operand, without duplicates.
 fn consumers(context: &FileContext<'_>, at: InstructionRef) -> Vec<InstructionRef> {
     let mut found: Vec<InstructionRef> = Vec::new();
-    for occurrence in occurrences(context, &Symbol::Instruction(at)) {
+    for occurrence in Hlo.occurrences(context, &Symbol::Instruction(at)) {
         let offset = context.range(occurrence.piece, occurrence.span).start;
         let Some(user) = context.instruction_at(offset).filter(|_| occurrence.role == Role::Use) else {
             continue;

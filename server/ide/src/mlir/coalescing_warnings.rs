@@ -3,13 +3,14 @@
 use gpu::Buffer;
 
 use crate::file_context::FileContext;
-use crate::kernel::coalescing_warnings::{CoalescingConfig, Wasteful, uncoalesced, wasteful};
+use crate::kernel::coalescing_warnings::{CoalescingConfig, KernelWarnings, Wasteful, uncoalesced, wasteful};
 use crate::kernel::launched::LaunchedKernel;
+use crate::mlir::Mlir;
 use crate::mlir::kernels::functions::{
     Converted, FunctionRef, argument_names, arguments, kernel_id_of, kernels, name_of, symbol,
 };
 use crate::mlir::kernels::unfused::{unfused, written};
-use crate::mlir::names::occurrences;
+use crate::semantics::Names;
 use crate::symbol::Symbol;
 use crate::{Diagnostic, Diagnostics, Related, Severity};
 
@@ -17,40 +18,43 @@ pub(crate) fn has_more_kernels_than(context: &FileContext<'_>, count: usize) -> 
     kernels(context).nth(count).is_some()
 }
 
-/// The warnings of all functions that XLA would compile to one kernel, in text order.
-pub(crate) fn coalescing_warnings(
-    context: &FileContext<'_>,
-    config: &CoalescingConfig,
-    limit: usize,
-) -> Diagnostics {
-    let mut out = Diagnostics::default();
-    for function in kernels(context) {
-        crate::analysis::check_cancelled(context.db);
-        let Some(id) = kernel_id_of(context, function) else { continue };
-        // Most kernels waste little: those are not converted.
-        if context.kernel_waste(id, config.threshold).is_empty() {
-            continue;
-        }
-        let Some(converted) = Converted::of(context, function) else { continue };
-        if !unfused(context, function, &converted).is_empty() {
-            continue;
-        }
-        let operands = argument_names(context, function);
-        let kernel = LaunchedKernel { id, name: converted.name.to_owned(), operands };
-        let called =
-            |op: &str| written(context, function, &converted, op).unwrap_or_else(|| format!("%{op}"));
-        for wasteful in wasteful(context, &kernel, config, &called) {
-            let Some(warning) = warning(context, function, &converted, &wasteful) else { continue };
-            if out.shown.len() >= limit {
-                out.omitted += 1;
+impl KernelWarnings for Mlir {
+    /// The warnings of all functions that XLA would compile to one kernel, in text order.
+    fn coalescing_warnings(
+        &self,
+        context: &FileContext<'_>,
+        config: &CoalescingConfig,
+        limit: usize,
+    ) -> Diagnostics {
+        let mut out = Diagnostics::default();
+        for function in kernels(context) {
+            crate::analysis::check_cancelled(context.db);
+            let Some(id) = kernel_id_of(context, function) else { continue };
+            // Most kernels waste little: those are not converted.
+            if context.kernel_waste(id, config.threshold).is_empty() {
                 continue;
             }
-            let mark = cause_mark(&warning).filter(|_| config.marks_causes);
-            out.shown.push(warning);
-            out.shown.extend(mark.filter(|_| out.shown.len() < limit));
+            let Some(converted) = Converted::of(context, function) else { continue };
+            if !unfused(context, function, &converted).is_empty() {
+                continue;
+            }
+            let operands = argument_names(context, function);
+            let kernel = LaunchedKernel { id, name: converted.name.to_owned(), operands };
+            let called =
+                |op: &str| written(context, function, &converted, op).unwrap_or_else(|| format!("%{op}"));
+            for wasteful in wasteful(context, &kernel, config, &called) {
+                let Some(warning) = warning(context, function, &converted, &wasteful) else { continue };
+                if out.shown.len() >= limit {
+                    out.omitted += 1;
+                    continue;
+                }
+                let mark = cause_mark(&warning).filter(|_| config.marks_causes);
+                out.shown.push(warning);
+                out.shown.extend(mark.filter(|_| out.shown.len() < limit));
+            }
         }
+        out
     }
-    out
 }
 
 /// A warning at the argument that is read, or at the name of the function whose result is written.
@@ -96,7 +100,7 @@ fn is_called(context: &FileContext<'_>, function: FunctionRef, symbol: &str) -> 
     let start = context.mlir_piece(function.piece).parse.op(function.op).span.start;
     let part = context.part_at(function.piece, start);
     let symbol = Symbol::Global { part, name: symbol.to_owned() };
-    occurrences(context, &symbol).iter().any(|mention| !mention.is_definition())
+    Mlir.occurrences(context, &symbol).iter().any(|mention| !mention.is_definition())
 }
 
 #[cfg(test)]

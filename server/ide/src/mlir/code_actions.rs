@@ -6,10 +6,11 @@ mod op_form;
 mod rewrite;
 mod simplify_map;
 
-use crate::code_actions::Provider;
+use crate::code_actions::{Provider, Providers};
+use crate::mlir::Mlir;
 
 /// The providers in the order in which editors show their actions.
-pub(crate) const PROVIDERS: &[Provider] = &[
+const PROVIDERS: &[Provider] = &[
     rewrite::offer,
     simplify_map::offer,
     aliases::offer,
@@ -19,6 +20,12 @@ pub(crate) const PROVIDERS: &[Provider] = &[
     crate::code_actions::evaluate::offer,
     crate::code_actions::convert::offer,
 ];
+
+impl Providers for Mlir {
+    fn action_providers(&self) -> &'static [Provider] {
+        PROVIDERS
+    }
+}
 
 #[cfg(test)]
 pub(crate) mod tests {

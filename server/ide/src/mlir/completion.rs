@@ -1,44 +1,47 @@
 //! Completes names: values after `%`, symbols after `@`, aliases after `#` and `!`, blocks after `^`; and names
 //! of ops.
 
-use crate::completion::{Completion, CompletionItem, CompletionKind, matches};
+use crate::completion::{Completion, CompletionItem, CompletionKind, Completions, matches};
 use crate::file_context::FileContext;
+use crate::mlir::Mlir;
 use crate::units::shorten;
 
-pub(crate) fn completion(context: &FileContext<'_>, offset: usize) -> Completion {
-    let (piece, local) = context.locate(offset);
-    let here = Cursor { context, piece, local, part: context.part_at(piece, local as u32) };
-    let text = &*context.mlir_piece(piece).text;
-    let before = text.get(..local).unwrap_or_default();
-    let is_letter = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '.' | '-');
-    let line = before.trim_end_matches(is_letter);
-    let typed = &before[line.len()..];
-    let mut out = Completion::default();
-    let mut add = |kind, names: &mut dyn Iterator<Item = Named>| {
-        let names = names.filter(|(name, _)| matches(typed, name)).enumerate();
-        out.add(names.map(|(nth, (name, detail))| CompletionItem {
-            detail: detail(),
-            sort: format!("{nth:04}"),
-            ..CompletionItem::new(name, kind, offset - typed.len()..offset)
-        }));
-    };
-    match line.chars().next_back() {
-        Some('%') => add(CompletionKind::Instruction, &mut here.values()),
-        Some('@') => add(CompletionKind::Computation, &mut here.symbols()),
-        Some(sign @ ('#' | '!')) => add(CompletionKind::Value, &mut here.aliases(sign)),
-        Some('^') => add(CompletionKind::Value, &mut here.blocks()),
-        _ if is_behind_equal(line) => {
-            let ops = mlir_hlo::op_names().filter(|(name, _)| name.starts_with(typed));
-            add(
-                CompletionKind::Opcode,
-                &mut ops.map(|(name, opcode)| {
-                    (name, Box::new(move || format!("as HLO: {}", opcode.name())) as Detail)
-                }),
-            );
+impl Completions for Mlir {
+    fn completion(&self, context: &FileContext<'_>, offset: usize) -> Completion {
+        let (piece, local) = context.locate(offset);
+        let here = Cursor { context, piece, local, part: context.part_at(piece, local as u32) };
+        let text = &*context.mlir_piece(piece).text;
+        let before = text.get(..local).unwrap_or_default();
+        let is_letter = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '.' | '-');
+        let line = before.trim_end_matches(is_letter);
+        let typed = &before[line.len()..];
+        let mut out = Completion::default();
+        let mut add = |kind, names: &mut dyn Iterator<Item = Named>| {
+            let names = names.filter(|(name, _)| matches(typed, name)).enumerate();
+            out.add(names.map(|(nth, (name, detail))| CompletionItem {
+                detail: detail(),
+                sort: format!("{nth:04}"),
+                ..CompletionItem::new(name, kind, offset - typed.len()..offset)
+            }));
+        };
+        match line.chars().next_back() {
+            Some('%') => add(CompletionKind::Instruction, &mut here.values()),
+            Some('@') => add(CompletionKind::Computation, &mut here.symbols()),
+            Some(sign @ ('#' | '!')) => add(CompletionKind::Value, &mut here.aliases(sign)),
+            Some('^') => add(CompletionKind::Value, &mut here.blocks()),
+            _ if is_behind_equal(line) => {
+                let ops = mlir_hlo::op_names().filter(|(name, _)| name.starts_with(typed));
+                add(
+                    CompletionKind::Opcode,
+                    &mut ops.map(|(name, opcode)| {
+                        (name, Box::new(move || format!("as HLO: {}", opcode.name())) as Detail)
+                    }),
+                );
+            }
+            _ => {}
         }
-        _ => {}
+        out
     }
-    out
 }
 
 /// A name in scope, without its sign, and what it is.

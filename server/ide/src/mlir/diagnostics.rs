@@ -2,85 +2,89 @@
 
 use syntax::Span;
 
-use crate::diagnostics::Depth;
+use crate::diagnostics::{Depth, Errors};
 use crate::file_context::FileContext;
+use crate::mlir::Mlir;
 use crate::mlir::context::OpRef;
 use crate::{Diagnostic, Related, Severity};
 
 /// The code of syntax errors: the rest of a function is then not checked.
 const SYNTAX: &str = "syntax";
 
-/// The errors of a piece.
-pub(crate) fn diagnostics_in(context: &FileContext<'_>, piece: usize, depth: Depth) -> Vec<Diagnostic> {
-    let unclosed = &context.mlir_module().unclosed;
-    let read = context.mlir_piece(piece);
-    let mut of_piece: Vec<Diagnostic> = Vec::new();
-    for error in &read.parse.errors {
-        of_piece.push(syntax_error(context, piece, error.span, error.message.clone()));
-    }
-    let first = unclosed.partition_point(|u| u.piece < piece);
-    for unclosed in unclosed[first..].iter().take_while(|u| u.piece == piece) {
-        if let Some(&region) = read.parse.open_below.get(unclosed.nth) {
-            let brace = read.parse.brace(region);
-            let message = if unclosed.is_left { mlir::LEFT_OPEN } else { "this { is not closed" };
-            of_piece.push(syntax_error(context, piece, brace, message.to_owned()));
+impl Errors for Mlir {
+    fn diagnostics_in(&self, context: &FileContext<'_>, piece: usize, depth: Depth) -> Vec<Diagnostic> {
+        let unclosed = &context.mlir_module().unclosed;
+        let read = context.mlir_piece(piece);
+        let mut of_piece: Vec<Diagnostic> = Vec::new();
+        for error in &read.parse.errors {
+            of_piece.push(syntax_error(context, piece, error.span, error.message.clone()));
         }
-    }
-    if depth == Depth::Verifier {
-        // In a cut function any piece may have syntax errors, which cause follow-up errors about names.
-        let module = context.mlir_module();
-        let is_told = |f: &mlir::Finding| {
-            let mut parts = read.parts.iter().enumerate().filter(|(nth, _)| module.is_broken(piece, *nth));
-            !parts.any(|(_, part)| {
-                let function = read.parse.op(part.op).span;
-                function.start <= f.span.start && f.span.end <= function.end
-            })
-        };
-        let own = read.findings.iter().filter(|f| is_told(f));
-        of_piece.extend(own.map(|f| finding(context, piece, f)));
-        let links = db::mlir_link_findings(context.db, context.piece_input(piece));
-        for (found, definition) in links.iter().filter(|(f, _)| is_told(f)) {
-            let mut diagnostic = finding(context, piece, found);
-            if let Some((at, name)) = definition.and_then(|d| definition_of(context, d)) {
-                let first = found.code == "redefinition";
-                let message = if first { "the first definition" } else { "defined here" }.to_owned();
-                diagnostic.related.push(Related { range: context.range(at, name), message });
+        let first = unclosed.partition_point(|u| u.piece < piece);
+        for unclosed in unclosed[first..].iter().take_while(|u| u.piece == piece) {
+            if let Some(&region) = read.parse.open_below.get(unclosed.nth) {
+                let brace = read.parse.brace(region);
+                let message = if unclosed.is_left { mlir::LEFT_OPEN } else { "this { is not closed" };
+                of_piece.push(syntax_error(context, piece, brace, message.to_owned()));
             }
-            of_piece.push(diagnostic);
         }
-        for (id, message) in db::hlo_op_findings(context.db, context.piece_input(piece)) {
-            let name = read.parse.op(*id).name;
-            of_piece.push(Diagnostic {
-                severity: Severity::Warning,
-                code: "hlo-verifier",
-                is_of_parser: false,
-                ..syntax_error(context, piece, name, format!("as HLO: {message}"))
-            });
-        }
-        let map_findings = db::mlir_map_findings(context.db, context.piece_input(piece));
-        of_piece.extend(map_findings.iter().map(|(_, f)| finding(context, piece, f)));
-        if of_piece.iter().all(|d| d.code != SYNTAX) {
-            let unknown = db::mlir_unknown_names(context.db, context.piece_input(piece));
-            of_piece.extend(unknown.iter().map(|f| finding(context, piece, f)));
-            let calls = db::mlir_call_findings(context.db, context.piece_input(piece));
-            for found in calls.iter().filter(|f| is_told(f)) {
+        if depth == Depth::Verifier {
+            // In a cut function any piece may have syntax errors, which cause follow-up errors about names.
+            let module = context.mlir_module();
+            let is_told = |f: &mlir::Finding| {
+                let mut parts =
+                    read.parts.iter().enumerate().filter(|(nth, _)| module.is_broken(piece, *nth));
+                !parts.any(|(_, part)| {
+                    let function = read.parse.op(part.op).span;
+                    function.start <= f.span.start && f.span.end <= function.end
+                })
+            };
+            let own = read.findings.iter().filter(|f| is_told(f));
+            of_piece.extend(own.map(|f| finding(context, piece, f)));
+            let links = db::mlir_link_findings(context.db, context.piece_input(piece));
+            for (found, definition) in links.iter().filter(|(f, _)| is_told(f)) {
                 let mut diagnostic = finding(context, piece, found);
-                diagnostic.related.extend(declaration(context, piece, found));
+                if let Some((at, name)) = definition.and_then(|d| definition_of(context, d)) {
+                    let first = found.code == "redefinition";
+                    let message = if first { "the first definition" } else { "defined here" }.to_owned();
+                    diagnostic.related.push(Related { range: context.range(at, name), message });
+                }
                 of_piece.push(diagnostic);
             }
-        }
-        let start = context.range(piece, Span::default()).start;
-        // Comments about the first lines are at the end of the previous piece.
-        let above = piece.checked_sub(1).map_or("", |above| last_comments(&context.mlir_piece(above).text));
-        match above.contains("expected-") {
-            true => {
-                let text = format!("{above}{}", read.text);
-                without_expected(&text, start - above.len(), &mut of_piece);
+            for (id, message) in db::hlo_op_findings(context.db, context.piece_input(piece)) {
+                let name = read.parse.op(*id).name;
+                of_piece.push(Diagnostic {
+                    severity: Severity::Warning,
+                    code: "hlo-verifier",
+                    is_of_parser: false,
+                    ..syntax_error(context, piece, name, format!("as HLO: {message}"))
+                });
             }
-            false => without_expected(&read.text, start, &mut of_piece),
+            let map_findings = db::mlir_map_findings(context.db, context.piece_input(piece));
+            of_piece.extend(map_findings.iter().map(|(_, f)| finding(context, piece, f)));
+            if of_piece.iter().all(|d| d.code != SYNTAX) {
+                let unknown = db::mlir_unknown_names(context.db, context.piece_input(piece));
+                of_piece.extend(unknown.iter().map(|f| finding(context, piece, f)));
+                let calls = db::mlir_call_findings(context.db, context.piece_input(piece));
+                for found in calls.iter().filter(|f| is_told(f)) {
+                    let mut diagnostic = finding(context, piece, found);
+                    diagnostic.related.extend(declaration(context, piece, found));
+                    of_piece.push(diagnostic);
+                }
+            }
+            let start = context.range(piece, Span::default()).start;
+            // Comments about the first lines are at the end of the previous piece.
+            let above =
+                piece.checked_sub(1).map_or("", |above| last_comments(&context.mlir_piece(above).text));
+            match above.contains("expected-") {
+                true => {
+                    let text = format!("{above}{}", read.text);
+                    without_expected(&text, start - above.len(), &mut of_piece);
+                }
+                false => without_expected(&read.text, start, &mut of_piece),
+            }
         }
+        of_piece
     }
-    of_piece
 }
 
 /// The piece and span of the definition of a name that pieces of a function share.

@@ -3,8 +3,9 @@
 use mlir::{Form, OpId, Parse};
 use syntax::Span;
 
-use crate::document_symbols::note_omitted;
+use crate::document_symbols::{self, note_omitted};
 use crate::file_context::FileContext;
+use crate::mlir::Mlir;
 use crate::units::shorten;
 use crate::{DocumentSymbol, SymbolKind};
 
@@ -15,49 +16,51 @@ const MAX_FUNCTIONS: usize = 10_000;
 /// The largest number of characters of a type.
 const DETAIL_LIMIT: usize = 100;
 
-/// Modules and functions come first, so that a limit omits ops of the last ones rather than functions.
-pub(crate) fn document_symbols(context: &FileContext<'_>, limit: usize) -> (Vec<DocumentSymbol>, usize) {
-    let module = context.mlir_module();
-    let mut outline = Outline { context, room: limit.saturating_sub(module.functions), omitted: 0 };
-    let mut symbols: Vec<DocumentSymbol> = Vec::new();
-    // Modules, and the function that ends in a later piece.
-    let mut open: Vec<Open> = Vec::new();
-    let mut functions = 0;
-    for piece in 0..context.pieces() {
-        crate::analysis::check_cancelled(context.db);
-        let parse = &context.mlir_piece(piece).parse;
-        let opened: Vec<OpId> =
-            parse.open_below.iter().map(|&region| parse.regions[region as usize].op).collect();
-        // The contents of the innermost open op come first.
-        for id in (0..parse.continued.min(open.len() as OpId)).rev() {
-            let is_open = id < parse.open_above || opened.contains(&id);
-            outline.fill(piece, id, &opened, &mut open[id as usize], &mut 0);
-            if !is_open && open.len() > id as usize {
-                while open.len() > id as usize {
-                    close(&mut open, context.range(piece, parse.op(id).span).end, &mut symbols);
+impl document_symbols::Outline for Mlir {
+    /// Modules and functions come first, so that a limit omits ops of the last ones rather than functions.
+    fn document_symbols(&self, context: &FileContext<'_>, limit: usize) -> (Vec<DocumentSymbol>, usize) {
+        let module = context.mlir_module();
+        let mut outline = Outline { context, room: limit.saturating_sub(module.functions), omitted: 0 };
+        let mut symbols: Vec<DocumentSymbol> = Vec::new();
+        // Modules, and the function that ends in a later piece.
+        let mut open: Vec<Open> = Vec::new();
+        let mut functions = 0;
+        for piece in 0..context.pieces() {
+            crate::analysis::check_cancelled(context.db);
+            let parse = &context.mlir_piece(piece).parse;
+            let opened: Vec<OpId> =
+                parse.open_below.iter().map(|&region| parse.regions[region as usize].op).collect();
+            // The contents of the innermost open op come first.
+            for id in (0..parse.continued.min(open.len() as OpId)).rev() {
+                let is_open = id < parse.open_above || opened.contains(&id);
+                outline.fill(piece, id, &opened, &mut open[id as usize], &mut 0);
+                if !is_open && open.len() > id as usize {
+                    while open.len() > id as usize {
+                        close(&mut open, context.range(piece, parse.op(id).span).end, &mut symbols);
+                    }
                 }
             }
-        }
-        for id in parse.top_ops().filter(|&id| !parse.is_continued(id)) {
-            if functions > limit.max(MAX_FUNCTIONS) {
-                outline.omitted += 1;
-                continue;
+            for id in parse.top_ops().filter(|&id| !parse.is_continued(id)) {
+                if functions > limit.max(MAX_FUNCTIONS) {
+                    outline.omitted += 1;
+                    continue;
+                }
+                if opened.contains(&id) {
+                    continue;
+                }
+                symbols.extend(outline.symbol(piece, id, 0, &mut functions));
             }
-            if opened.contains(&id) {
-                continue;
+            for &id in opened.iter().filter(|&&id| !parse.is_continued(id)) {
+                let mut inside = Open { symbol: outline.without_children(piece, id), omitted: 0 };
+                outline.fill(piece, id, &opened, &mut inside, &mut 0);
+                open.push(inside);
             }
-            symbols.extend(outline.symbol(piece, id, 0, &mut functions));
         }
-        for &id in opened.iter().filter(|&&id| !parse.is_continued(id)) {
-            let mut inside = Open { symbol: outline.without_children(piece, id), omitted: 0 };
-            outline.fill(piece, id, &opened, &mut inside, &mut 0);
-            open.push(inside);
+        while !open.is_empty() {
+            close(&mut open, context.view.rope.len_bytes(), &mut symbols);
         }
+        (symbols, outline.omitted)
     }
-    while !open.is_empty() {
-        close(&mut open, context.view.rope.len_bytes(), &mut symbols);
-    }
-    (symbols, outline.omitted)
 }
 
 /// An op that continues in the next piece, with its symbols so far.

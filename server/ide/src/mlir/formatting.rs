@@ -8,24 +8,28 @@ use mlir::{BlockId, OpId};
 use rustc_hash::FxHashMap;
 
 use crate::file_context::FileContext;
+use crate::formatting::Formatting;
+use crate::mlir::Mlir;
 use crate::{TextEdit, TextRange};
 
 const INDENT: usize = 2;
 /// Regions nested deeper than this do not indent further.
 const MAX_DEPTH: usize = 200;
 
-/// The edits that format a piece; none if it has syntax errors.
-pub(crate) fn formatting_in(context: &FileContext<'_>, piece: usize) -> Vec<TextEdit> {
-    let read = context.mlir_piece(piece);
-    if !read.parse.errors.is_empty() {
-        return Vec::new();
+impl Formatting for Mlir {
+    /// The edits that format a piece; none if it has syntax errors.
+    fn formatting_in(&self, context: &FileContext<'_>, piece: usize) -> Vec<TextEdit> {
+        let read = context.mlir_piece(piece);
+        if !read.parse.errors.is_empty() {
+            return Vec::new();
+        }
+        let start = context.range(piece, syntax::Span::default()).start;
+        let edit = |(range, insert): (TextRange, String)| TextEdit {
+            range: start + range.start..start + range.end,
+            insert,
+        };
+        lines(&Piece::new(read)).into_iter().map(edit).collect()
     }
-    let start = context.range(piece, syntax::Span::default()).start;
-    let edit = |(range, insert): (TextRange, String)| TextEdit {
-        range: start + range.start..start + range.end,
-        insert,
-    };
-    lines(&Piece::new(read)).into_iter().map(edit).collect()
 }
 
 /// A piece with the indentation of each op and brace by its offset.

@@ -6,15 +6,17 @@ use syntax::Span;
 
 use crate::Hover;
 use crate::file_context::FileContext;
-use crate::hover::HoverConfig;
+use crate::hover::{HoverConfig, Hovers};
+use crate::mlir::Mlir;
 use crate::mlir::context::OpRef;
 use crate::mlir::indexing_map_hover::{describe, indexing_map_hover};
 use crate::mlir::kernels::hover::kernel_hover;
 use crate::mlir::map_text::domain_text;
-use crate::mlir::names::{definitions, name_at, occurrences};
+use crate::mlir::names::definitions;
 use crate::mlir::op_maps_hover::op_maps_hover;
 use crate::mlir::source_location::source_location;
 use crate::rich_text::{Line, RichText, code, parts, quoted};
+use crate::semantics::Names;
 use crate::symbol::{Name, Symbol};
 use crate::units::{bytes, shorten};
 
@@ -23,30 +25,32 @@ const LINE_LIMIT: usize = 600;
 /// The largest number of results whose types are shown.
 const RESULT_LIMIT: usize = 8;
 
-pub(crate) fn hover(context: &FileContext<'_>, offset: usize, config: &HoverConfig) -> Option<Hover> {
-    if let Some(map) = indexing_map_hover(context, offset) {
-        return Some(map);
+impl Hovers for Mlir {
+    fn hover(&self, context: &FileContext<'_>, offset: usize, config: &HoverConfig) -> Option<Hover> {
+        if let Some(map) = indexing_map_hover(context, offset) {
+            return Some(map);
+        }
+        if let Some(Name { at: found, symbol }) = Mlir.name_at(context, offset) {
+            let range = context.range(found.piece, found.span);
+            let index = index_at(context, found.piece, found.span);
+            let text = match &symbol {
+                Symbol::Value { piece, value } => Some(of_value(context, *piece, *value, index, config)),
+                Symbol::Block { piece, block } => {
+                    let read = context.mlir_piece(*piece);
+                    Some(of_block(&read.parse, *block, &read.text))
+                }
+                _ => of_symbol(context, &symbol),
+            };
+            return text.map(|text| Hover { range, text });
+        }
+        let at = context.op_at(offset)?;
+        let op = context.mlir_piece(at.piece).parse.op(at.id);
+        let local = offset - context.range(at.piece, Span::default()).start;
+        // No hover for the op itself inside its regions.
+        let span = [op.name, op.head, op.span].into_iter().find(|s| s.contains(local))?;
+        (!op.name.is_empty() && (op.first_region.is_none() || op.head.contains(local)))
+            .then(|| Hover { range: context.range(at.piece, span), text: of_op(context, at, config) })
     }
-    if let Some(Name { at: found, symbol }) = name_at(context, offset) {
-        let range = context.range(found.piece, found.span);
-        let index = index_at(context, found.piece, found.span);
-        let text = match &symbol {
-            Symbol::Value { piece, value } => Some(of_value(context, *piece, *value, index, config)),
-            Symbol::Block { piece, block } => {
-                let read = context.mlir_piece(*piece);
-                Some(of_block(&read.parse, *block, &read.text))
-            }
-            _ => of_symbol(context, &symbol),
-        };
-        return text.map(|text| Hover { range, text });
-    }
-    let at = context.op_at(offset)?;
-    let op = context.mlir_piece(at.piece).parse.op(at.id);
-    let local = offset - context.range(at.piece, Span::default()).start;
-    // No hover for the op itself inside its regions.
-    let span = [op.name, op.head, op.span].into_iter().find(|s| s.contains(local))?;
-    (!op.name.is_empty() && (op.first_region.is_none() || op.head.contains(local)))
-        .then(|| Hover { range: context.range(at.piece, span), text: of_op(context, at, config) })
 }
 
 /// The index in a result pack: `%0#1`.
@@ -80,7 +84,7 @@ fn of_value(
         None => text.code("mlir", shown),
     }
     ty.as_deref().and_then(size).into_iter().for_each(|size| fact(size, &mut text));
-    let uses = occurrences(context, &Symbol::Value { piece, value }).len().saturating_sub(1);
+    let uses = Mlir.occurrences(context, &Symbol::Value { piece, value }).len().saturating_sub(1);
     let what = match defined.definition {
         Definition::Result(_) if defined.count > 1 => format!("one of {} results", defined.count).into(),
         Definition::Result(_) => Line::from("result"),
@@ -213,7 +217,7 @@ fn of_symbol(context: &FileContext<'_>, symbol: &Symbol) -> Option<RichText> {
             kernel.append(kernel_hover(context, found));
         }
     }
-    let uses = occurrences(context, symbol).iter().filter(|o| !o.is_definition()).count();
+    let uses = Mlir.occurrences(context, symbol).iter().filter(|o| !o.is_definition()).count();
     fact(used(uses), &mut text);
     if !kernel.is_empty() {
         text.space();

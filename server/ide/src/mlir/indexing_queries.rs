@@ -8,31 +8,40 @@ use mlir_indexing::Access;
 use mlir_ops::Source;
 
 use crate::file_context::FileContext;
-use crate::indexing_queries::{Direction, IndexingKind, IndexingQuery, IndexingReply, QueryError};
+use crate::indexing_queries::{
+    Direction, IndexingKind, IndexingQueries, IndexingQuery, IndexingReply, QueryError,
+};
+use crate::mlir::Mlir;
 use crate::mlir::context::OpRef;
 use crate::mlir::kernels::functions::{FunctionRef, all_functions, body, symbol};
 
-/// The maps from a result of the op, as a list per operand in text order; for structured ops, the maps from
-/// their loops.
-pub(crate) fn indexing(
-    context: &FileContext<'_>,
-    query: &IndexingQuery,
-) -> Result<IndexingReply, QueryError> {
-    let error = |why: &str| Err(QueryError(why.to_owned()));
-    let IndexingKind::One { direction: Direction::OutputToInput, index, physical_layout: false } = query.kind
-    else {
-        return error("of MLIR there are maps from outputs to inputs, of one op and of logical dimensions");
-    };
-    let (name, of_pack) = match query.instruction.split_once('#') {
-        Some((name, nth)) => (name, nth.parse().ok()),
-        None => (query.instruction.as_str(), None),
-    };
-    let (at, first) = find(context, query.computation.as_deref(), name)?;
-    let result = first + of_pack.unwrap_or(index);
-    let maps = db::with_mlir_operands(context.db, context.view.file, at.piece, at.id, |source| {
-        of_op(source, at, result, query)
-    });
-    maps.unwrap_or_else(|| error("the op is in no file"))
+impl IndexingQueries for Mlir {
+    /// The maps from a result of the op, as a list per operand in text order; for structured ops, the maps from
+    /// their loops.
+    fn indexing(
+        &self,
+        context: &FileContext<'_>,
+        query: &IndexingQuery,
+    ) -> Result<IndexingReply, QueryError> {
+        let error = |why: &str| Err(QueryError(why.to_owned()));
+        let IndexingKind::One { direction: Direction::OutputToInput, index, physical_layout: false } =
+            query.kind
+        else {
+            return error(
+                "of MLIR there are maps from outputs to inputs, of one op and of logical dimensions",
+            );
+        };
+        let (name, of_pack) = match query.instruction.split_once('#') {
+            Some((name, nth)) => (name, nth.parse().ok()),
+            None => (query.instruction.as_str(), None),
+        };
+        let (at, first) = find(context, query.computation.as_deref(), name)?;
+        let result = first + of_pack.unwrap_or(index);
+        let maps = db::with_mlir_operands(context.db, context.view.file, at.piece, at.id, |source| {
+            of_op(source, at, result, query)
+        });
+        maps.unwrap_or_else(|| error("the op is in no file"))
+    }
 }
 
 fn of_op(

@@ -9,41 +9,47 @@ use mlir_ops::Source;
 use syntax::Span;
 
 use crate::file_context::FileContext;
-use crate::inlay_hints::{DomainHints, InlayHintsConfig, LIMIT, domain_hint, hinted_maps, in_brackets};
+use crate::inlay_hints::{
+    DomainHints, InlayHints, InlayHintsConfig, LIMIT, domain_hint, hinted_maps, in_brackets,
+};
+use crate::mlir::Mlir;
 use crate::mlir::context::OpRef;
 use crate::mlir::op_maps_hover::own_domain;
 use crate::units::shorten;
 use crate::{InlayHint, TextRange};
 
-/// The hints of the ops of a piece whose results are in `range`.
-pub(crate) fn inlay_hints_in(
-    context: &FileContext<'_>,
-    piece: usize,
-    range: &TextRange,
-    config: &InlayHintsConfig,
-) -> Vec<InlayHint> {
-    let mut hints = Vec::new();
-    if config.domains == DomainHints::Off {
-        return hints;
+impl InlayHints for Mlir {
+    /// The hints of the ops of a piece whose results are in `range`.
+    fn inlay_hints_in(
+        &self,
+        context: &FileContext<'_>,
+        piece: usize,
+        range: &TextRange,
+        config: &InlayHintsConfig,
+    ) -> Vec<InlayHint> {
+        let mut hints = Vec::new();
+        if config.domains == DomainHints::Off {
+            return hints;
+        }
+        let read = context.mlir_piece(piece);
+        let of_ops = |source: &Source<'_>| of_ops(context, source, piece, range, config.domains, &mut hints);
+        _ = db::with_mlir_source(context.db, context.view.file, piece, of_ops);
+        for (id, value) in read.parse.values.iter().enumerate() {
+            let name = context.range(piece, value.name);
+            if name.end < range.start || name.start > range.end {
+                continue;
+            }
+            let [ty] = read.parse.types(&value.types) else { continue };
+            if matches!(ty, TypeRef::Written(_)) {
+                continue;
+            }
+            if let Some(ty) = context.type_of_value(piece, id as u32, 0) {
+                let label = format!(": {}", shorten(&ty, LIMIT));
+                hints.push(InlayHint { offset: name.end, label, tooltip: None });
+            }
+        }
+        hints
     }
-    let read = context.mlir_piece(piece);
-    let of_ops = |source: &Source<'_>| of_ops(context, source, piece, range, config.domains, &mut hints);
-    _ = db::with_mlir_source(context.db, context.view.file, piece, of_ops);
-    for (id, value) in read.parse.values.iter().enumerate() {
-        let name = context.range(piece, value.name);
-        if name.end < range.start || name.start > range.end {
-            continue;
-        }
-        let [ty] = read.parse.types(&value.types) else { continue };
-        if matches!(ty, TypeRef::Written(_)) {
-            continue;
-        }
-        if let Some(ty) = context.type_of_value(piece, id as u32, 0) {
-            let label = format!(": {}", shorten(&ty, LIMIT));
-            hints.push(InlayHint { offset: name.end, label, tooltip: None });
-        }
-    }
-    hints
 }
 
 /// Values derived from lists, and domains, of the ops in `range`.

@@ -10,14 +10,17 @@ use std::ops::Range;
 use mlir::OpId;
 
 use crate::TextRange;
-use crate::code_lens::CodeLens;
+use crate::code_lens::{CodeLens, CodeLenses};
 use crate::file_context::FileContext;
 use crate::hlo::locate::InstructionRef;
+use crate::kernel::access_pattern::Accessing;
 use crate::kernel::document::{KernelDocument, KernelInstruction, ShownKernel, code_of, not_emitted};
 use crate::kernel::elsewhere::by_whom;
 use crate::kernel::fusion::{FusionError, FusionQuery};
 use crate::kernel::language::KernelLanguage;
+use crate::kernel::launched::LaunchedKernel;
 use crate::kernel::lens::{KernelLens, lens_of_kernel};
+use crate::mlir::Mlir;
 use crate::mlir::context::OpRef;
 use crate::mlir::kernels::functions::{
     Converted, FunctionRef, all_functions, computation, function_at, is_of_hlo, may_be_kernel, name_of,
@@ -25,26 +28,137 @@ use crate::mlir::kernels::functions::{
 };
 use crate::mlir::kernels::named::{named, not_found};
 use crate::mlir::kernels::unfused::{Unfused, unfused};
+use crate::semantics::Kernels;
 
 /// Why no kernels of MLIR text are listed.
 pub(crate) const NOT_COMPILED: &str =
     "what XLA makes of MLIR is known when it is compiled: kernels are listed of optimized HLO";
 
-/// Names of functions that may be kernels, in text order.
-pub(crate) fn code_lens_places(context: &FileContext<'_>, kernels: bool, limit: usize) -> Vec<TextRange> {
-    let limit = if kernels { limit } else { 0 };
-    functions::kernels(context).filter_map(|f| name_of(context, f)).take(limit).collect()
+impl CodeLenses for Mlir {
+    /// Names of functions that may be kernels, in text order.
+    fn code_lens_places(&self, context: &FileContext<'_>, kernels: bool, limit: usize) -> Vec<TextRange> {
+        let limit = if kernels { limit } else { 0 };
+        functions::kernels(context).filter_map(|f| name_of(context, f)).take(limit).collect()
+    }
+
+    fn code_lens(&self, context: &FileContext<'_>, offset: usize) -> Option<CodeLens> {
+        let function = function_at(context, offset)?;
+        let range = name_of(context, function).filter(|range| range.start == offset)?;
+        let converted = Converted::of(context, function)?;
+        let KernelLens { time, details: title } = match unfused(context, function, &converted).as_slice() {
+            [] => lens_of_kernel(context, converted.kernel_id(converted.name))?,
+            apart => KernelLens { time: None, details: several_kernels(apart) },
+        };
+        Some(CodeLens { range, title, time, callers: Vec::new(), is_kernel: true })
+    }
 }
 
-pub(crate) fn code_lens(context: &FileContext<'_>, offset: usize) -> Option<CodeLens> {
-    let function = function_at(context, offset)?;
-    let range = name_of(context, function).filter(|range| range.start == offset)?;
-    let converted = Converted::of(context, function)?;
-    let KernelLens { time, details: title } = match unfused(context, function, &converted).as_slice() {
-        [] => lens_of_kernel(context, converted.kernel_id(converted.name))?,
-        apart => KernelLens { time: None, details: several_kernels(apart) },
-    };
-    Some(CodeLens { range, title, time, callers: Vec::new(), is_kernel: true })
+impl Kernels for Mlir {
+    fn why_no_kernels(&self) -> &'static str {
+        NOT_COMPILED
+    }
+
+    fn has_more_kernels_than(&self, context: &FileContext<'_>, count: usize) -> bool {
+        crate::mlir::coalescing_warnings::has_more_kernels_than(context, count)
+    }
+
+    fn default_kernel(&self, context: &FileContext<'_>) -> Result<String, &'static str> {
+        named::default_kernel(context)
+    }
+
+    fn shown_kernel(&self, context: &FileContext<'_>, offset: usize) -> Option<ShownKernel> {
+        shown_kernel(context, offset)
+    }
+
+    fn kernel_document(
+        &self,
+        context: &FileContext<'_>,
+        query: &FusionQuery,
+        language: KernelLanguage,
+    ) -> Result<KernelDocument, FusionError> {
+        let not_found = || not_found(query);
+        let (function, converted, instruction) = named(context, query).ok_or_else(not_found)?;
+        let id = converted.kernel_id(&instruction);
+        let head = vec![format!("%{instruction}")];
+        if instruction == converted.name
+            && let Some(reason) = why_no_kernel(context, function)
+        {
+            return Ok(not_emitted(head, &reason));
+        }
+        let analysis = match context.kernel(id) {
+            None => return Err(not_found()),
+            Some(Err(reason)) => return Ok(not_emitted(head, reason)),
+            Some(Ok(analysis)) => analysis,
+        };
+        let elsewhere = by_whom(analysis);
+        let mut head =
+            vec![format!("%{instruction} · {} · {}", analysis.emitter.name(), context.db.device().name)];
+        let apart = match instruction == converted.name {
+            true => unfused(context, function, &converted),
+            false => Vec::new(),
+        };
+        if !apart.is_empty() {
+            let apart = apart.iter().map(|Unfused { op, reason, .. }| format!("{op} is not fused: {reason}"));
+            let one = match elsewhere {
+                Some(_) => "several kernels",
+                None => "as one kernel, which XLA does not make of it",
+            };
+            head.push(format!("{one}: {}", apart.collect::<Vec<_>>().join("; ")));
+        } else if let Some(reason) = &elsewhere {
+            head.push(format!("no kernel of XLA's emitters: {reason}"));
+        }
+        if let Some(reason) = elsewhere {
+            return Ok(KernelDocument::without_code(head, FusionError::NotEmitted(reason.into())));
+        }
+        Ok(code_of(context, id, head, analysis, language, |op| {
+            let name = analysis.fused.name(op);
+            let is_shown = converted.function.is_some() || *name == *instruction;
+            let own = if is_shown { converted.place_of(context, function, name) } else { None };
+            let at = own.map(|own| {
+                let op = context.mlir_piece(own.piece).parse.op(own.id);
+                (context.range(own.piece, op.head), context.range(own.piece, op.name))
+            });
+            let refs = own.map(|own| InstructionRef { piece: own.piece, id: own.id }).into_iter().collect();
+            KernelInstruction { name: name.to_owned(), fused_name: name.to_owned(), at, refs }
+        }))
+    }
+
+    fn kernel_lines(
+        &self,
+        context: &FileContext<'_>,
+        _: &FusionQuery,
+        document: &KernelDocument,
+        offset: usize,
+    ) -> Vec<Range<usize>> {
+        let Some(at) = context.op_at(offset) else { return Vec::new() };
+        let mut path = context.mlir_piece(at.piece).parse.path_to(at.id);
+        path.reverse();
+        for id in path {
+            let here = InstructionRef { piece: at.piece, id };
+            let own = document.instructions.iter().enumerate().filter(|(_, i)| i.refs.contains(&here));
+            let own: Vec<u32> = own.map(|(n, _)| n as u32).collect();
+            if !own.is_empty() {
+                return document.lines_of(&own);
+            }
+        }
+        Vec::new()
+    }
+
+    fn launched<'a>(
+        &self,
+        context: &FileContext<'a>,
+        query: &FusionQuery,
+    ) -> Result<LaunchedKernel<'a>, FusionError> {
+        hover::launched(context, query)
+    }
+
+    fn launched_in<'a>(&self, context: &FileContext<'a>, range: &TextRange) -> Option<LaunchedKernel<'a>> {
+        hover::launched_at(context, range.start)
+    }
+
+    fn accessing_at<'a>(&self, context: &FileContext<'a>, offset: usize) -> Option<Accessing<'a>> {
+        hover::launched_at(context, offset).map(Accessing::from)
+    }
 }
 
 /// `several kernels: %0 and %7 are not fused into what reads them`
@@ -119,79 +233,6 @@ pub(super) fn find<'a>(
     all.sort_by_key(|f| symbol(context, *f) != Some(wanted));
     let is_it = |f: &FunctionRef| computation(context, *f).is_some_and(|(_, name)| name == wanted);
     all.into_iter().filter(is_it).find_map(|function| Some((function, Converted::of(context, function)?)))
-}
-
-/// The document of one kernel, as for HLO.
-pub(crate) fn kernel_document(
-    context: &FileContext<'_>,
-    query: &FusionQuery,
-    language: KernelLanguage,
-) -> Result<KernelDocument, FusionError> {
-    let not_found = || not_found(query);
-    let (function, converted, instruction) = named(context, query).ok_or_else(not_found)?;
-    let id = converted.kernel_id(&instruction);
-    let head = vec![format!("%{instruction}")];
-    if instruction == converted.name
-        && let Some(reason) = why_no_kernel(context, function)
-    {
-        return Ok(not_emitted(head, &reason));
-    }
-    let analysis = match context.kernel(id) {
-        None => return Err(not_found()),
-        Some(Err(reason)) => return Ok(not_emitted(head, reason)),
-        Some(Ok(analysis)) => analysis,
-    };
-    let elsewhere = by_whom(analysis);
-    let mut head =
-        vec![format!("%{instruction} · {} · {}", analysis.emitter.name(), context.db.device().name)];
-    let apart = match instruction == converted.name {
-        true => unfused(context, function, &converted),
-        false => Vec::new(),
-    };
-    if !apart.is_empty() {
-        let apart = apart.iter().map(|Unfused { op, reason, .. }| format!("{op} is not fused: {reason}"));
-        let one = match elsewhere {
-            Some(_) => "several kernels",
-            None => "as one kernel, which XLA does not make of it",
-        };
-        head.push(format!("{one}: {}", apart.collect::<Vec<_>>().join("; ")));
-    } else if let Some(reason) = &elsewhere {
-        head.push(format!("no kernel of XLA's emitters: {reason}"));
-    }
-    if let Some(reason) = elsewhere {
-        return Ok(KernelDocument::without_code(head, FusionError::NotEmitted(reason.into())));
-    }
-    Ok(code_of(context, id, head, analysis, language, |op| {
-        let name = analysis.fused.name(op);
-        let is_shown = converted.function.is_some() || *name == *instruction;
-        let own = if is_shown { converted.place_of(context, function, name) } else { None };
-        let at = own.map(|own| {
-            let op = context.mlir_piece(own.piece).parse.op(own.id);
-            (context.range(own.piece, op.head), context.range(own.piece, op.name))
-        });
-        let refs = own.map(|own| InstructionRef { piece: own.piece, id: own.id }).into_iter().collect();
-        KernelInstruction { name: name.to_owned(), fused_name: name.to_owned(), at, refs }
-    }))
-}
-
-/// Line ranges of the document's body that originate from the op at `offset`, or from an enclosing op.
-pub(crate) fn kernel_lines(
-    context: &FileContext<'_>,
-    document: &KernelDocument,
-    offset: usize,
-) -> Vec<Range<usize>> {
-    let Some(at) = context.op_at(offset) else { return Vec::new() };
-    let mut path = context.mlir_piece(at.piece).parse.path_to(at.id);
-    path.reverse();
-    for id in path {
-        let here = InstructionRef { piece: at.piece, id };
-        let own = document.instructions.iter().enumerate().filter(|(_, i)| i.refs.contains(&here));
-        let own: Vec<u32> = own.map(|(n, _)| n as u32).collect();
-        if !own.is_empty() {
-            return document.lines_of(&own);
-        }
-    }
-    Vec::new()
 }
 
 #[cfg(test)]

@@ -6,7 +6,9 @@ use indexing_map::IndexingMap;
 use mlir::OpId;
 use mlir_ops::Source;
 
+use crate::annotate::Notes;
 use crate::file_context::FileContext;
+use crate::mlir::Mlir;
 use crate::mlir::map_text::map_text;
 use crate::mlir::op_maps_hover::{RESULT_LIMIT, title};
 use crate::rich_text::Inline;
@@ -66,21 +68,23 @@ fn line(map: &IndexingMap, is_identity: bool, note: Option<&str>) -> String {
     }
 }
 
-/// The maps of the ops of a piece: after an op, or before its regions.
-pub(crate) fn notes_in(context: &FileContext<'_>, piece: usize) -> Vec<(usize, String)> {
-    let rope = &context.view.rope;
-    let ops = context.mlir_piece(piece).parse.ops.len() as mlir::OpId;
-    let of_all = |source: &mlir_ops::Source<'_>| {
-        let mut notes = Vec::new();
-        for id in (0..ops).filter(|&id| !source.parse.is_continued(id)) {
-            let end = context.range(piece, source.parse.op(id).head).end;
-            let line = rope.byte_to_line(end.min(rope.len_bytes()));
-            let of_op = map_notes(source, id).into_iter();
-            notes.extend(of_op.map(|note| (line, format!("  //   {note}\n"))));
-        }
-        notes
-    };
-    db::with_mlir_source(context.db, context.view.file, piece, of_all).unwrap_or_default()
+impl Notes for Mlir {
+    /// The maps of the ops of a piece: after an op, or before its regions.
+    fn notes_in(&self, context: &FileContext<'_>, piece: usize) -> Vec<(usize, String)> {
+        let rope = &context.view.rope;
+        let ops = context.mlir_piece(piece).parse.ops.len() as mlir::OpId;
+        let of_all = |source: &mlir_ops::Source<'_>| {
+            let mut notes = Vec::new();
+            for id in (0..ops).filter(|&id| !source.parse.is_continued(id)) {
+                let end = context.range(piece, source.parse.op(id).head).end;
+                let line = rope.byte_to_line(end.min(rope.len_bytes()));
+                let of_op = map_notes(source, id).into_iter();
+                notes.extend(of_op.map(|note| (line, format!("  //   {note}\n"))));
+            }
+            notes
+        };
+        db::with_mlir_source(context.db, context.view.file, piece, of_all).unwrap_or_default()
+    }
 }
 
 #[cfg(test)]

@@ -4,17 +4,79 @@ use db::GiantDefinition;
 use mlir::{BlockId, Definition};
 use syntax::Span;
 
-use crate::TextRange;
 use crate::file_context::FileContext;
+use crate::mlir::Mlir;
 use crate::mlir::context::OpRef;
+use crate::semantics::Names;
 use crate::symbol::{Defined, Name, Occurrence, Role, Symbol};
+use crate::{SourceFrame, TextRange};
 
-pub(crate) fn name_at(context: &FileContext<'_>, offset: usize) -> Option<Name> {
-    let (piece, local) = context.locate(offset);
-    in_piece(context, piece, local).or_else(|| {
-        let before = piece.checked_sub(1).filter(|_| local == 0)?;
-        in_piece(context, before, offset - context.view.starts[before].offset)
-    })
+impl Names for Mlir {
+    fn source_frames(
+        &self,
+        context: &FileContext<'_>,
+        offset: usize,
+    ) -> Option<(TextRange, Vec<SourceFrame>)> {
+        crate::mlir::source_location::frames_at(context, offset)
+    }
+
+    fn text<'a>(&self, context: &FileContext<'a>, piece: usize) -> &'a str {
+        &context.mlir_piece(piece).text
+    }
+
+    fn name_at(&self, context: &FileContext<'_>, offset: usize) -> Option<Name> {
+        let (piece, local) = context.locate(offset);
+        in_piece(context, piece, local).or_else(|| {
+            let before = piece.checked_sub(1).filter(|_| local == 0)?;
+            in_piece(context, before, offset - context.view.starts[before].offset)
+        })
+    }
+
+    fn occurrences(&self, context: &FileContext<'_>, symbol: &Symbol) -> Vec<Occurrence> {
+        match symbol {
+            Symbol::Value { piece, value } => {
+                let read = context.mlir_piece(*piece);
+                let Some(defined) = read.parse.values.get(*value as usize) else { return Vec::new() };
+                let uses = read.parse.uses.iter().filter(|u| u.value == Some(*value));
+                let mut found: Vec<_> =
+                    uses.map(|u| occurrence(*piece, without_index(u.span, &read.text), false)).collect();
+                found.push(occurrence(*piece, defined.name, true));
+                in_other_pieces(context, *piece, GiantDefinition::Value(*value), &mut found);
+                found
+            }
+            Symbol::Block { piece, block } => {
+                let parse = &context.mlir_piece(*piece).parse;
+                let uses = parse.successors.iter().filter(|s| s.block == Some(*block));
+                let mut found: Vec<_> = uses.map(|s| occurrence(*piece, s.span, false)).collect();
+                let label = parse.blocks.get(*block as usize).map(|b| b.label);
+                found.extend(label.map(|span| occurrence(*piece, span, true)));
+                in_other_pieces(context, *piece, GiantDefinition::Block(*block), &mut found);
+                found
+            }
+            Symbol::Global { part, name } => in_part(context, *part, |read| {
+                let mentions = read.parse.symbols.iter();
+                let here = mentions.filter(|s| db::symbol_name(s.span.of(&read.text)) == name);
+                here.map(|s| (s.span, s.is_definition)).collect()
+            }),
+            Symbol::Alias { part, name } => in_part(context, *part, |read| {
+                let here = read.parse.aliases.iter().filter(|a| a.span.of(&read.text) == name);
+                here.map(|a| (a.span, a.is_definition)).collect()
+            }),
+            Symbol::Instruction(_) | Symbol::Computation(_) => Vec::new(),
+        }
+    }
+
+    fn definitions(&self, context: &FileContext<'_>, symbol: &Symbol) -> Vec<Defined> {
+        let whole = |o: &Occurrence| Defined {
+            range: whole(context, o, symbol),
+            name: context.range(o.piece, o.span),
+        };
+        definitions(context, symbol).iter().map(whole).collect()
+    }
+
+    fn find_name(&self, context: &FileContext<'_>, name: &str) -> Option<usize> {
+        context.find_value(name)
+    }
 }
 
 fn occurrence(piece: usize, span: Span, is_definition: bool) -> Occurrence {
@@ -65,41 +127,6 @@ fn in_piece(context: &FileContext<'_>, piece: usize, local: usize) -> Option<Nam
     found(mention.span, mention.is_definition, Symbol::Alias { part, name })
 }
 
-/// All occurrences, in text order.
-pub(crate) fn occurrences(context: &FileContext<'_>, symbol: &Symbol) -> Vec<Occurrence> {
-    match symbol {
-        Symbol::Value { piece, value } => {
-            let read = context.mlir_piece(*piece);
-            let Some(defined) = read.parse.values.get(*value as usize) else { return Vec::new() };
-            let uses = read.parse.uses.iter().filter(|u| u.value == Some(*value));
-            let mut found: Vec<_> =
-                uses.map(|u| occurrence(*piece, without_index(u.span, &read.text), false)).collect();
-            found.push(occurrence(*piece, defined.name, true));
-            in_other_pieces(context, *piece, GiantDefinition::Value(*value), &mut found);
-            found
-        }
-        Symbol::Block { piece, block } => {
-            let parse = &context.mlir_piece(*piece).parse;
-            let uses = parse.successors.iter().filter(|s| s.block == Some(*block));
-            let mut found: Vec<_> = uses.map(|s| occurrence(*piece, s.span, false)).collect();
-            let label = parse.blocks.get(*block as usize).map(|b| b.label);
-            found.extend(label.map(|span| occurrence(*piece, span, true)));
-            in_other_pieces(context, *piece, GiantDefinition::Block(*block), &mut found);
-            found
-        }
-        Symbol::Global { part, name } => in_part(context, *part, |read| {
-            let mentions = read.parse.symbols.iter();
-            let here = mentions.filter(|s| db::symbol_name(s.span.of(&read.text)) == name);
-            here.map(|s| (s.span, s.is_definition)).collect()
-        }),
-        Symbol::Alias { part, name } => in_part(context, *part, |read| {
-            let here = read.parse.aliases.iter().filter(|a| a.span.of(&read.text) == name);
-            here.map(|a| (a.span, a.is_definition)).collect()
-        }),
-        Symbol::Instruction(_) | Symbol::Computation(_) => Vec::new(),
-    }
-}
-
 /// Adds the uses of a value or a block in other pieces of the function, and sorts.
 fn in_other_pieces(
     context: &FileContext<'_>,
@@ -142,7 +169,7 @@ fn in_part(
 pub(crate) fn definitions(context: &FileContext<'_>, symbol: &Symbol) -> Vec<Occurrence> {
     let pieces: &[usize] = match symbol {
         Symbol::Value { .. } | Symbol::Block { .. } => {
-            return occurrences(context, symbol).into_iter().filter(Occurrence::is_definition).collect();
+            return Mlir.occurrences(context, symbol).into_iter().filter(Occurrence::is_definition).collect();
         }
         Symbol::Global { part, name } => context.mlir_module().symbol(*part, name),
         Symbol::Alias { part, name } => context.mlir_module().alias(*part, name),
@@ -175,13 +202,6 @@ pub(crate) fn definitions(context: &FileContext<'_>, symbol: &Symbol) -> Vec<Occ
         }
     }
     found
-}
-
-/// The definitions of a symbol with the ranges of their ops.
-pub(crate) fn defined(context: &FileContext<'_>, symbol: &Symbol) -> Vec<Defined> {
-    let whole =
-        |o: &Occurrence| Defined { range: whole(context, o, symbol), name: context.range(o.piece, o.span) };
-    definitions(context, symbol).iter().map(whole).collect()
 }
 
 /// The range of the whole definition: the op, or the name alone.

@@ -4,29 +4,35 @@ use mlir::OpId;
 
 use crate::RenameError;
 use crate::file_context::FileContext;
-use crate::symbol::{Occurrence, Symbol};
+use crate::mlir::Mlir;
+use crate::rename::NewNames;
+use crate::symbol::{Name, Occurrence, Symbol};
 
-pub(super) fn why_no_name() -> RenameError {
-    RenameError("there is no name here, or nothing of this name is defined".to_owned())
-}
-
-pub(super) fn check_occurrences(occurrences: &[Occurrence]) -> Result<(), RenameError> {
-    match occurrences.iter().filter(|o| o.is_definition()).count() {
-        1 => Ok(()),
-        0 => Err(RenameError("nothing of this name is defined in this file".to_owned())),
-        _ => Err(RenameError(
-            "this name is defined several times: which one is meant cannot be told".to_owned(),
-        )),
+impl NewNames for Mlir {
+    fn why_no_name(&self, _: &FileContext<'_>, _: usize) -> RenameError {
+        RenameError("there is no name here, or nothing of this name is defined".to_owned())
     }
-}
 
-pub(super) fn check_new_name(
-    context: &FileContext<'_>,
-    symbol: &Symbol,
-    new: &str,
-) -> Result<(), RenameError> {
-    check_letters(new, symbol.sign())?;
-    check_free(context, symbol, new)
+    fn check_occurrences(&self, _: &Name, occurrences: &[Occurrence]) -> Result<(), RenameError> {
+        match occurrences.iter().filter(|o| o.is_definition()).count() {
+            1 => Ok(()),
+            0 => Err(RenameError("nothing of this name is defined in this file".to_owned())),
+            _ => Err(RenameError(
+                "this name is defined several times: which one is meant cannot be told".to_owned(),
+            )),
+        }
+    }
+
+    fn check_new_name(
+        &self,
+        context: &FileContext<'_>,
+        symbol: &Symbol,
+        _: &[Occurrence],
+        new: &str,
+    ) -> Result<(), RenameError> {
+        check_letters(new, symbol.sign())?;
+        check_free(context, symbol, new)
+    }
 }
 
 /// Source of the alphabet: `mlir/lib/AsmParser/Lexer.cpp`.

@@ -6,40 +6,42 @@ use db::{Elsewhere, ExportKind};
 use mlir::{Definition, Token, TokenKind as Kind, tokens};
 
 use crate::file_context::FileContext;
-use crate::semantic_tokens::{SemanticToken, TokenKind, TokenModifier, TokenModifiers};
+use crate::mlir::Mlir;
+use crate::semantic_tokens::{Highlighting, SemanticToken, TokenKind, TokenModifier, TokenModifiers};
 
-/// The tokens of a piece that overlap `range`, in bytes of the piece; others may be among them.
-pub(crate) fn tokens_in(context: &FileContext<'_>, piece: usize, range: Range<usize>) -> Vec<SemanticToken> {
-    let read = context.mlir_piece(piece);
-    let (parse, text) = (&read.parse, &*read.text);
-    let range = range.start.min(text.len())..range.end.min(text.len());
-    // Tokens end with their lines, except resources, which are an op of their own.
-    let before = text.as_bytes()[..range.start].iter().rposition(|&b| b == b'\n');
-    let line = before.map_or(0, |n| n + 1);
-    let from = match parse.op_at(range.start).map(|id| parse.op(id)) {
-        Some(op) if op.form == mlir::Form::Resources => line.min(op.span.start as usize),
-        _ => line,
-    };
-    // A token that the end of the range cuts is included whole.
-    let behind = text.as_bytes()[range.end..].iter().position(|&b| b == b'\n');
-    let to = behind.map_or(text.len(), |n| range.end + n);
-    let (all, _) = tokens(text, from, to, true);
-    let names = Names::of(context, piece, from as u32..to as u32);
-    let mut names = names.0.iter().peekable();
-    let mut found = Vec::new();
-    for (nth, token) in all.iter().enumerate() {
-        while names.next_if(|n| n.start < token.span.start).is_some() {}
-        let named = names.next_if(|n| n.start == token.span.start);
-        let (kind, modifiers) = match named {
-            Some(name) => (name.kind, name.modifiers),
-            None => match by_letters(text, &all, nth, token) {
-                Some(kind) => (kind, TokenModifiers::default()),
-                None => continue,
-            },
+impl Highlighting for Mlir {
+    fn tokens_in(&self, context: &FileContext<'_>, piece: usize, range: Range<usize>) -> Vec<SemanticToken> {
+        let read = context.mlir_piece(piece);
+        let (parse, text) = (&read.parse, &*read.text);
+        let range = range.start.min(text.len())..range.end.min(text.len());
+        // Tokens end with their lines, except resources, which are an op of their own.
+        let before = text.as_bytes()[..range.start].iter().rposition(|&b| b == b'\n');
+        let line = before.map_or(0, |n| n + 1);
+        let from = match parse.op_at(range.start).map(|id| parse.op(id)) {
+            Some(op) if op.form == mlir::Form::Resources => line.min(op.span.start as usize),
+            _ => line,
         };
-        found.push(SemanticToken { range: context.range(piece, token.span), kind, modifiers });
+        // A token that the end of the range cuts is included whole.
+        let behind = text.as_bytes()[range.end..].iter().position(|&b| b == b'\n');
+        let to = behind.map_or(text.len(), |n| range.end + n);
+        let (all, _) = tokens(text, from, to, true);
+        let names = Names::of(context, piece, from as u32..to as u32);
+        let mut names = names.0.iter().peekable();
+        let mut found = Vec::new();
+        for (nth, token) in all.iter().enumerate() {
+            while names.next_if(|n| n.start < token.span.start).is_some() {}
+            let named = names.next_if(|n| n.start == token.span.start);
+            let (kind, modifiers) = match named {
+                Some(name) => (name.kind, name.modifiers),
+                None => match by_letters(text, &all, nth, token) {
+                    Some(kind) => (kind, TokenModifiers::default()),
+                    None => continue,
+                },
+            };
+            found.push(SemanticToken { range: context.range(piece, token.span), kind, modifiers });
+        }
+        found
     }
-    found
 }
 
 /// The kind of a token that refers to nothing.

@@ -2,7 +2,7 @@
 
 use crate::file_context::FileContext;
 use crate::symbol::{Defined, Name, Occurrence, Symbol};
-use crate::{NavigationTarget, RenameError, SourceFrame, TextRange};
+use crate::{NavigationTarget, SourceFrame, TextRange};
 
 /// What names refer to: navigation, highlights, rename.
 pub(crate) trait Names {
@@ -43,21 +43,4 @@ pub(crate) trait Names {
     fn find_name(&self, _: &FileContext<'_>, _: &str) -> Option<usize> {
         None
     }
-
-    /// Why there is no name at `offset`, for the user.
-    fn why_no_name(&self, context: &FileContext<'_>, offset: usize) -> RenameError;
-
-    /// Whether all occurrences of a name are known and mean the same.
-    fn check_occurrences(&self, _: &Name, _: &[Occurrence]) -> Result<(), RenameError> {
-        Ok(())
-    }
-
-    /// Whether `new`, without its sign, can be the name of a symbol at its occurrences.
-    fn check_new_name(
-        &self,
-        context: &FileContext<'_>,
-        symbol: &Symbol,
-        occurrences: &[Occurrence],
-        new: &str,
-    ) -> Result<(), RenameError>;
 }

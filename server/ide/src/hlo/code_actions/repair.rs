@@ -3,9 +3,9 @@
 use ir::Remedy;
 
 use crate::code_actions::{Actions, Change, CodeActionKind};
-use crate::diagnostics::Depth;
+use crate::diagnostics::{Depth, Errors};
 use crate::file_context::FileContext;
-use crate::hlo::diagnostics::diagnostics_in;
+use crate::hlo::Hlo;
 use crate::hlo::repairs::{self, repairs_of};
 use crate::{Diagnostic, QuickFix, TextEdit, TextRange};
 
@@ -65,7 +65,7 @@ fn fixes_of(context: &FileContext<'_>, piece: usize) -> Vec<(Diagnostic, QuickFi
     if !findings.map(|f| &f.fix).chain(verified.map(|f| &f.fix)).any(Option::is_some) {
         return Vec::new();
     }
-    let mut found = diagnostics_in(context, piece, Depth::Verifier);
+    let mut found = Hlo.diagnostics_in(context, piece, Depth::Verifier);
     found.sort_by_key(|d| (d.range.start, d.range.end));
     found.into_iter().filter_map(|mut d| d.fix.take().map(|fix| (d, fix))).collect()
 }

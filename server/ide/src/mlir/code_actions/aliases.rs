@@ -7,8 +7,10 @@ use syntax::Span;
 
 use crate::code_actions::{Actions, Change, CodeActionKind};
 use crate::file_context::FileContext;
+use crate::mlir::Mlir;
 use crate::mlir::code_actions::map_texts::{MapText, letters, map_texts};
-use crate::mlir::names::{definitions, name_at, occurrences};
+use crate::mlir::names::definitions;
+use crate::semantics::Names;
 use crate::symbol::{Name, Occurrence, Symbol};
 use crate::{TextEdit, TextRange};
 
@@ -16,7 +18,7 @@ use crate::{TextEdit, TextRange};
 const MAX_WRITTEN: usize = 1 << 20;
 
 pub(super) fn offer(context: &FileContext<'_>, range: &TextRange, actions: &mut Actions<'_>) {
-    if let Some(Name { at, symbol: symbol @ Symbol::Alias { .. } }) = name_at(context, range.start) {
+    if let Some(Name { at, symbol: symbol @ Symbol::Alias { .. } }) = Mlir.name_at(context, range.start) {
         of_alias(context, at, &symbol, actions);
     }
     extract(context, range, actions);
@@ -41,7 +43,7 @@ fn definition_span(context: &FileContext<'_>, at: &Occurrence) -> Option<(usize,
 fn of_alias(context: &FileContext<'_>, at: Occurrence, symbol: &Symbol, actions: &mut Actions<'_>) {
     let Symbol::Alias { part, name } = symbol else { return };
     let (defined, uses): (Vec<_>, Vec<_>) =
-        occurrences(context, symbol).into_iter().partition(Occurrence::is_definition);
+        Mlir.occurrences(context, symbol).into_iter().partition(Occurrence::is_definition);
     let [definition] = defined.as_slice() else { return };
     let Some((piece, span)) = definition_span(context, definition) else { return };
     let removal = || TextEdit { range: whole_lines(context, piece, span), insert: String::new() };
@@ -180,7 +182,7 @@ fn fresh_name(context: &FileContext<'_>, part: usize) -> String {
     // Definitions are indexed by name; uses of undefined names are searched only without a definition.
     let is_taken = |name: &str| {
         !context.mlir_module().alias(part, name).is_empty()
-            || !occurrences(context, &Symbol::Alias { part, name: name.to_owned() }).is_empty()
+            || !Mlir.occurrences(context, &Symbol::Alias { part, name: name.to_owned() }).is_empty()
     };
     let names = (0..10_000).map(|n| if n == 0 { "#map".to_owned() } else { format!("#map{n}") });
     names.into_iter().find(|name| !is_taken(name)).unwrap_or_else(|| "#map_extracted".to_owned())
