@@ -273,19 +273,17 @@ struct Arrays<'a> {
     op: &'a HloOp,
     operands: Vec<Named>,
     result: Named,
-    /// The operand whose elements are the extents of the result.
-    extents: Option<Named>,
+    source: &'a Source<'a>,
     only_maps: bool,
 }
 
 impl<'a> Arrays<'a> {
-    fn of(source: &Source<'_>, id: OpId, op: &'a HloOp, result: usize) -> Arrays<'a> {
+    fn of(source: &'a Source<'a>, id: OpId, op: &'a HloOp, result: usize) -> Arrays<'a> {
         let named = |name: &String| (name.clone(), value_of(source, id, name));
         let operands = op.operands.iter().map(named).collect();
         let own = mlir_indexing::result_of(source, id, result);
         let result = (own.name, own.value.map(|value| (value, own.index)));
-        let extents = op.extents.as_ref().map(named);
-        Arrays { op, operands, result, extents, only_maps: op.only_maps }
+        Arrays { op, operands, result, source, only_maps: op.only_maps }
     }
 
     fn of_op(&self, op: ir::OpId) -> Option<&Named> {
@@ -302,16 +300,8 @@ impl<'a> Arrays<'a> {
         }
         let mut symbols = Vec::new();
         for (at, variable) in access.runtime_variables.iter().enumerate() {
-            let mut index = variable.map.results().to_vec();
+            let index = variable.map.results().to_vec();
             let (mut source, mut name) = self.symbol(&variable.source, index.is_empty(), at)?;
-            if let (Some((list, of)), SymbolSource::Extent { name: array, dimension, .. }) =
-                (&self.extents, &source)
-                && *array == self.result.0
-            {
-                index = vec![Expr::Const(*dimension as i64)];
-                source = SymbolSource::Element { of: *of, name: list.clone(), nth: *dimension };
-                name = source.short_name().into();
-            }
             // An element of a list is numbered by its place.
             if let (true, SymbolSource::Element { nth, .. }, [Expr::Const(place)]) =
                 (self.only_maps, &mut source, &index[..])
@@ -327,6 +317,7 @@ impl<'a> Arrays<'a> {
         let note = if self.only_maps { access.note.map(Into::into) } else { bound() };
         let mut access =
             Access { operand, value, role: Role::Read, map: access.map, symbols, address: None, note };
+        access.follow_extents(self.source);
         access.name_symbols();
         Some(access)
     }

@@ -30,8 +30,6 @@ pub struct HloOp {
     pub results: usize,
     /// Whether it has maps and no other use: extents are unknown, or integers stand for quantised elements.
     pub only_maps: bool,
-    /// The operand whose elements are the extents of the result, by name.
-    pub extents: Option<String>,
 }
 
 /// Ops with more operands than this have no graph.
@@ -44,7 +42,7 @@ pub fn hlo_op(slice: Slice<'_>, environment: &Environment, id: OpId) -> Option<R
     if let Some(row) = mnemonic(name).and_then(row_of).or_else(|| row_of_chlo(name)) {
         // An einsum has maps of its own: it is several instructions.
         let has_maps = !is_opaque(row) && row.how != How::Special(Special::Einsum);
-        return has_maps.then(|| of_row(slice, environment, id, row));
+        return has_maps.then(|| of_row(slice, environment, id));
     }
     op_of_other_dialect(slice, environment, id).map(Ok)
 }
@@ -98,7 +96,7 @@ pub fn is_checked_as_hlo(parse: &Parse, text: &str, id: OpId) -> bool {
     !(is_plain && is_one)
 }
 
-fn of_row(slice: Slice<'_>, environment: &Environment, id: OpId, row: &OpRow) -> Result<HloOp, NotInHlo> {
+fn of_row(slice: Slice<'_>, environment: &Environment, id: OpId) -> Result<HloOp, NotInHlo> {
     let (parse, text) = (slice.parse, slice.text);
     let op = parse.op(id);
     if op.results.is_empty() {
@@ -152,9 +150,6 @@ fn of_row(slice: Slice<'_>, environment: &Environment, id: OpId, row: &OpRow) ->
         .collect();
     let callees = writer.finished.drain(..).map(|c| (c.name.into(), c.graph)).collect();
     let mut found = HloOp::of_instructions(written, &given, callees, results)?;
-    if row.name == "dynamic_broadcast_in_dim" {
-        found.extents = parse.operands_of(id).nth(1).map(|operand| operand.span.of(text).to_owned());
-    }
     found.only_maps |= is_quantised || writer.only_maps;
     Ok(found)
 }
@@ -204,7 +199,7 @@ impl HloOp {
         for ((number, shape), name) in (0..).zip(shapes).zip(&operands) {
             graph.push(Op::parameter(number, shape.clone()), Vec::new(), value_name(name));
         }
-        HloOp { graph, callees: FxHashMap::default(), operands, results: 1, only_maps: false, extents: None }
+        HloOp { graph, callees: FxHashMap::default(), operands, results: 1, only_maps: false }
     }
 
     /// The op of a graph that starts with a parameter for each of `given`. Several instructions behind these become one fusion.
@@ -243,7 +238,7 @@ impl HloOp {
             };
             ids.push(id);
         }
-        let mut found = HloOp { graph, callees, operands, results, only_maps: false, extents: None };
+        let mut found = HloOp { graph, callees, operands, results, only_maps: false };
         found.graph.root = match is_one {
             true => {
                 let op = written.ops.swap_remove(root);

@@ -64,7 +64,7 @@ impl Access {
 }
 
 /// Merges symbols with the same source.
-fn unify(map: &mut indexing_map::IndexingMap, symbols: &mut [Symbol]) {
+pub(crate) fn unify(map: &mut indexing_map::IndexingMap, symbols: &mut [Symbol]) {
     let first = map.num_dims() + map.num_ranges();
     for later in 1..symbols.len() {
         let same = |a: &Symbol, b: &Symbol| {

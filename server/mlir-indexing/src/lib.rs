@@ -40,6 +40,7 @@ mod plain;
 mod producers;
 mod reshapes;
 mod row_major;
+mod shape_lists;
 mod slices;
 mod structured;
 mod subscripts;

@@ -148,6 +148,11 @@ impl<'a> MapBuilder<'a> {
         self.indexed_symbol(source, bounds, index)
     }
 
+    /// The symbol that an expression is.
+    pub(crate) fn symbol_at(&self, e: &Expr) -> Option<&Symbol> {
+        self.symbols.get(e.as_var()?.checked_sub(SYMBOLS)? as usize)
+    }
+
     /// Narrows the bounds of a symbol to those of programs with defined behaviour. Has no effect on other
     /// expressions.
     pub(crate) fn narrow(&mut self, symbol: &Expr, bounds: Interval) {

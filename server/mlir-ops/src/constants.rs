@@ -2,6 +2,20 @@
 
 use mlir::{OpId, Parse, TokenKind};
 
+/// Bytes of a payload that are read: places, sizes and shapes are short.
+const MAX_PAYLOAD: usize = 1 << 14;
+
+/// The integers of a constant op, one for a splat: `stablehlo.constant dense<[1, 2]> : tensor<2xi32>`.
+pub fn constant_integers(parse: &Parse, text: &str, op: OpId) -> Option<Vec<i64>> {
+    let read = |payload: &str| (payload.len() <= MAX_PAYLOAD).then(|| mlir::integers(payload)).flatten();
+    if let Some(value) = parse.attribute(op, "value", text) {
+        return read(value);
+    }
+    let found = parse.op(op);
+    let body = found.head.of(text).get((found.name.end.saturating_sub(found.head.start)) as usize..)?;
+    read(&body[body.find("dense<").or_else(|| body.find('['))?..])
+}
+
 /// The integer of a constant op: `arith.constant 4 : index`.
 pub fn constant_integer(parse: &Parse, text: &str, op: OpId) -> Option<i64> {
     if let Some(value) = parse.attribute(op, "value", text) {

@@ -28,7 +28,7 @@ mod source;
 
 pub use affine_expr::{AffineReader, Lookup, NoAffineText};
 pub use affine_map::{AffineMap, AffineSet};
-pub use constants::{constant_integer, leading_number};
+pub use constants::{constant_integer, constant_integers, leading_number};
 pub use layout::Layout;
 pub use loop_variable::{LoopBound, LoopBounds, LoopVariable};
 pub use map_use::{MapUse, WrittenMap, map_use};

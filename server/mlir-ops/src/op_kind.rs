@@ -128,6 +128,19 @@ pub enum OpKind<'a> {
     /// A product whose dimensions a string names.
     Einsum,
 
+    /// An array whose extents are the numbers of this operand.
+    DynamicShape(usize),
+    /// The list of an array's extents.
+    ShapeOf,
+    /// `stablehlo.get_dimension_size`
+    DimensionSize,
+    /// `shape.const_shape`
+    ConstantShape,
+    /// The same numbers in the same order, with another shape or element type.
+    SameNumbers,
+    /// Several lists as one.
+    JoinedLists,
+
     /// An op that the table does not have, by its full name.
     Other(&'a str),
 }

@@ -182,6 +182,24 @@ const OPS: &[(&[&str], OpKind<'static>)] = &[
     (&["xtile.dot_scaled"], DotScaled),
     (&["triton_xla.squeeze_dims"], SqueezeDims),
     (&["stablehlo.einsum", "stablehlo.unary_einsum", "mhlo.einsum", "mhlo.unary_einsum"], Einsum),
+    (
+        &[
+            "stablehlo.dynamic_broadcast_in_dim",
+            "mhlo.dynamic_broadcast_in_dim",
+            "stablehlo.dynamic_reshape",
+            "mhlo.dynamic_reshape",
+        ],
+        DynamicShape(1),
+    ),
+    (&["stablehlo.dynamic_iota", "mhlo.dynamic_iota"], DynamicShape(0)),
+    (&["shape.shape_of"], ShapeOf),
+    (&["stablehlo.get_dimension_size", "mhlo.get_dimension_size"], DimensionSize),
+    (&["shape.const_shape"], ConstantShape),
+    (
+        &["stablehlo.reshape", "stablehlo.convert", "mhlo.reshape", "mhlo.convert", "shape.to_extent_tensor"],
+        SameNumbers,
+    ),
+    (&["stablehlo.concatenate", "mhlo.concatenate"], JoinedLists),
 ];
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 mod einsums;
 mod elementwise;
 mod moves_and_sums;
+mod producers;
 mod rows;
 mod scatter;
 mod windows;
@@ -14,10 +15,19 @@ use common::{MapsOf, Read};
 
 /// A function around one op, whose maps are those that features show.
 fn function(arguments: &[String], op: &str) -> Read {
+    shown(common::function(arguments, op))
+}
+
+/// The same of a text.
+fn of(text: &str) -> Read {
+    shown(Read::of(text.to_owned()))
+}
+
+fn shown(read: Read) -> Read {
     let maps_of: MapsOf = |source, id, result| {
         let environment = db::alias_environment(source);
         let maps = db::mlir_maps(source, &environment, id, result)?;
         Some(maps.map(|maps| maps.into_op_maps(source, id, result)).map_err(|why| why.to_string()))
     };
-    Read { maps_of, ..common::function(arguments, op) }
+    Read { maps_of, ..read }
 }

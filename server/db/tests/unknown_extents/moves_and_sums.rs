@@ -47,7 +47,10 @@ fn broadcasts_and_reshapes() {
             &[format!("%a: {from}"), format!("%s: {shape_type}")],
             &format!("%r = stablehlo.dynamic_reshape %a, %s : ({from}, {shape_type}) -> {to}"),
         );
-        let values = |name: &str, _: &[i64]| extent(name, &[("%a", &result), ("%r", &other)]);
+        let values = |name: &str, index: &[i64]| match name {
+            "%s" => Some(other[index[0] as usize]),
+            _ => extent(name, &[("%a", &result)]),
+        };
         let (all, places) = (indices(&result), indices(&other));
         check_reads(&read, "stablehlo.dynamic_reshape", &other, &values, &|p| {
             one("%a", all[places.iter().position(|i| i == p).unwrap()].clone())

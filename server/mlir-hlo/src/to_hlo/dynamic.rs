@@ -1,7 +1,8 @@
 //! Ops whose shapes are operands: the static op where the result's extents, and the operands that say them, are known.
 
 use ir::{AttributeKey as K, Attributes, Opcode, Shape, UNBOUNDED};
-use mlir::{Definition, OpId, integers};
+use mlir::{Definition, OpId};
+use mlir_ops::{OpKind, constant_integers};
 
 use super::Writer;
 use super::annotations::known_attributes;
@@ -9,24 +10,10 @@ use super::attributes::{attributes, attributes_of, push_padding, push_window};
 use super::windows::{convolution_window, triples};
 use crate::not_in_hlo::NotInHlo;
 use crate::op_row::{Form, OpRow};
-use crate::op_text::OpText;
 use crate::types::extents;
 
 /// Numbers of a place or a size: two per dimension are many.
 const MAX_NUMBERS: usize = 1 << 10;
-
-/// The shape with these extents where its own are unknown.
-fn with_known(shape: &Shape, sizes: &[i64]) -> Shape {
-    let Some(array) = shape.as_array().filter(|array| array.rank() == sizes.len()) else {
-        return shape.clone();
-    };
-    let size = |(k, &size): (usize, &i64)| match array.dims[k] < 0 || array.is_dynamic(k) {
-        true => size,
-        false => array.dims[k],
-    };
-    let dims: Vec<i64> = sizes.iter().enumerate().map(size).collect();
-    Shape::array(array.element, &dims)
-}
 
 /// The sizes of a gather's slices: those of the result's dimensions, which may be unknown.
 fn window_sizes(attributes: &Attributes, operand: &Shape, result: &Shape) -> Option<Vec<i64>> {
@@ -75,19 +62,10 @@ impl Writer<'_> {
         self.only_maps |= self.is_bare && lists.is_none();
         let constant = || NotInHlo::from("a place or a size is no constant");
         match (name, lists.as_deref()) {
-            ("dynamic_broadcast_in_dim", lists) => {
+            ("dynamic_broadcast_in_dim", _) => {
                 let dimensions = op.needed(&["broadcast_dimensions", "dims"])?;
                 self.only_maps = false;
-                if is_known {
-                    return self.broadcast_to(id, first, &dimensions);
-                }
-                let shapes = results.iter().map(|result| match lists {
-                    Some([sizes]) => with_known(result, sizes),
-                    _ => result.clone(),
-                });
-                let attributes = Attributes::default().with(K::Dimensions, dimensions);
-                self.define(id, Opcode::Broadcast, shapes.collect(), &[first], attributes);
-                Ok(())
+                self.broadcast_to(id, first, &dimensions)
             }
             ("dynamic_reshape", _) => {
                 self.only_maps = false;
@@ -153,16 +131,11 @@ impl Writer<'_> {
         Some(vec![only; usize::try_from(count).ok().filter(|&n| n <= MAX_NUMBERS)?])
     }
 
-    fn written_integers(&self, value: mlir::ValueId) -> Option<Vec<i64>> {
+    fn written_integers(&mut self, value: mlir::ValueId) -> Option<Vec<i64>> {
         let Definition::Result(op) = self.parse().values[value as usize].definition else { return None };
-        let op: OpText<'_> = self.op_text(op);
-        if !op.parse.name(op.id, op.text).ends_with(".constant") {
+        if !OpKind::of(self.parse().name(op, self.text())).is_constant() {
             return None;
         }
-        if let Some(value) = op.attribute(&["value"]) {
-            return integers(value);
-        }
-        let body = op.body();
-        integers(&body[body.find("dense<")?..])
+        constant_integers(self.parse(), self.text(), op)
     }
 }
