@@ -51,6 +51,11 @@ fn forget_ahead(db: &mut Database, piece: Piece) {
 /// After an edit that changes more pieces than this the file is read on all cores again.
 const MANY: usize = 16;
 
+/// The text of an open file.
+pub(crate) fn whole_text(db: &dyn salsa::Database, file: File) -> String {
+    file.pieces(db).iter().map(|piece| &**piece.text(db)).collect()
+}
+
 fn split_hlo(text: &str, state: u8, min_bytes: usize) -> Cuts {
     let cuts = syntax::hlo::split(text, PieceState::from_u8(state), min_bytes);
     Cuts {
@@ -82,7 +87,7 @@ impl Documents {
                 file.set_language(db).to(language);
                 file
             }
-            None => File::new(db, language, Vec::new()),
+            None => File::new(db, language, Vec::new(), None),
         };
         let mut open = OpenFile { document, file, pieces: Vec::new(), progress: Arc::default() };
         let all = 0..open.document.pieces().len();

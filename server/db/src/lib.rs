@@ -9,6 +9,7 @@
 
 mod calls;
 mod cancellation;
+pub mod compiles;
 mod costs;
 mod documents;
 mod externals;
@@ -84,6 +85,9 @@ pub struct File {
     pub language: Language,
     /// In the order of the text.
     pub pieces: Vec<Piece>,
+    /// The stage of a compile that has this text, if the file is in a dump folder. Set by [`compiles::DumpFolders`] alone.
+    #[returns(copy)]
+    pub stage: Option<compiles::DumpedStage>,
 }
 
 /// A part of a file that is parsed on its own. Set by [`Documents`] alone.

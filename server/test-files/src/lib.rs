@@ -24,6 +24,11 @@ pub fn below(folder: impl AsRef<Path>, ending: &str) -> Vec<PathBuf> {
     found
 }
 
+/// The folder that XLA's GPU compiler dumped for `layer.py`: 8 stages of one small module for H100 SXM, and its artefacts.
+pub fn dump_folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("dump")
+}
+
 /// The text of a compressed file; `None` if it does not exist.
 pub fn gzip_text(path: &Path) -> Option<String> {
     let file = std::fs::File::open(path).ok()?;
@@ -63,6 +68,13 @@ mod tests {
         let own = super::below(concat!(env!("CARGO_MANIFEST_DIR"), "/xla"), ".jsonl");
         let bytes: u64 = own.iter().map(|path| path.metadata().unwrap().len()).sum();
         assert!(own.len() == 2 && bytes < 400_000, "{bytes}");
+    }
+
+    #[test]
+    fn the_dump_folder_is_small() {
+        let files = super::below(super::dump_folder(), "");
+        let sizes: Vec<u64> = files.iter().map(|path| path.metadata().unwrap().len()).collect();
+        assert!(sizes.len() == 19 && sizes.iter().sum::<u64>() < 60_000, "{sizes:?}");
     }
 
     #[test]

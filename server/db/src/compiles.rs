@@ -1,0 +1,102 @@
+//! Compiles: the files of XLA's dump folders, and what became of the instructions from stage to stage.
+//!
+//! ```text
+//! listing ─► DumpFolders ─► DumpFolder ─► DumpedCompile ─► DumpedStage ─► DumpedFile
+//!                                                             │              └─► text, on disk or in the editor
+//!                                            stage_program ◄──┤ read on request, kept by size
+//!                                            stage_links   ◄──┘ with the stage before; small, and kept
+//! lineage, blame, trace: steps over the links of all stages
+//! ```
+//!
+//! A stage is read when it is asked about. The text and its program are not memos of salsa, because salsa drops memos only when an
+//! input changes: one lineage would keep every stage in memory. They are in [`StagePrograms`], which is bounded by size.
+
+mod changes;
+mod device;
+mod files;
+mod folders;
+mod links;
+mod origins;
+mod programs;
+mod runs;
+
+use std::sync::Arc;
+
+pub use changes::{StageChanges, stage_changes};
+pub use device::compile_device;
+pub use files::{DumpedFile, FileVersion, ReadDump, dumped_text};
+pub use folders::{DumpFolders, ListedFile};
+pub use links::{StageLinks, stage_links};
+pub use origins::{
+    CompileBlame, CompileLineage, Fated, Traced, blame, fate_in, fusion_of, introduced, lineage, match_ahead,
+    source_in, sources, trace,
+};
+pub use programs::{StageProblem, StageProgram, StagePrograms, stage_problem, stage_program};
+
+/// A folder that XLA dumped into.
+#[salsa::input(debug)]
+pub struct DumpFolder {
+    /// The name under which it was listed.
+    pub path: Arc<str>,
+    /// As [`compile::group`] returns it. The compiles and stages have the same indices as the inputs.
+    pub listing: Arc<compile::Folder>,
+    pub compiles: Vec<DumpedCompile>,
+}
+
+/// One compile of a folder.
+#[salsa::input(debug)]
+pub struct DumpedCompile {
+    #[returns(copy)]
+    pub folder: DumpFolder,
+    /// Index into the compiles of the folder.
+    #[returns(copy)]
+    pub index: usize,
+    /// In order.
+    pub stages: Vec<DumpedStage>,
+    /// As those of [`compile::Compile::artefacts`].
+    pub artefacts: Vec<DumpedFile>,
+}
+
+/// A module at one point of its compile.
+#[salsa::input(debug)]
+pub struct DumpedStage {
+    #[returns(copy)]
+    pub compile: Option<DumpedCompile>,
+    /// Index into the stages of the compile.
+    #[returns(copy)]
+    pub index: usize,
+    #[returns(copy)]
+    pub file: DumpedFile,
+    /// The stage before it.
+    #[returns(copy)]
+    pub before: Option<DumpedStage>,
+}
+
+impl DumpedCompile {
+    /// What the names of its files say.
+    pub fn description(self, db: &dyn salsa::Database) -> &compile::Compile {
+        &self.folder(db).listing(db).compiles[self.index(db)]
+    }
+}
+
+impl DumpedStage {
+    /// What the name of its file says; `None` if the file is gone.
+    pub fn description(self, db: &dyn salsa::Database) -> Option<&compile::Stage> {
+        self.compile(db)?.description(db).stages.get(self.index(db))
+    }
+}
+
+/// The compiles of a folder.
+pub fn compiles(db: &dyn salsa::Database, folder: DumpFolder) -> &[DumpedCompile] {
+    folder.compiles(db)
+}
+
+/// The stage whose text a file of the editor is.
+pub fn stage_of(db: &dyn salsa::Database, file: crate::File) -> Option<DumpedStage> {
+    file.stage(db).filter(|stage| stage.compile(db).is_some())
+}
+
+/// The compile of a file of the editor, which is one of its stages.
+pub fn compile_of(db: &dyn salsa::Database, file: crate::File) -> Option<DumpedCompile> {
+    stage_of(db, file)?.compile(db)
+}

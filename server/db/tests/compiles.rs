@@ -1,0 +1,270 @@
+//! Compiles of dump folders: origins, blame, and what an edit costs.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+
+use compile::Entry;
+use db::compiles::{
+    DumpFolder, DumpFolders, DumpedCompile, DumpedStage, Fated, ListedFile, ReadDump, blame, compile_device,
+    fate_in, fusion_of, introduced, lineage, source_in, sources, stage_changes, stage_links, stage_program,
+    trace,
+};
+use db::{Database, Documents, Language};
+use matching::Relation;
+
+/// A folder in memory.
+#[derive(Default)]
+struct Texts {
+    texts: Mutex<BTreeMap<String, String>>,
+    /// Paths in the order in which they were read.
+    read: Mutex<Vec<String>>,
+}
+
+impl ReadDump for Texts {
+    fn read(&self, path: &str) -> Result<String, String> {
+        self.read.lock().unwrap().push(path.to_owned());
+        self.texts.lock().unwrap().get(path).cloned().ok_or_else(|| format!("cannot read {path}"))
+    }
+}
+
+struct Fixture {
+    db: Database,
+    documents: Documents,
+    folders: DumpFolders,
+    texts: Arc<Texts>,
+    /// The names of the queries that ran.
+    ran: Arc<Mutex<Vec<String>>>,
+    time: u64,
+}
+
+impl Fixture {
+    fn new(texts: impl IntoIterator<Item = (String, String)>) -> Fixture {
+        let ran: Arc<Mutex<Vec<String>>> = Arc::default();
+        let log = ran.clone();
+        let db = Database::observed(move |query| log.lock().unwrap().push(query));
+        let texts =
+            Arc::new(Texts { texts: Mutex::new(texts.into_iter().collect()), read: Mutex::default() });
+        let mut fixture = Fixture {
+            db,
+            documents: Documents::default(),
+            folders: DumpFolders::default(),
+            texts,
+            ran,
+            time: 1,
+        };
+        fixture.list();
+        fixture
+    }
+
+    /// The compile of `test_files::dump_folder`.
+    fn dumped() -> Fixture {
+        let files = test_files::below(test_files::dump_folder(), "");
+        Fixture::new(files.into_iter().map(|path| {
+            let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+            (name, std::fs::read_to_string(path).unwrap())
+        }))
+    }
+
+    fn list(&mut self) -> DumpFolder {
+        let listed: Vec<ListedFile> = (self.texts.texts.lock().unwrap().iter())
+            .map(|(path, text)| ListedFile {
+                entry: Entry { path: path.clone(), size: text.len() as u64 },
+                modified: self.time,
+            })
+            .collect();
+        let reader: Arc<dyn ReadDump> = self.texts.clone();
+        self.folders.list(&mut self.db, "dump", &listed, &reader)
+    }
+
+    fn compile(&self) -> DumpedCompile {
+        self.folders.folder("dump").unwrap().compiles(&self.db)[0]
+    }
+
+    /// The stage whose file has this in its name.
+    fn stage(&self, part: &str) -> DumpedStage {
+        let stages = self.compile().stages(&self.db);
+        *stages.iter().find(|stage| stage.file(&self.db).path(&self.db).contains(part)).expect(part)
+    }
+
+    fn find(&self, stage: DumpedStage, name: &str) -> u32 {
+        let program = stage_program(&self.db, stage).unwrap();
+        let at = program.program().instructions.iter().position(|instruction| instruction.name == name);
+        at.unwrap_or_else(|| panic!("no {name}")) as u32
+    }
+
+    fn name(&self, stage: DumpedStage, id: u32) -> String {
+        stage_program(&self.db, stage).unwrap().program().unique_name(id)
+    }
+
+    /// How often each query about stages and compiles ran since the last call.
+    fn ran(&self) -> BTreeMap<String, usize> {
+        let mut counts = BTreeMap::new();
+        for query in self.ran.lock().unwrap().drain(..) {
+            let name = query.split('(').next().unwrap_or_default().to_owned();
+            *counts.entry(name).or_default() += 1;
+        }
+        counts
+    }
+}
+
+const FIRST: &str = "before_optimizations";
+const LAST: &str = "after_optimizations";
+
+#[test]
+fn instructions_are_traced_to_their_origin_and_back() {
+    let fixture = Fixture::dumped();
+    let db = &fixture.db;
+    let (first, last) = (fixture.stage(FIRST), fixture.stage(LAST));
+    let program = stage_program(db, last).unwrap();
+    let of = |name: &str| {
+        let id = fixture.find(last, name);
+        let found = sources(db, last, program.program(), id, first);
+        found.into_iter().map(|source| fixture.name(first, source)).collect::<Vec<_>>()
+    };
+    assert_eq!(of("gemm_fusion_dot"), ["dot_general.1"]);
+    assert_eq!(of("loop_tanh_fusion"), ["dot_general.1", "add.6", "add.7", "tanh.1", "constant.3"]);
+    assert_eq!(of("get-tuple-element"), ["reduce_sum.7"]);
+    assert_eq!(of("tuple"), Vec::<String>::new());
+
+    let became = |name: &str| match fate_in(db, first, fixture.find(first, name), last) {
+        Some(Fated::Is(id)) => fixture.name(last, fusion_of(program.program(), id).unwrap_or(id)),
+        other => panic!("{name}: {other:?}"),
+    };
+    assert_eq!(became("dot_general.1"), "gemm_fusion_dot");
+    assert_eq!(became("tanh.1"), "loop_tanh_fusion");
+    assert_eq!(became("reduce_sum.5"), "input_multiply_reduce_fusion");
+    assert_eq!(became("x.1"), "x.1");
+
+    let whole = lineage(db, fixture.compile()).unwrap();
+    let blamed = blame(db, fixture.compile()).unwrap();
+    assert_eq!((whole.first, whole.last, blamed.last), (first, last, last));
+    assert_eq!(whole.sources.len(), program.program().instructions.len());
+    for (id, source) in whole.sources.iter().enumerate() {
+        let steps = trace(db, last, id as u32);
+        let reached = steps.last().filter(|step| step.stage == first).map(|step| step.instruction);
+        assert_eq!(reached, *source, "{}", fixture.name(last, id as u32));
+        assert_eq!(source_in(db, last, id as u32, first), *source);
+        assert_eq!(introduced(db, last, id as u32), blamed.introduced[id]);
+    }
+    for (id, fate) in whole.fates.iter().enumerate() {
+        let other = match fate_in(db, first, id as u32, last).unwrap() {
+            Fated::Is(now) => Some(now),
+            Fated::RemovedBy(stage) => {
+                assert!(stage_changes(db, stage).removed > 0);
+                None
+            }
+        };
+        assert_eq!(other, *fate, "{}", fixture.name(first, id as u32));
+    }
+    let by = |name: &str| {
+        let stage = blamed.introduced[fixture.find(last, name) as usize];
+        stage.description(db).unwrap().title()
+    };
+    assert_eq!(by("x.1"), "before optimizations");
+    assert_eq!(by("gemm_fusion_dot"), "triton-gemm-rewriter");
+    assert_eq!(by("reduce_sum.7.1"), "priority-fusion");
+}
+
+#[test]
+fn the_device_is_that_of_the_compile() {
+    let fixture = Fixture::dumped();
+    assert_eq!(compile_device(&fixture.db, fixture.compile()).unwrap().name, "h100-sxm");
+    assert_eq!(fixture.texts.read.lock().unwrap().len(), 1);
+}
+
+#[test]
+fn an_edit_matches_two_pairs_again() {
+    let mut fixture = Fixture::dumped();
+    lineage(&fixture.db, fixture.compile()).unwrap();
+    let stages = fixture.compile().stages(&fixture.db).len();
+    assert_eq!(stages, 8);
+    assert_eq!(fixture.ran()["stage_links"], stages);
+
+    // A file that is saved again with the same text is read, and nothing else is done.
+    let path = fixture.stage("0003").file(&fixture.db).path(&fixture.db).to_string();
+    fixture.time += 1;
+    let folder = fixture.list();
+    assert_eq!(folder.compiles(&fixture.db).len(), 1);
+    lineage(&fixture.db, fixture.compile()).unwrap();
+    let ran = fixture.ran();
+    assert_eq!(ran.get("stage_links"), None, "{ran:?}");
+
+    // An edit in the editor, and then the same text saved.
+    let text = fixture.texts.texts.lock().unwrap()[&path].clone();
+    let id = fixture.documents.open(&mut fixture.db, Language::Hlo, &text);
+    let file = fixture.documents.view(id).unwrap().file;
+    assert!(fixture.folders.open(&mut fixture.db, "dump", &path, file));
+    assert_eq!(db::compiles::stage_of(&fixture.db, file), Some(fixture.stage("0003")));
+    lineage(&fixture.db, fixture.compile()).unwrap();
+    assert_eq!(fixture.ran().get("stage_links"), None);
+    let at = text.find("tanh(").unwrap();
+    let edit = text::Edit { range: at..at + 4, insert: "exponential".into() };
+    fixture.documents.edit(&mut fixture.db, id, &[edit]);
+    lineage(&fixture.db, fixture.compile()).unwrap();
+    assert_eq!(fixture.ran()["stage_links"], 2);
+    fixture.texts.texts.lock().unwrap().insert(path, text.replacen("tanh(", "exponential(", 1));
+    fixture.list();
+    fixture.folders.close(&mut fixture.db, file);
+    fixture.documents.close(&mut fixture.db, id);
+    lineage(&fixture.db, fixture.compile()).unwrap();
+    assert_eq!(fixture.ran().get("stage_links"), None);
+    assert_eq!(fixture.folders.folder("dump"), Some(folder));
+}
+
+#[test]
+fn stages_of_equal_text_are_not_matched() {
+    let mut fixture = Fixture::dumped();
+    let texts = fixture.texts.clone();
+    let path = fixture.stage("0005").file(&fixture.db).path(&fixture.db).to_string();
+    let copy =
+        path.replace("0005.fusion.after_priority-fusion.before_cse", "0006.fusion.after_cse.before_dce");
+    let text = texts.texts.lock().unwrap()[&path].clone();
+    texts.texts.lock().unwrap().insert(copy, text);
+    fixture.list();
+    let links = stage_links(&fixture.db, fixture.stage("0006"));
+    assert!(links.is_equal());
+    assert_eq!(links.before(), Some(fixture.stage("0005")));
+    assert_eq!(
+        links.origin(3).map(|origin| (origin.relation, origin.source)),
+        Some((Relation::Same, Some(3)))
+    );
+    assert_eq!(links.origin(links.instructions()), None);
+    let changes = stage_changes(&fixture.db, fixture.stage("0006"));
+    assert!(!changes.has_changes() && !changes.is_text_changed);
+    assert!(stage_changes(&fixture.db, fixture.stage("0005")).added > 0);
+}
+
+#[test]
+fn a_stage_that_is_no_module_is_passed_over() {
+    let mut fixture = Fixture::dumped();
+    let db = &fixture.db;
+    let whole = lineage(db, fixture.compile()).unwrap().sources.clone();
+    let names = |fixture: &Fixture| {
+        let (first, last) = (fixture.stage(FIRST), fixture.stage(LAST));
+        let sources = lineage(&fixture.db, fixture.compile()).unwrap().sources.clone();
+        let named = sources
+            .into_iter()
+            .enumerate()
+            .filter_map(|(id, source)| Some((fixture.name(last, id as u32), fixture.name(first, source?))));
+        named.collect::<BTreeMap<_, _>>()
+    };
+    let before = names(&fixture);
+    let path = fixture.stage("0004").file(&fixture.db).path(&fixture.db).to_string();
+    for broken in ["", "def f():\n  return 1\n", "HloModule m\n\nENTRY main {\n  x = f32[] parameter("] {
+        fixture.texts.texts.lock().unwrap().insert(path.clone(), broken.to_owned());
+        fixture.time += 1;
+        fixture.list();
+        let problem = stage_links(&fixture.db, fixture.stage("0004"));
+        assert!(problem.problem().is_some_and(|problem| !problem.message.is_empty()), "{broken}");
+        assert_eq!(stage_links(&fixture.db, fixture.stage("0005")).before(), Some(fixture.stage("0003")));
+        let after = names(&fixture);
+        let same = before.iter().filter(|(name, source)| after.get(*name) == Some(*source)).count();
+        assert!(same + 3 >= before.len(), "{same} of {}", before.len());
+        assert_eq!(lineage(&fixture.db, fixture.compile()).unwrap().sources.len(), whole.len());
+        // It is gone.
+        fixture.texts.texts.lock().unwrap().remove(&path);
+        let folder = fixture.list();
+        assert_eq!(folder.listing(&fixture.db).problems.len(), 1);
+        assert_eq!(stage_links(&fixture.db, fixture.stage("0005")).before(), Some(fixture.stage("0003")));
+    }
+}
