@@ -12,6 +12,7 @@ mod indexing;
 mod kernel;
 pub(crate) mod kernels;
 mod maps;
+mod memory;
 mod parse;
 mod partition;
 mod print;

@@ -82,6 +82,13 @@ pub struct Alias {
     pub is_must: bool,
 }
 
+impl Alias {
+    /// The entries of `{ {0}: (1, {}, must-alias), … }`, as `input_output_alias` and `output_to_operand_aliasing` have them.
+    pub fn list(text: &str) -> Vec<Alias> {
+        crate::header::aliases(text)
+    }
+}
+
 impl Default for ModuleSettings {
     fn default() -> Self {
         ModuleSettings {

@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 use super::error::{Answer, ApiError, ErrorKind};
 use super::request::{Device, Request, Source, params};
 use super::{
-    access_pattern, coalescing, compile, convert, evaluate, fusion, indexing, kernel, maps, parse, partition,
-    print, tile,
+    access_pattern, coalescing, compile, convert, evaluate, fusion, indexing, kernel, maps, memory, parse,
+    partition, print, tile,
 };
 use crate::cli::input;
 
@@ -87,6 +87,7 @@ impl Session {
             "evaluate" => evaluate::evaluate(self, p),
             "lineage" => compile::lineage(p),
             "blame" => compile::blame(p),
+            "memory" => memory::memory(p),
             other => Err(ApiError::new(ErrorKind::InvalidParams, format!("unknown method: {other}"))),
         }
     }

@@ -1,0 +1,35 @@
+//! Where the memory of a scheduled module goes: which value is alive when, which values share a buffer, and where XLA
+//! puts each.
+//!
+//! ```text
+//! Program ─► Slots, Schedule ─► Dataflow ─► Aliases ─► live ranges ─► Assignment
+//! ```
+//!
+//! Architecture Invariant: pure functions of a [`Program`]. No salsa, no text.
+
+mod aliases;
+mod assignment;
+mod asynchronous;
+mod dataflow;
+mod heap;
+mod in_place;
+mod live_ranges;
+mod memory;
+mod overwriting;
+mod program;
+mod schedule;
+mod sharing;
+mod simulation;
+mod sizes;
+mod slots;
+mod text;
+
+pub use assignment::{Allocation, AllocationKind};
+pub use live_ranges::LiveRange;
+pub use memory::{Memory, Peak, Value, order_of_fusion};
+pub use overwriting::OrderOf;
+pub use program::{Computation, Id, Instruction, Program};
+pub use schedule::Time;
+pub use sharing::FusionOrder;
+pub use sizes::bytes;
+pub use text::{Unreadable, memory_of_text};

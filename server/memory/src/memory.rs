@@ -1,0 +1,162 @@
+//! The answer: allocations, values, and the peak.
+
+use gpu::{Device, Fused, FusionAnalysis};
+use ir::Shape;
+
+use crate::aliases::Aliases;
+use crate::assignment::{Allocation, AllocationKind, Assigner};
+use crate::dataflow::{Dataflow, ValueId};
+use crate::live_ranges::{LiveRange, live_ranges};
+use crate::overwriting::{OrderOf, Overwriting};
+use crate::program::{Id, Program};
+use crate::schedule::{Schedule, Time};
+use crate::sizes::{bytes, plain_bytes};
+use crate::slots::Slots;
+
+/// The memory of a module. Owner: whoever asked. Size: about 150 bytes per value.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Memory {
+    pub allocations: Vec<Allocation>,
+    /// In XLA's order.
+    pub values: Vec<Value>,
+    /// Bytes of all allocations.
+    pub total: u64,
+    /// The first position of the schedule at which most bytes are alive, and how many: the sum of the values, which is
+    /// less than [`Self::total`] where allocations have gaps.
+    pub peak: Peak,
+    /// The positions of the schedule.
+    pub positions: Time,
+    /// What could not be counted, in words.
+    pub problems: Vec<String>,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Peak {
+    pub at: Time,
+    pub bytes: u64,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Value {
+    /// The instruction that defines it.
+    pub instruction: Id,
+    /// `name{0}`: an instruction and the element of its result, `name{}` for all of it.
+    pub name: String,
+    /// Whether it is a table of pointers.
+    pub is_tuple: bool,
+    /// Bytes of its buffer: the largest of the values that share it.
+    pub size: u64,
+    /// Bytes of the value alone.
+    pub bytes: u64,
+    pub live: LiveRange,
+    /// Index into [`Memory::allocations`].
+    pub allocation: Option<u32>,
+    /// The values that must be in the same memory have the same number.
+    pub buffer: u32,
+}
+
+impl Memory {
+    /// The memory of a scheduled module. Of a module without a schedule: as if it ran in the order of its text.
+    pub fn of(program: &Program, order_of: &OrderOf<'_>) -> Memory {
+        let slots = Slots::of(program);
+        let schedule = Schedule::of(program);
+        let dataflow = Dataflow::of(program, &slots, &schedule);
+        let aliases = Aliases::of(program, &slots, &schedule, &dataflow);
+        let ranges = live_ranges(program, &slots, &schedule, &dataflow, &aliases);
+        let mut problems = Vec::new();
+        let mut own = Vec::with_capacity(dataflow.values.len());
+        for value in &dataflow.values {
+            own.push(bytes(slots.shape(value.slot)).unwrap_or_else(|| {
+                problems.push(format!(
+                    "%{}: its size is not known, or 64 bits do not hold it; it counts as 0",
+                    slots.name(program, value.slot)
+                ));
+                0
+            }));
+        }
+        let spaces: Vec<i64> = dataflow.values.iter().map(|value| space(slots.shape(value.slot))).collect();
+        let overwriting = Overwriting::new(program, &slots, &dataflow, order_of);
+        let assigner = Assigner {
+            program,
+            schedule: &schedule,
+            aliases: &aliases,
+            ranges: &ranges,
+            overwriting: &overwriting,
+            bytes: &own,
+            spaces: &spaces,
+        };
+        let assignment = assigner.assign();
+        let written = |time: Time| schedule.written[time as usize];
+        let values = dataflow.values.iter().enumerate().map(|(i, value)| Value {
+            instruction: slots.owner(value.slot),
+            name: slots.name(program, value.slot),
+            is_tuple: slots.is_tuple(value.slot),
+            size: assignment.size_of[i],
+            bytes: own[i],
+            live: LiveRange { start: written(ranges[i].start), end: written(ranges[i].end) },
+            allocation: assignment.allocation_of[i],
+            buffer: aliases.buffer_of[i],
+        });
+        let values: Vec<Value> = values.collect();
+        let peak = peak(program, &slots, &dataflow, &ranges);
+        let peak = Peak { at: written(peak.at), ..peak };
+        let total = assignment.allocations.iter().fold(0u64, |sum, a| sum.saturating_add(a.size));
+        Memory {
+            allocations: assignment.allocations,
+            values,
+            total,
+            peak,
+            positions: written(schedule.end),
+            problems,
+        }
+    }
+
+    /// The values that are alive at a position of the schedule, largest first.
+    pub fn alive_at(&self, time: Time) -> Vec<ValueId> {
+        let mut alive: Vec<ValueId> = (0..self.values.len() as ValueId)
+            .filter(|&v| self.values[v as usize].live.contains(time))
+            .collect();
+        alive.sort_by_key(|&v| (std::cmp::Reverse(self.values[v as usize].bytes), v));
+        alive
+    }
+
+    /// Bytes of the allocations of one kind.
+    pub fn bytes_of(&self, is_wanted: impl Fn(AllocationKind) -> bool) -> u64 {
+        let wanted = self.allocations.iter().filter(|a| is_wanted(a.kind));
+        wanted.fold(0, |sum: u64, a| sum.saturating_add(a.size))
+    }
+}
+
+/// The memory space of an array, by its layout.
+fn space(shape: &Shape) -> i64 {
+    shape.as_array().and_then(|array| array.layout.as_ref()).map_or(0, |layout| layout.memory_space)
+}
+
+/// The order of reads and writes in the kernel of a fusion, from its ops.
+pub fn order_of_fusion(fused: Result<Fused, gpu::Reason>, device: &'static Device) -> crate::FusionOrder {
+    let analysis = fused.and_then(|fused| FusionAnalysis::new(fused, device));
+    analysis.map(|analysis| crate::FusionOrder::of(&analysis)).unwrap_or_default()
+}
+
+/// Source: `HloLiveRange::ComputePeakMemoryMoment`, which counts each value with the size of the instruction's whole result
+/// when it looks for the moment, and with its own when it adds.
+fn peak(program: &Program, slots: &Slots, dataflow: &Dataflow, ranges: &[LiveRange]) -> Peak {
+    let mut events: Vec<(Time, bool, ValueId)> = Vec::with_capacity(2 * ranges.len());
+    for (value, range) in ranges.iter().enumerate() {
+        events.push((range.start, false, value as ValueId));
+        events.push((range.end + 1, true, value as ValueId));
+    }
+    events.sort_unstable();
+    let (mut alive, mut most, mut at) = (0i128, 0i128, 0);
+    for (time, is_end, value) in events {
+        let shape = &program.instruction(slots.owner(dataflow.value(value).slot)).shape;
+        let bytes = i128::from(plain_bytes(shape).unwrap_or(0));
+        alive += if is_end { -bytes } else { bytes };
+        if alive > most {
+            (most, at) = (alive, time);
+        }
+    }
+    let alive = (0..ranges.len()).filter(|&value| ranges[value].contains(at));
+    let own = alive.map(|value| plain_bytes(slots.shape(dataflow.values[value].slot)).unwrap_or(0));
+    Peak { at, bytes: own.fold(0, u64::saturating_add) }
+}
