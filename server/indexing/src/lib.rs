@@ -13,9 +13,9 @@
 //! * [`physical`], [`logical_to_physical`], [`logical_to_linear`]: maps between positions in memory.
 //!
 //! Maps are over *logical* indices: dimension `i` is `d<i>` in `[0, size - 1]`; a dynamic dimension uses its
-//! bound as size. An extent without bound is a runtime variable ([`RuntimeSource::Extent`]). Rules: XLA `hlo/analysis/indexing_analysis.cc`. [`Rules::Xla`] gives XLA's maps;
-//! [`Rules::Exact`] is exact where XLA's are coarse or missing. Each file names the XLA sources that it
-//! follows.
+//! bound as size. An extent without bound is a runtime variable ([`RuntimeSource::Extent`]). Rules: XLA
+//! `hlo/analysis/indexing_analysis.cc`. [`Rules::Xla`] gives XLA's maps; [`Rules::Exact`] is exact where XLA's
+//! are coarse or missing. Each file names the XLA sources that it follows.
 //!
 //! Architecture Invariant: no op panics, whatever its operands and attributes. An op without a map gets an
 //! undefined map with the reason as text. Arithmetic on sizes is checked; work is bounded
@@ -99,7 +99,8 @@ pub enum Rules {
     #[default]
     Xla,
     /// The exact set of elements: the updated region of a dynamic-update-slice, the prefix that a scan reads,
-    /// the batch group of a convolution and the part of its kernel that is not on padding, and runtime variables that only decide whether an element is read.
-    /// Also maps for ops that are unknown to XLA (tuple, sort, dot from input to output, …).
+    /// the batch group of a convolution and its kernel where the window is not on padding, and runtime variables
+    /// that only decide whether an element is read. Also maps for ops that are unknown to XLA (tuple, sort, dot
+    /// from input to output, …).
     Exact,
 }

@@ -1,6 +1,6 @@
 //! Reshapes: the same elements in row-major order with other sizes.
 
-use indexing_map::{Expr, IndexingMap, SimplifyMode};
+use indexing_map::{Expr, IndexingMap, SimplifyMode, delinearized, linearized};
 
 use ir::{ArrayShape, Op};
 
@@ -61,13 +61,8 @@ pub(crate) fn reshape_op(op: &Op) -> Checked<OpIndexing> {
             output[one] = product(&operand).floor_div(others);
         }
     }
-    let strided = output.iter().enumerate().map(|(k, size)| (Expr::var(k), size));
-    let linear = strided.fold(Expr::ZERO, |linear, (index, size)| linear * size.clone() + index);
-    let digit = |(k, size): (usize, &Expr)| {
-        let place = linear.clone().floor_div(product(&operand[k + 1..]));
-        if k == 0 { place } else { place.modulo(size.clone()) }
-    };
-    let results = operand.iter().enumerate().map(digit).collect();
+    let dims: Vec<Expr> = (0..output.len()).map(Expr::var).collect();
+    let results = delinearized(&linearized(&dims, &output), &operand);
     Ok(OpIndexing::of([Domain::new(op, 0, &output).access(results)]))
 }
 

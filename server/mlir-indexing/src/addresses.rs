@@ -1,12 +1,11 @@
 //! Memory addresses of accesses to buffers.
 
-use indexing_map::{Expr, Interval, RangeContext, Simplifier, SimplifyMode};
+use indexing_map::{Expr, Interval, RangeContext, Simplifier, SimplifyMode, linearized};
 use mlir::{ArrayKind, ArrayType};
 use mlir_ops::{Layout, Operand};
 
 use crate::access::{Access, Address, SymbolSource};
 use crate::map_builder::MapBuilder;
-use crate::row_major::linearized;
 
 impl Access {
     /// Adds the address of an access to a buffer at `index`, if its layout is known. `inner` holds the

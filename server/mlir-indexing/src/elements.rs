@@ -123,7 +123,7 @@ pub(crate) fn from_elements(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
     let dims = builder.dimensions(&extents);
     let mut accesses = Vec::new();
     for (nth, operand) in operands.iter().enumerate() {
-        let here = crate::row_major::delinearized(&Expr::Const(nth as i64), &extents);
+        let here = indexing_map::delinearized(&Expr::Const(nth as i64), &extents);
         let when = dims.iter().zip(here).map(|(d, i)| (d.clone() - i, Interval::point(0))).collect();
         accesses.push(builder.access(operand, Role::Read, Vec::new(), when));
     }

@@ -1,12 +1,11 @@
 //! Values of indices, in terms of constants, enclosing loops and runtime values.
 
-use indexing_map::{Expr, Interval};
+use indexing_map::{Expr, Interval, delinearized, linearized};
 use mlir::{Definition, OpId};
 use mlir_ops::{Arithmetic, MapUse, Mixed, NoMap, OpKind, OpText, Operand, constant_integer, map_use};
 
 use crate::access::SymbolSource;
 use crate::map_builder::{MapBuilder, SYMBOLS, result_operand};
-use crate::row_major::{delinearized, linearized};
 
 /// The largest number of ops followed for the indices of one op.
 const MAX_STEPS: usize = 512;

@@ -39,7 +39,6 @@ mod pack;
 mod plain;
 mod producers;
 mod reshapes;
-mod row_major;
 mod shape_lists;
 mod slices;
 mod structured;

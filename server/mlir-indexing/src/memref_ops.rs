@@ -2,13 +2,12 @@
 //!
 //! Source: mlir.llvm.org/docs/Dialects/MemRef.
 
-use indexing_map::{Expr, Interval};
+use indexing_map::{Expr, Interval, linearized};
 use mlir_ops::{AffineMap, Mixed, NoMap, OpText, SliceLists};
 
 use crate::access::{OpMaps, Role, Space};
 use crate::elements;
 use crate::map_builder::MapBuilder;
-use crate::row_major::linearized;
 
 /// `%m (i, j) -> (j, i) : A to B`
 pub(crate) fn transpose(text: &OpText<'_>) -> Result<OpMaps, NoMap> {

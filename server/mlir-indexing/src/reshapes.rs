@@ -2,13 +2,12 @@
 //!
 //! Source: mlir.llvm.org/docs/Dialects/TensorOps.
 
-use indexing_map::Expr;
+use indexing_map::{Expr, delinearized, linearized};
 use mlir::ArrayType;
 use mlir_ops::{NoMap, OpText};
 
 use crate::access::{OpMaps, Role};
 use crate::map_builder::MapBuilder;
-use crate::row_major::{delinearized, linearized};
 
 /// The groups of a reassociation. Each is a run of dimensions; together they are all dimensions, in order.
 pub(crate) fn groups(text: &OpText<'_>, rank: usize) -> Result<Vec<Vec<usize>>, NoMap> {

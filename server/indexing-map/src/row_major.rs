@@ -1,9 +1,9 @@
 //! Positions in row-major arrays without gaps.
 
-use indexing_map::Expr;
+use crate::Expr;
 
 /// The position in a row-major array without gaps. The first extent has no effect.
-pub(crate) fn linearized(indices: &[Expr], extents: &[Expr]) -> Expr {
+pub fn linearized(indices: &[Expr], extents: &[Expr]) -> Expr {
     let mut linear = Expr::ZERO;
     for (index, extent) in indices.iter().zip(extents) {
         linear = linear * extent.clone() + index.clone();
@@ -12,7 +12,7 @@ pub(crate) fn linearized(indices: &[Expr], extents: &[Expr]) -> Expr {
 }
 
 /// The index of a position along each dimension of a row-major array. The first extent has no effect.
-pub(crate) fn delinearized(linear: &Expr, extents: &[Expr]) -> Vec<Expr> {
+pub fn delinearized(linear: &Expr, extents: &[Expr]) -> Vec<Expr> {
     let mut found = Vec::with_capacity(extents.len());
     for at in 0..extents.len() {
         let inner = extents[at + 1..].iter().cloned().fold(Expr::Const(1), |n, e| n * e);
