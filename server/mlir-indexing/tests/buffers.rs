@@ -1,9 +1,7 @@
 //! Loads and stores in loops, addresses by layout, and index values, compared with running the loops.
 
-mod common;
-
-use common::*;
 use mlir_indexing::Access;
+use op_reads::*;
 
 #[test]
 fn affine_loads_in_loops() {
@@ -184,7 +182,7 @@ fn views() {
             let mut place = vec![0; shape.len()];
             order.iter().zip(p).for_each(|(&k, &i)| place[k] = i);
             let mut reads = Reads::new();
-            common::read(&mut reads, "%m", place);
+            op_reads::read(&mut reads, "%m", place);
             reads
         });
         let strides: Vec<i64> = shape.iter().map(|_| random.below(1..9)).collect();
@@ -194,7 +192,11 @@ fn views() {
         ));
         check_reads(&read, "memref.reinterpret_cast", &shape, &|_, _| Some(5), &|p| {
             let mut reads = Reads::new();
-            common::read(&mut reads, "%m", vec![5 + p.iter().zip(&strides).map(|(i, s)| i * s).sum::<i64>()]);
+            op_reads::read(
+                &mut reads,
+                "%m",
+                vec![5 + p.iter().zip(&strides).map(|(i, s)| i * s).sum::<i64>()],
+            );
             reads
         });
     }

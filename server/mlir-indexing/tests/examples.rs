@@ -1,11 +1,9 @@
 //! Example ops with their maps.
 
-mod common;
-
-use common::Read;
 use expect_test::{Expect, expect};
 use mlir_indexing::{Role, op_maps};
 use mlir_ops::Source;
+use op_reads::Read;
 
 /// Checks the maps of the last op of a function with these arguments.
 fn check(arguments: &str, line: &str, expect: Expect) {

@@ -1,9 +1,7 @@
 //! Accesses under conditions, compared with running the loops.
 
-mod common;
-
-use common::*;
 use mlir_indexing::Symbol;
+use op_reads::*;
 
 /// A comparison of two expressions: as a set constraint, as an `arith.cmpi` predicate, and as a function.
 const COMPARISONS: [(&str, &str, Compare); 3] =

@@ -1,10 +1,8 @@
 //! Iteration, block and thread numbers, compared with running the loops: `linalg.index`, `gpu.launch`,
 //! `gpu.thread_id`.
 
-mod common;
-
-use common::*;
 use mlir_indexing::{Access, OpMaps};
+use op_reads::*;
 
 /// The values of each variable of an access, by name: loops, then symbols.
 fn variables(access: &Access) -> Vec<(String, Vec<i64>)> {

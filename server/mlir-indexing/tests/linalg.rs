@@ -1,8 +1,6 @@
 //! Structured ops, compared with hand-written loops.
 
-mod common;
-
-use common::*;
+use op_reads::*;
 
 /// The reads for an index of the output: operand number and index.
 type Touched<'a> = dyn Fn(&[i64]) -> Vec<(usize, Vec<i64>)> + 'a;
@@ -38,7 +36,7 @@ fn check_named(name: &str, attributes: &str, shapes: &[Vec<i64>], touch: &Touche
     check_reads(&read, &format!("linalg.{name}"), &shapes[last], &values, &|point| {
         let mut reads = Reads::new();
         for (operand, index) in touch(point) {
-            common::read(&mut reads, &names[operand], index);
+            op_reads::read(&mut reads, &names[operand], index);
         }
         // An accumulated output is read once per iteration.
         reads
@@ -223,7 +221,7 @@ fn generic() {
             let mut reads = Reads::new();
             for i in indices(&extents) {
                 if out.iter().zip(point).all(|(&l, &p)| i[l] == p) {
-                    common::read(&mut reads, "%a", place(&i));
+                    op_reads::read(&mut reads, "%a", place(&i));
                 }
             }
             reads
@@ -251,7 +249,7 @@ fn transpose_broadcast_and_reduce() {
             let mut place = vec![0; shape.len()];
             order.iter().zip(point).for_each(|(&k, &p)| place[k] = p);
             let mut reads = Reads::new();
-            common::read(&mut reads, "%a", place);
+            op_reads::read(&mut reads, "%a", place);
             reads
         });
         let mut listed = random.permutation(shape.len());
@@ -271,7 +269,7 @@ fn transpose_broadcast_and_reduce() {
         );
         check_reads(&read, "linalg.broadcast", &shape, &|_, _| None, &|point| {
             let mut reads = Reads::new();
-            common::read(&mut reads, "%a", pick(point));
+            op_reads::read(&mut reads, "%a", pick(point));
             reads
         });
         let arguments = [format!("%a: {}", tensor(&shape)), format!("%o: {}", tensor(&narrow))];
@@ -286,9 +284,9 @@ fn transpose_broadcast_and_reduce() {
         check_reads(&read, "linalg.reduce", &narrow, &|_, _| None, &|point| {
             let mut reads = Reads::new();
             for i in indices(&shape).into_iter().filter(|i| pick(i) == point) {
-                common::read(&mut reads, "%a", i);
+                op_reads::read(&mut reads, "%a", i);
             }
-            common::read(&mut reads, "%o", point.to_vec());
+            op_reads::read(&mut reads, "%o", point.to_vec());
             reads
         });
     }
@@ -333,7 +331,7 @@ fn pack_and_unpack() {
         );
         check_reads(&read, "linalg.unpack", &shape, &|_, _| None, &|point| {
             let mut reads = Reads::new();
-            common::read(&mut reads, "%a", place(point));
+            op_reads::read(&mut reads, "%a", place(point));
             reads
         });
     }

@@ -1,9 +1,7 @@
 //! Vector ops with a mask or a list, compared with evaluating them element by element.
 
-mod common;
-
-use common::*;
 use mlir_indexing::Role;
+use op_reads::*;
 
 fn lanes(shape: &[i64]) -> String {
     ty("vector", shape, "i1", &[])
@@ -118,9 +116,9 @@ fn masked_transfers() {
             assert!(read.maps(name).accesses.iter().any(|a| a.operand == "%p") || !is_own, "{}", read.text);
             check_reads(&read, name, &sizes, &values, &|p| {
                 let mut reads = one("%m", lane(p, true));
-                place(p, true).into_iter().for_each(|i| common::read(&mut reads, "%a", i));
+                place(p, true).into_iter().for_each(|i| op_reads::read(&mut reads, "%a", i));
                 if !is_own {
-                    common::read(&mut reads, "%o", p.to_vec());
+                    op_reads::read(&mut reads, "%o", p.to_vec());
                 }
                 reads
             });
@@ -145,8 +143,8 @@ fn masked_transfers() {
         check_reads(&read, name, &shape, &values, &|p| {
             let mut reads = one("%a", p.to_vec());
             for i in indices(&sizes).into_iter().filter(|i| place(i, false).as_deref() == Some(p)) {
-                common::read(&mut reads, "%m", lane(&i, false));
-                common::read(&mut reads, "%v", i);
+                op_reads::read(&mut reads, "%m", lane(&i, false));
+                op_reads::read(&mut reads, "%v", i);
             }
             reads
         });
@@ -179,8 +177,8 @@ fn masked_reductions_and_products() {
         check_reads(&read, "vector.mask", &kept, &none, &|p| {
             let mut reads = one("%c", p.to_vec());
             for i in indices(&shape).into_iter().filter(|i| keep(i) == p) {
-                common::read(&mut reads, "%v", i.clone());
-                common::read(&mut reads, "%m", i);
+                op_reads::read(&mut reads, "%v", i.clone());
+                op_reads::read(&mut reads, "%m", i);
             }
             reads
         });
@@ -205,9 +203,9 @@ fn masked_reductions_and_products() {
         check_reads(&read, "vector.mask", &[m, n], &none, &|p| {
             let mut reads = one("%c", p.to_vec());
             for k in 0..k {
-                common::read(&mut reads, "%a", vec![p[0], k]);
-                common::read(&mut reads, "%b", vec![p[1], k]);
-                common::read(&mut reads, "%m", vec![p[0], p[1], k]);
+                op_reads::read(&mut reads, "%a", vec![p[0], k]);
+                op_reads::read(&mut reads, "%b", vec![p[1], k]);
+                op_reads::read(&mut reads, "%m", vec![p[0], p[1], k]);
             }
             reads
         });

@@ -1,13 +1,11 @@
 //! Maps through chains of ops, compared with evaluating the chains on arrays whose elements record their
 //! origins.
 
-mod common;
-
 use std::collections::BTreeSet;
 
-use common::*;
 use mlir_indexing::{Access, Space, op_maps, through_producers};
 use mlir_ops::Source;
+use op_reads::*;
 
 /// An array whose elements are sets of argument positions.
 #[derive(Clone)]

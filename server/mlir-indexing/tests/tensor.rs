@@ -1,8 +1,6 @@
 //! Ops of the tensor dialect, compared with evaluating them element by element as their documentation says.
 
-mod common;
-
-use common::*;
+use op_reads::*;
 
 /// A list of numbers as written, some of them as values of the function.
 struct Numbers {
@@ -82,7 +80,7 @@ fn extract_slice() {
             let place = (0..shape.len())
                 .map(|k| offsets[k] + if kept[k] { strides[k] * point.next().unwrap() } else { 0 })
                 .collect();
-            common::read(&mut reads, "%a", place);
+            op_reads::read(&mut reads, "%a", place);
             reads
         });
     }
@@ -134,9 +132,9 @@ fn insert_slice() {
             match hit {
                 Some(i) => {
                     let place = (0..shape.len()).filter(|&k| kept[k]).map(|k| i[k]).collect();
-                    common::read(&mut reads, "%s", place);
+                    op_reads::read(&mut reads, "%s", place);
                 }
-                None => common::read(&mut reads, "%t", point.to_vec()),
+                None => op_reads::read(&mut reads, "%t", point.to_vec()),
             }
             reads
         });
@@ -187,7 +185,7 @@ fn collapse_and_expand_shape() {
         check_reads(&read, "tensor.collapse_shape", &narrow, &values, &|point| {
             let mut reads = Reads::new();
             let found = all_wide.iter().find(|i| of_wide(i) == point).expect("each has one");
-            common::read(&mut reads, "%a", found.clone());
+            op_reads::read(&mut reads, "%a", found.clone());
             reads
         });
         let read = function(
@@ -196,7 +194,7 @@ fn collapse_and_expand_shape() {
         );
         check_reads(&read, "tensor.expand_shape", &wide, &values, &|point| {
             let mut reads = Reads::new();
-            common::read(&mut reads, "%b", of_wide(point));
+            op_reads::read(&mut reads, "%b", of_wide(point));
             reads
         });
     }
@@ -231,8 +229,8 @@ fn pad() {
             let mut reads = Reads::new();
             let inner: Vec<i64> = (0..shape.len()).map(|k| point[k] - low[k]).collect();
             match inner.iter().zip(&shape).all(|(i, n)| (0..*n).contains(i)) {
-                true => common::read(&mut reads, "%a", inner),
-                false => common::read(&mut reads, "%v", Vec::new()),
+                true => op_reads::read(&mut reads, "%a", inner),
+                false => op_reads::read(&mut reads, "%v", Vec::new()),
             }
             reads
         });
@@ -276,7 +274,7 @@ fn concat() {
             let mut place = point.to_vec();
             for (name, part) in names.iter().zip(&parts) {
                 if place[dim] < part[dim] {
-                    common::read(&mut reads, name, place);
+                    op_reads::read(&mut reads, name, place);
                     break;
                 }
                 place[dim] -= part[dim];
@@ -339,9 +337,9 @@ fn gather() {
                     None => place.push(*inner.next().unwrap()),
                 }
             }
-            common::read(&mut reads, "%a", place);
+            op_reads::read(&mut reads, "%a", place);
             for nth in 0..count {
-                common::read(&mut reads, "%i", [at, &[nth as i64]].concat());
+                op_reads::read(&mut reads, "%i", [at, &[nth as i64]].concat());
             }
             reads
         });
@@ -365,8 +363,8 @@ fn single_elements() {
         check_reads(&read, "tensor.insert", &shape, &values, &|point| {
             let mut reads = Reads::new();
             match point == at {
-                true => common::read(&mut reads, "%v", Vec::new()),
-                false => common::read(&mut reads, "%t", point.to_vec()),
+                true => op_reads::read(&mut reads, "%v", Vec::new()),
+                false => op_reads::read(&mut reads, "%t", point.to_vec()),
             }
             reads
         });
@@ -380,7 +378,7 @@ fn single_elements() {
         check_reads(&read, "tensor.from_elements", &shape, &|_, _| None, &|point| {
             let mut reads = Reads::new();
             let nth = indices(&shape).iter().position(|i| i == point).unwrap();
-            common::read(&mut reads, &elements[nth], Vec::new());
+            op_reads::read(&mut reads, &elements[nth], Vec::new());
             reads
         });
     }

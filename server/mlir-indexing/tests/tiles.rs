@@ -1,9 +1,7 @@
 //! Tiles and transforms, compared with nested loops: `xtile.scan`, `xtile.dot_scaled`, Winograd convolution,
 //! `memref.view`.
 
-mod common;
-
-use common::*;
+use op_reads::*;
 
 #[test]
 fn scans() {
@@ -31,7 +29,7 @@ fn scans() {
                     if if is_reverse { i >= p[along] } else { i <= p[along] } {
                         let mut place = p.to_vec();
                         place[along] = i;
-                        common::read(&mut reads, "%a", place);
+                        op_reads::read(&mut reads, "%a", place);
                     }
                 }
                 reads
@@ -118,10 +116,10 @@ fn scaled_products() {
                         |n: i64, is_k: bool| if packed[side] && along_k[side] == is_k { n / 2 } else { n };
                     let (free, contracted) = (half(place[side], false), half(k, true));
                     let inner = if side == 0 { [free, contracted] } else { [contracted, free] };
-                    common::read(&mut reads, ["%a", "%b"][side], [front, &inner].concat());
+                    op_reads::read(&mut reads, ["%a", "%b"][side], [front, &inner].concat());
                     if is_scaled[side] {
                         let scale = [front, &[place[side], k / block]].concat();
-                        common::read(&mut reads, ["%s0", "%s1"][side], scale);
+                        op_reads::read(&mut reads, ["%s0", "%s1"][side], scale);
                     }
                 }
             }
@@ -159,7 +157,7 @@ fn winograd() {
         check_reads(&read, "linalg.winograd_filter_transform", &[alpha_h, alpha_w, c, f], &none, &|p| {
             let mut reads = Reads::new();
             for i in indices(&[r_h, r_w]) {
-                common::read(&mut reads, "%a", vec![p[3], i[0], i[1], p[2]]);
+                op_reads::read(&mut reads, "%a", vec![p[3], i[0], i[1], p[2]]);
             }
             reads
         });
@@ -169,7 +167,7 @@ fn winograd() {
         check_reads(&read, "linalg.winograd_input_transform", &tiles, &none, &|p| {
             let mut reads = Reads::new();
             for i in indices(&[alpha_h, alpha_w]) {
-                common::read(&mut reads, "%a", vec![p[4], p[2] * m_h + i[0], p[3] * m_w + i[1], p[5]]);
+                op_reads::read(&mut reads, "%a", vec![p[4], p[2] * m_h + i[0], p[3] * m_w + i[1], p[5]]);
             }
             reads
         });
@@ -179,7 +177,7 @@ fn winograd() {
         check_reads(&read, "linalg.winograd_output_transform", &output, &none, &|p| {
             let mut reads = Reads::new();
             for i in indices(&[alpha_h, alpha_w]) {
-                common::read(&mut reads, "%a", vec![i[0], i[1], p[1] / m_h, p[2] / m_w, p[0], p[3]]);
+                op_reads::read(&mut reads, "%a", vec![i[0], i[1], p[1] / m_h, p[2] / m_w, p[0], p[3]]);
             }
             reads
         });
@@ -212,7 +210,7 @@ fn views() {
         check_reads(&read, "memref.view", &shape, &values, &|p| {
             let nth = all.iter().position(|i| i == p).unwrap() as i64;
             let mut reads = Reads::new();
-            (0..bytes).for_each(|b| common::read(&mut reads, "%m", vec![shift + nth * bytes + b]));
+            (0..bytes).for_each(|b| op_reads::read(&mut reads, "%m", vec![shift + nth * bytes + b]));
             reads
         });
     }

@@ -1,8 +1,6 @@
 //! Vector ops, compared with evaluating them element by element as their documentation says.
 
-mod common;
-
-use common::*;
+use op_reads::*;
 
 #[test]
 fn transfers() {
@@ -219,7 +217,7 @@ fn shapes_of_vectors() {
                 let rest: Vec<i64> =
                     (0..shape.len()).filter(|k| !reduced.contains(k)).map(|k| i[k]).collect();
                 if rest == p {
-                    common::read(&mut reads, "%v", i);
+                    op_reads::read(&mut reads, "%v", i);
                 }
             }
             reads
@@ -258,8 +256,8 @@ fn contract_and_gather() {
         check_reads(&read, "vector.contract", &[m, n], &none, &|p| {
             let mut reads = one("%c", p.to_vec());
             for k in 0..k {
-                common::read(&mut reads, "%a", vec![p[0], k]);
-                common::read(&mut reads, "%b", vec![p[1], k]);
+                op_reads::read(&mut reads, "%a", vec![p[0], k]);
+                op_reads::read(&mut reads, "%b", vec![p[1], k]);
             }
             reads
         });

@@ -1,6 +1,7 @@
 //! `stablehlo.einsum` and `stablehlo.unary_einsum` of arrays with dynamic and with known extents.
 
-use crate::common::{self, *};
+use op_reads::*;
+
 use crate::function;
 
 /// Evaluated by enumerating all values of all letters.
@@ -51,7 +52,7 @@ fn dimensions_that_a_string_names() {
             for at in indices(&extents) {
                 if output.iter().zip(p).all(|(&l, &i)| at[l] == i) {
                     for (side, name) in sides.iter().zip(names) {
-                        common::read(&mut found, name, side.iter().map(|&l| at[l]).collect());
+                        op_reads::read(&mut found, name, side.iter().map(|&l| at[l]).collect());
                     }
                 }
             }
@@ -67,8 +68,8 @@ fn dimensions_that_a_string_names() {
     check_reads(&read, "stablehlo.einsum", &[2, 5, 4], &values, &|p| {
         let mut found = Reads::new();
         for k in 0..3 {
-            common::read(&mut found, "%a", vec![p[0], p[1], k]);
-            common::read(&mut found, "%b", vec![p[1], k, p[2]]);
+            op_reads::read(&mut found, "%a", vec![p[0], p[1], k]);
+            op_reads::read(&mut found, "%b", vec![p[1], k, p[2]]);
         }
         found
     });

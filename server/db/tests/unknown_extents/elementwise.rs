@@ -1,6 +1,7 @@
 //! Ops of CHLO that broadcast their operands, and barriers, compared with what they read by definition.
 
-use crate::common::{self, *};
+use op_reads::*;
+
 use crate::function;
 
 #[test]
@@ -48,7 +49,7 @@ fn operands_are_broadcast() {
                 sizes.iter().zip(dims).map(|(&n, &d)| if n == 1 { 0 } else { p[d] }).collect()
             };
             let mut reads = one("%a", place(&first, &(0..rank).collect::<Vec<_>>()));
-            common::read(&mut reads, "%b", place(&second, &into));
+            op_reads::read(&mut reads, "%b", place(&second, &into));
             reads
         });
     }

@@ -8,14 +8,11 @@ mod rows;
 mod scatter;
 mod windows;
 
-#[path = "../../../mlir-indexing/tests/common/mod.rs"]
-mod common;
-
-use common::{MapsOf, Read};
+use op_reads::{MapsOf, Read};
 
 /// A function around one op, whose maps are those that features show.
 fn function(arguments: &[String], op: &str) -> Read {
-    shown(common::function(arguments, op))
+    shown(op_reads::function(arguments, op))
 }
 
 /// The same of a text.

@@ -1,6 +1,7 @@
 //! StableHLO ops with dynamic extents, compared with evaluating them on arrays of known extents.
 
-use crate::common::{self, *};
+use op_reads::*;
+
 use crate::function;
 
 #[test]
@@ -85,7 +86,7 @@ fn other_widths_and_sizes() {
             for i in indices(&from) {
                 // Both are parts of one element of the wider array.
                 if i[..shape.len()] == p[..shape.len()] {
-                    common::read(&mut reads, "%a", i);
+                    op_reads::read(&mut reads, "%a", i);
                 }
             }
             reads
@@ -113,7 +114,7 @@ fn other_widths_and_sizes() {
         let values = |name: &str, _: &[i64]| extent(name, &[("%r", &sized)]);
         check_reads(&read, "stablehlo.set_dimension_size", &sized, &values, &|p| {
             let mut reads = one("%a", p.to_vec());
-            common::read(&mut reads, "%n", Vec::new());
+            op_reads::read(&mut reads, "%n", Vec::new());
             reads
         });
     }
@@ -162,7 +163,7 @@ fn slices_and_pads() {
             for (name, k) in
                 ["%b", "%s"].into_iter().flat_map(|name| (0..rank as i64).map(move |k| (name, k)))
             {
-                common::read(&mut reads, name, vec![k]);
+                op_reads::read(&mut reads, name, vec![k]);
             }
             reads
         });
@@ -228,7 +229,7 @@ fn slices_and_pads() {
             for (name, k) in
                 ["%b", "%s"].into_iter().flat_map(|name| (0..rank as i64).map(move |k| (name, k)))
             {
-                common::read(&mut reads, name, vec![k]);
+                op_reads::read(&mut reads, name, vec![k]);
             }
             reads
         });
@@ -253,7 +254,7 @@ fn slices_at_run_time() {
             names.iter().position(|n| n == name).map(|k| at[k]).or_else(|| extent(name, &[("%a", &shape)]))
         };
         let scalar_reads = |mut reads: Reads| {
-            names.iter().for_each(|n| common::read(&mut reads, n, Vec::new()));
+            names.iter().for_each(|n| op_reads::read(&mut reads, n, Vec::new()));
             reads
         };
         let read = function(
@@ -313,8 +314,8 @@ fn dots_and_reductions() {
         check_reads(&read, "stablehlo.dot_general", &result, &values, &|p| {
             let mut reads = Reads::new();
             for k in 0..k {
-                common::read(&mut reads, "%a", place(&left_order, [p[0], p[1], k]));
-                common::read(&mut reads, "%b", place(&right_order, [p[0], k, p[2]]));
+                op_reads::read(&mut reads, "%a", place(&left_order, [p[0], p[1], k]));
+                op_reads::read(&mut reads, "%b", place(&right_order, [p[0], k, p[2]]));
             }
             reads
         });
@@ -331,7 +332,7 @@ fn dots_and_reductions() {
             for i in indices(&left) {
                 let rest: Vec<i64> = (0..3).filter(|&d| d != reduced).map(|d| i[d]).collect();
                 if rest == p {
-                    common::read(&mut reads, "%a", i);
+                    op_reads::read(&mut reads, "%a", i);
                 }
             }
             reads
@@ -399,7 +400,7 @@ fn gathers() {
             }
             window.iter().zip(&inner).for_each(|(&k, i)| place[k] += i);
             let mut reads = one("%a", place);
-            (0..map.len()).for_each(|nth| common::read(&mut reads, "%i", full(nth as i64)));
+            (0..map.len()).for_each(|nth| op_reads::read(&mut reads, "%i", full(nth as i64)));
             reads
         });
     }

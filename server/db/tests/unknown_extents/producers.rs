@@ -1,6 +1,7 @@
 //! Unknown extents that follow from the ops that make the arrays.
 
-use crate::common::*;
+use op_reads::*;
+
 use crate::function;
 
 /// The symbols of the maps of the last op, and whether each element reads itself in `%x`.

@@ -3,7 +3,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::common::{self, *};
+use op_reads::*;
+
 use crate::function;
 
 type Places = BTreeSet<(String, Vec<i64>)>;
@@ -145,7 +146,7 @@ fn scans() {
             let mut found = Reads::new();
             for access in &maps.accesses {
                 let places = evaluated(access, &p, &values).into_iter();
-                places.for_each(|place| common::read(&mut found, &access.operand, place));
+                places.for_each(|place| op_reads::read(&mut found, &access.operand, place));
             }
             assert_eq!(found, reads(&carried[&p]), "{p:?} of {}", read.text);
         }
@@ -208,12 +209,12 @@ fn groups_of_rows() {
                     let group = group_of(&sizes, [p[1], k, p[0]][mode]);
                     let is_read = [group.is_some(), group == Some(own), true][mode];
                     if is_read {
-                        common::read(&mut found, "%a", place(0, &[p[0], p[1], k]));
-                        common::read(&mut found, "%b", place(1, &[p[0], k, p[2], group.unwrap_or(0)]));
+                        op_reads::read(&mut found, "%a", place(0, &[p[0], p[1], k]));
+                        op_reads::read(&mut found, "%b", place(1, &[p[0], k, p[2], group.unwrap_or(0)]));
                     }
                 }
             }
-            (0..g).for_each(|group| common::read(&mut found, "%g", vec![group]));
+            (0..g).for_each(|group| op_reads::read(&mut found, "%g", vec![group]));
             found
         });
     }
@@ -240,7 +241,7 @@ fn sorts() {
                 for operand in ["%a", "%b"] {
                     let mut place = p.to_vec();
                     place[along] = k;
-                    common::read(&mut reads, operand, place);
+                    op_reads::read(&mut reads, operand, place);
                 }
             }
             reads

@@ -1,6 +1,7 @@
 //! `stablehlo.scatter` of arrays with dynamic extents, by the steps of the specification.
 
-use crate::common::{self, *};
+use op_reads::*;
+
 use crate::function;
 
 #[test]
@@ -85,9 +86,9 @@ fn updates_land_where_the_indices_say() {
         };
         check_reads(&read, "stablehlo.scatter", &shape, &values, &|p| {
             let mut reads = one("%a", p.to_vec());
-            indices(&index_shape).into_iter().for_each(|i| common::read(&mut reads, "%i", i));
+            indices(&index_shape).into_iter().for_each(|i| op_reads::read(&mut reads, "%i", i));
             for place in indices(&update).into_iter().filter(|place| lands(place).as_deref() == Some(p)) {
-                common::read(&mut reads, "%u", place);
+                op_reads::read(&mut reads, "%u", place);
             }
             reads
         });

@@ -1,6 +1,7 @@
 //! `stablehlo.reduce_window` and convolutions of arrays with dynamic extents, by building padded rows.
 
-use crate::common::{self, *};
+use op_reads::*;
+
 use crate::function;
 
 /// A window along one dimension: size, stride, low and high padding, dilation of the operand, dilation of the
@@ -80,7 +81,7 @@ fn windows() {
             for inside in indices(&sizes) {
                 let place: Option<Vec<i64>> =
                     (0..rank).map(|k| windows[k].element(shape[k], p[k], inside[k])).collect();
-                place.into_iter().for_each(|i| common::read(&mut reads, "%a", i));
+                place.into_iter().for_each(|i| op_reads::read(&mut reads, "%a", i));
             }
             reads
         });
@@ -174,7 +175,7 @@ fn convolutions() {
             let (b, f, d) = (at(0), at(1), at(2));
             let mut reads = Reads::new();
             if is_dynamic {
-                (0..2).for_each(|side| common::read(&mut reads, "%p", vec![0, side]));
+                (0..2).for_each(|side| op_reads::read(&mut reads, "%p", vec![0, side]));
             }
             for inside in 0..w.size {
                 let element = if reversed { w.size - 1 - inside } else { inside };
@@ -182,8 +183,8 @@ fn convolutions() {
                 for c in 0..in_group {
                     let group = f / out_group;
                     let channel = if is_batch { c } else { group * in_group + c };
-                    common::read(&mut reads, "%a", place(0, [group * of_group + b, channel, i]));
-                    common::read(&mut reads, "%k", place(1, [c, f, inside]));
+                    op_reads::read(&mut reads, "%a", place(0, [group * of_group + b, channel, i]));
+                    op_reads::read(&mut reads, "%k", place(1, [c, f, inside]));
                 }
             }
             reads

@@ -1,6 +1,7 @@
-//! Test utilities: random numbers, functions around one op, comparison of maps with an op's reads.
-
-#![allow(dead_code)]
+//! For tests: functions of MLIR around one op, and the comparison of its maps with the elements that it reads.
+//!
+//! A test writes an op with some extents unknown ([`ty`], [`function`]), computes what the op reads on arrays of
+//! known extents, and compares with the maps, evaluated at each index ([`check_reads`]).
 
 use std::collections::BTreeMap;
 
