@@ -47,9 +47,7 @@ pub(crate) fn mlir_functions(db: &dyn salsa::Database, piece: Piece) -> Arc<Vec<
 pub fn mlir_call_findings(db: &dyn salsa::Database, piece: Piece) -> Arc<Vec<Finding>> {
     let read = mlir_piece(db, piece);
     let (parse, text) = (&*read.parse, &*read.text);
-    let is_call = |op: OpId| {
-        parse.ops.get(op as usize).is_some() && matches!(parse.name(op, text), "call" | "func.call")
-    };
+    let is_call = |op: OpId| parse.ops.get(op as usize).is_some() && mlir::is_call(parse.name(op, text));
     let is_path = |span: Span| text.get(span.end as usize..).is_some_and(|rest| rest.starts_with("::"));
     let calls = parse.symbols.iter().filter(|s| !s.is_definition && !s.is_nested && is_call(s.op));
     let calls: Vec<_> = calls.filter(|s| !is_path(s.span)).collect();

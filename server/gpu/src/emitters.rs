@@ -17,7 +17,7 @@ mod triton_and_custom;
 
 use indexing::{IndexingMap, Rules, no_callees};
 use indexing_map::SimplifyMode;
-use ir::OpId;
+use ir::{OpId, Opcode};
 
 pub use concatenate::ConcatenateEmitter;
 pub use dynamic_update_slice::DynamicUpdateSliceEmitter;
@@ -92,12 +92,12 @@ impl Emitter {
     pub fn name(&self) -> &'static str {
         match self {
             Emitter::Loop(_) => "loop",
-            Emitter::Transpose(_) | Emitter::PackedTranspose(_) => "transpose",
+            Emitter::Transpose(_) | Emitter::PackedTranspose(_) => Opcode::Transpose.name(),
             Emitter::Reduction(reduction) => reduction.plan.variant.name(),
-            Emitter::Concatenate(_) => "concatenate",
-            Emitter::DynamicUpdateSlice(_) => "dynamic-update-slice",
-            Emitter::Scatter(_) => "scatter",
-            Emitter::Sort(_) => "sort",
+            Emitter::Concatenate(_) => Opcode::Concatenate.name(),
+            Emitter::DynamicUpdateSlice(_) => Opcode::DynamicUpdateSlice.name(),
+            Emitter::Scatter(_) => Opcode::Scatter.name(),
+            Emitter::Sort(_) => Opcode::Sort.name(),
             Emitter::Elsewhere(elsewhere) => elsewhere.name(),
         }
     }

@@ -68,7 +68,7 @@ pub const OWN_REPLICA: OpId = OpId::MAX;
 /// The executing replica's position in its group of `replicas`.
 fn own_place(dims: &[i64], replicas: i64) -> RuntimeVariable {
     RuntimeVariable {
-        source: RuntimeSource::Op { op: OWN_REPLICA, name: Arc::from("replica-id") },
+        source: RuntimeSource::Op { op: OWN_REPLICA, name: Arc::from(Opcode::ReplicaId.name()) },
         map: scalar(dims),
         feasible: Interval::from_size(replicas),
     }

@@ -1,6 +1,6 @@
 //! Maps by [`crate::Rules::Exact`] for ops that are unknown to XLA.
 
-use ir::{Op, Opcode, op_info};
+use ir::{Op, Opcode};
 
 use crate::broadcast::{self, Rotation};
 use crate::checks::Checked;
@@ -28,7 +28,17 @@ pub(crate) fn output_to_input(op: &Op, output_id: usize) -> Option<Checked<OpInd
         Opcode::BatchNormTraining | Opcode::BatchNormInference | Opcode::BatchNormGrad => {
             batch_norm::batch_norm(op, output_id)
         }
-        opcode if op_info(opcode).is_collective => collectives::collective(op, output_id),
+        Opcode::AllGather
+        | Opcode::AllGatherStart
+        | Opcode::AllReduce
+        | Opcode::AllReduceStart
+        | Opcode::AllToAll
+        | Opcode::CollectiveBroadcast
+        | Opcode::CollectivePermute
+        | Opcode::CollectivePermuteStart
+        | Opcode::CollectiveReduce
+        | Opcode::RaggedAllToAll
+        | Opcode::ReduceScatter => collectives::collective(op, output_id),
         Opcode::AddDependency
         | Opcode::AllGatherDone
         | Opcode::AllReduceDone
@@ -55,6 +65,94 @@ pub(crate) fn output_to_input(op: &Op, output_id: usize) -> Option<Checked<OpInd
         Opcode::Call | Opcode::Conditional | Opcode::Fusion | Opcode::While => {
             whole_operand::everything(op, output_id)
         }
-        _ => return None,
+        // XLA's rule.
+        Opcode::Abs
+        | Opcode::Acos
+        | Opcode::Acosh
+        | Opcode::Add
+        | Opcode::AfterAll
+        | Opcode::And
+        | Opcode::Asin
+        | Opcode::Asinh
+        | Opcode::Atan2
+        | Opcode::Atanh
+        | Opcode::BitcastConvert
+        | Opcode::Broadcast
+        | Opcode::Cbrt
+        | Opcode::Ceil
+        | Opcode::Clamp
+        | Opcode::Compare
+        | Opcode::Complex
+        | Opcode::Concatenate
+        | Opcode::Constant
+        | Opcode::Convert
+        | Opcode::Convolution
+        | Opcode::Copy
+        | Opcode::Cosine
+        | Opcode::Cosh
+        | Opcode::CountLeadingZeros
+        | Opcode::Divide
+        | Opcode::Dot
+        | Opcode::DynamicSlice
+        | Opcode::DynamicUpdateSlice
+        | Opcode::Erf
+        | Opcode::Exp2
+        | Opcode::Exponential
+        | Opcode::ExponentialMinusOne
+        | Opcode::Floor
+        | Opcode::Gather
+        | Opcode::Imag
+        | Opcode::Infeed
+        | Opcode::Iota
+        | Opcode::IsFinite
+        | Opcode::Log
+        | Opcode::Log2
+        | Opcode::LogPlusOne
+        | Opcode::Logistic
+        | Opcode::Map
+        | Opcode::Maximum
+        | Opcode::Minimum
+        | Opcode::Mulhi
+        | Opcode::Multiply
+        | Opcode::Negate
+        | Opcode::Not
+        | Opcode::Or
+        | Opcode::Outfeed
+        | Opcode::Pad
+        | Opcode::Parameter
+        | Opcode::PartitionId
+        | Opcode::Popcnt
+        | Opcode::Power
+        | Opcode::Real
+        | Opcode::Recv
+        | Opcode::Reduce
+        | Opcode::ReducePrecision
+        | Opcode::ReduceWindow
+        | Opcode::Remainder
+        | Opcode::ReplicaId
+        | Opcode::Reshape
+        | Opcode::Reverse
+        | Opcode::RngGetAndUpdateState
+        | Opcode::RoundNearestAfz
+        | Opcode::RoundNearestEven
+        | Opcode::Rsqrt
+        | Opcode::ScaledDot
+        | Opcode::Scan
+        | Opcode::Select
+        | Opcode::SendDone
+        | Opcode::ShiftLeft
+        | Opcode::ShiftRightArithmetic
+        | Opcode::ShiftRightLogical
+        | Opcode::Sign
+        | Opcode::Sine
+        | Opcode::Sinh
+        | Opcode::Slice
+        | Opcode::Sqrt
+        | Opcode::StochasticConvert
+        | Opcode::Subtract
+        | Opcode::Tan
+        | Opcode::Tanh
+        | Opcode::Transpose
+        | Opcode::Xor => return None,
     })
 }

@@ -108,7 +108,7 @@ fn access(run: &Run, dims: &[i64]) -> OperandIndexing {
     };
     let own = Variable { name: Some(Arc::from("own")), ..own };
     let replica = IndexingMap::new(variables(dims), Vec::new(), vec![own], vec![partner]);
-    let source = RuntimeSource::Op { op: OWN_REPLICA, name: Arc::from("replica-id") };
+    let source = RuntimeSource::Op { op: OWN_REPLICA, name: Arc::from(Opcode::ReplicaId.name()) };
     let variable = RuntimeVariable { source, map: scalar(dims), feasible: DEVICES };
     OperandIndexing { runtime_variables: vec![variable], ..of_replica(map, replica) }
 }

@@ -12,7 +12,7 @@ use crate::environment::{Environment, Slice};
 use crate::lists::braces;
 use crate::not_in_hlo::NotInHlo;
 use crate::op_row::{Dialect, Form, How, OpRow, Pretty, Special};
-use crate::op_table::{mnemonic, row_of, row_of_chlo};
+use crate::op_table::{mnemonic, opcode_of, row_of, row_of_chlo};
 use crate::other_dialects::op_of_other_dialect;
 use crate::to_hlo::{Writer, pack_index};
 use crate::types::{self, stored_shape};
@@ -77,9 +77,15 @@ pub fn is_checked_as_hlo(parse: &Parse, text: &str, id: OpId) -> bool {
     let is_between_devices =
         |form: Form| matches!(form, Form::Groups | Form::Pairs | Form::Channel | Form::RaggedNumbers);
     if row.how == How::Special(Special::Constant)
-        || row.name.starts_with("batch_norm")
-        || row.name.starts_with("rng")
-        || row.dialect == Dialect::Mhlo && !matches!(row.name, "copy" | "erf" | "bitcast")
+        || matches!(
+            row.opcode,
+            Opcode::BatchNormGrad
+                | Opcode::BatchNormInference
+                | Opcode::BatchNormTraining
+                | Opcode::Rng
+                | Opcode::RngBitGenerator
+        )
+        || row.dialect == Dialect::Mhlo && !matches!(row.opcode, Opcode::Copy | Opcode::Erf | Opcode::Bitcast)
         || row.attributes.iter().any(|a| is_between_devices(a.form))
     {
         return false;
@@ -297,7 +303,7 @@ fn value_name(name: &str) -> String {
 /// The value of a scalar constant.
 fn scalar_constant(slice: Slice<'_>, environment: &Environment, value: mlir::ValueId) -> Option<String> {
     let Definition::Result(op) = slice.parse.values[value as usize].definition else { return None };
-    if mnemonic(slice.parse.name(op, slice.text))? != "constant" {
+    if opcode_of(slice.parse.name(op, slice.text))? != Opcode::Constant {
         return None;
     }
     let types = slice.parse.types(&slice.parse.op(op).result_types);

@@ -21,9 +21,12 @@ fn pointwise_operands(name: &str) -> Option<usize> {
     match name.split_once('.')? {
         ("chlo", op) if row_of(op).is_some_and(|row| !is_elementwise(row.opcode)) => None,
         ("chlo", op) => (op != "constant_like" && !op.starts_with("dynamic")).then_some(usize::MAX),
-        ("stablehlo" | "mhlo", "uniform_quantize" | "uniform_dequantize") => Some(1),
         ("sdy", "sharding_constraint" | "reshard") => Some(1),
-        _ => matches!(OpKind::of(name), OpKind::Integer(_) | OpKind::Elementwise(_)).then_some(usize::MAX),
+        _ => match OpKind::of(name) {
+            OpKind::Quantize => Some(1),
+            OpKind::Integer(_) | OpKind::Elementwise(_) => Some(usize::MAX),
+            _ => None,
+        },
     }
 }
 
@@ -34,7 +37,7 @@ pub(crate) fn op_of_other_dialect(slice: Slice<'_>, environment: &Environment, i
     let name = parse.name(id, text);
     let operands: Vec<&Use> = parse.operands_of(id).take(pointwise_operands(name)?).collect();
     // Tensors of the other dialects get their extents from the ops that make them.
-    let is_uniform = name.contains(".uniform_");
+    let is_uniform = OpKind::of(name) == OpKind::Quantize;
     let may_be_unknown = is_uniform || name.starts_with("chlo.");
     let shape_of_type = |ty: &str| match may_be_unknown {
         true => stored_shape(environment.resolved(ty)).ok(),

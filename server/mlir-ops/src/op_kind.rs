@@ -4,7 +4,7 @@ use crate::named_ops::{NamedOp, named_op};
 use crate::op_table::kind_of;
 
 /// What an op does with its operands. Ops of several dialects that do the same have one kind; the table of
-/// ops gives each name its kind. StableHLO, MHLO and CHLO have a table of their own.
+/// ops gives each name its kind. StableHLO, MHLO and CHLO have a table of their own, but for ops that HLO lacks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OpKind<'a> {
     /// A constant of arith.
@@ -14,6 +14,8 @@ pub enum OpKind<'a> {
     Integer(Arithmetic),
     /// An op of arith or math on other scalars, or on arrays of them.
     Elementwise(Arithmetic),
+    /// Quantises each element, or undoes it.
+    Quantize,
 
     /// The results of a map, the least of them, the greatest of them.
     Apply,

@@ -62,6 +62,8 @@ const OPS: &[(&[&str], OpKind<'static>)] = &[
     (&["math.sqrt"], Elementwise(Sqrt)),
     (&["math.tan"], Elementwise(Tan)),
     (&["math.tanh"], Elementwise(Tanh)),
+    (&["stablehlo.uniform_quantize", "mhlo.uniform_quantize"], Quantize),
+    (&["stablehlo.uniform_dequantize", "mhlo.uniform_dequantize"], Quantize),
     (&["index.constant"], IndexConstant),
     (&["affine.apply"], Apply),
     (&["affine.min"], AffineMin),

@@ -12,7 +12,7 @@ use crate::dense_shape::{ListShape, list_shape};
 use crate::impossible_types::{impossible, is_scalar};
 use crate::op_types::{OperandTypes, is_of_known_dialect, operand_types};
 use crate::tree::*;
-use crate::words::{is_function_like, unquoted};
+use crate::words::{is_call, is_function_like, unquoted};
 
 /// A finding in the text of one piece.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -295,7 +295,7 @@ fn check_counts(parse: &Parse, text: &str, id: OpId, findings: &mut Vec<Finding>
     let mut push = |span, code, message| findings.push(Finding { span, code, message, related: None });
     let name = parse.name(id, text);
     let (operands, types) = (parse.operands_of(id).count(), op.operand_types.len());
-    let is_call = matches!(name, "call" | "func.call");
+    let is_call = is_call(name);
     if (is_generic || is_call) && operands != types {
         let message = format!(
             "{name} has {} here, and {} for them",
@@ -323,7 +323,7 @@ fn check_own_types(parse: &Parse, text: &str, id: OpId, findings: &mut Vec<Findi
     let name = parse.name(id, text);
     let is_type = op.form == Form::Generic
         || operand_types(name).is_some()
-        || matches!(name, "call" | "func.call")
+        || is_call(name)
         || is_functional(parse, text, id) && name.starts_with("stablehlo.");
     let operands = parse.types(&op.operand_types);
     let results = match op.result_types.start >= op.operand_types.end {

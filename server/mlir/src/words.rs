@@ -28,6 +28,16 @@ pub fn last_segment(name: &str) -> &str {
     name.bytes().rposition(|b| b == b'.').map_or(name, |dot| &name[dot + 1..])
 }
 
+/// Whether the op calls a function of the dialect `func`, which a line may name without its dialect.
+pub fn is_call(name: &str) -> bool {
+    matches!(name, "call" | "func.call")
+}
+
+/// Whether the op is a constant, in any dialect.
+pub fn is_constant(name: &str) -> bool {
+    last_segment(name) == "constant"
+}
+
 /// Whether the op is a terminator; nothing else is spelled like it.
 pub(crate) fn is_terminator(name: &str) -> bool {
     matches!(

@@ -73,9 +73,7 @@ pub(crate) fn mlir_exports(db: &dyn salsa::Database, piece: Piece) -> Arc<MlirEx
             }
             let types = (first, exports.numbers.len() as u32);
             let kind = match defined.definition {
-                Definition::Result(op) if mlir::last_segment(parse.name(op, text)) == "constant" => {
-                    ExportKind::Constant
-                }
+                Definition::Result(op) if mlir::is_constant(parse.name(op, text)) => ExportKind::Constant,
                 Definition::Result(_) => ExportKind::Result,
                 _ => ExportKind::Argument,
             };

@@ -213,7 +213,7 @@ pub(crate) fn is_followed(parse: &Parse, text: &str, value: ValueId) -> bool {
         return types.any(|ty| !ty.contains('<') && !ty.starts_with('!'));
     };
     let name = parse.name(op, text);
-    if mlir::last_segment(name) == "constant" {
+    if mlir::is_constant(name) {
         return parse.op(op).span.end - parse.op(op).span.start <= MAX_CONSTANT_BYTES;
     }
     let dialect = name.split('.').next().unwrap_or_default();

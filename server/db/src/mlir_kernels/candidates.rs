@@ -37,7 +37,7 @@ pub fn why_no_kernel<'t>(ops: impl Iterator<Item = &'t str>) -> Option<NoKernel>
         match mlir_hlo::opcode_of(name) {
             Some(Opcode::Constant) => {}
             Some(opcode) if gpu::is_wrapped(opcode) => works = true,
-            None if !matches!(name, "call" | "func.call") => {
+            None if !mlir::is_call(name) => {
                 return Some(NoKernel::NotOfHlo(name.to_owned()));
             }
             _ => return Some(NoKernel::NotFused(name.to_owned())),

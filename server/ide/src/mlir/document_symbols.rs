@@ -183,7 +183,7 @@ fn kind_of(parse: &Parse, id: OpId, text: &str) -> SymbolKind {
         SymbolKind::Entry
     } else if mlir::is_function_like(name) {
         SymbolKind::Computation
-    } else if mlir::last_segment(name) == "constant" || parse.op(id).form == Form::Alias {
+    } else if mlir::is_constant(name) || parse.op(id).form == Form::Alias {
         SymbolKind::Constant
     } else {
         SymbolKind::Instruction

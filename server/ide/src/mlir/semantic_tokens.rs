@@ -116,7 +116,7 @@ impl Names {
                 Definition::Result(op) => (TokenKind::Instruction, Some(op)),
                 Definition::BlockArgument(_) | Definition::Binder(_) => (TokenKind::Parameter, None),
             };
-            let is_constant = op.is_some_and(|op| mlir::last_segment(parse.name(op, text)) == "constant");
+            let is_constant = op.is_some_and(|op| mlir::is_constant(parse.name(op, text)));
             (kind, is_constant)
         };
         for (id, value) in parse.values.iter().enumerate().filter(|(_, v)| is_here(v.name.start)) {

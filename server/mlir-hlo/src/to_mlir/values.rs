@@ -1,6 +1,6 @@
 //! The values of a function that is written. Tuples are kept as their elements, which ops then use directly.
 
-use ir::Shape;
+use ir::{Opcode, Shape};
 
 use super::function::FunctionWriter;
 use crate::not_in_stablehlo::NotInStablehlo;
@@ -86,7 +86,7 @@ impl FunctionWriter<'_> {
         let shapes = shape.tuple_elements().unwrap_or_default();
         let names: Vec<_> =
             elements.iter().zip(shapes).map(|(e, s)| self.whole(e, s)).collect::<Result<_, _>>()?;
-        let name = format!("%{}", self.names.take("tuple"));
+        let name = format!("%{}", self.names.take(Opcode::Tuple.name()));
         let ty = mlir_type(shape)?;
         let space = if names.is_empty() { "" } else { " " };
         self.line(&format!("{name} = stablehlo.tuple{space}{} : {ty}", names.join(", ")));

@@ -18,7 +18,7 @@ pub(super) enum Layout {
 ///
 /// Source: `mlir/include/mlir/Dialect/{Arith,Func}/IR/*Ops.td`.
 pub(super) fn layout(name: &str) -> Option<(Layout, Option<usize>)> {
-    if matches!(name, "func.call" | "call") {
+    if mlir::is_call(name) {
         return Some((Layout::Call, None));
     }
     match name.strip_prefix("arith.")? {
