@@ -25,6 +25,7 @@ mod code_actions;
 mod config;
 mod diagnostics;
 mod documents;
+mod dump_folders;
 mod framing;
 mod from_proto;
 mod handlers;

@@ -3,6 +3,7 @@
 mod api;
 mod assembler;
 mod cli;
+mod dumps;
 mod lsp;
 mod memory;
 mod values;

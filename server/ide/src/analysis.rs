@@ -1,5 +1,6 @@
 //! The host that owns the database, and snapshots of it for readers.
 
+mod compiles;
 mod findings;
 mod kernels;
 mod modules;
@@ -13,6 +14,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use db::compiles::{DumpFolder, DumpFolders};
 use db::{Database, Documents, FileView};
 use ropey::Rope;
 use rustc_hash::FxHashMap;
@@ -27,6 +29,9 @@ pub struct AnalysisHost {
     db: Database,
     documents: Documents,
     views: Arc<FxHashMap<FileId, FileView>>,
+    dumps: DumpFolders,
+    /// Those that were listed, by name.
+    folders: Arc<FxHashMap<String, DumpFolder>>,
     /// The parent of the cancellation tokens of all snapshots since the last write.
     revision: cancel::Token,
     number: Revision,
@@ -49,6 +54,7 @@ impl Default for Revision {
 pub struct Analysis {
     db: Database,
     views: Arc<FxHashMap<FileId, FileView>>,
+    folders: Arc<FxHashMap<String, DumpFolder>>,
     token: cancel::Token,
     revision: Revision,
     /// The last field, so that the database is dropped before the host is notified.
@@ -135,6 +141,9 @@ impl AnalysisHost {
 
     pub fn close(&mut self, file: FileId) {
         self.interrupt();
+        if let Some(view) = self.views.get(&file) {
+            self.dumps.close(&mut self.db, view.file);
+        }
         self.documents.close(&mut self.db, file);
         Arc::make_mut(&mut self.views).remove(&file);
     }
@@ -158,6 +167,7 @@ impl AnalysisHost {
         Analysis {
             db: self.db.clone(),
             views: self.views.clone(),
+            folders: self.folders.clone(),
             token: self.revision.child(),
             revision: self.number,
             _registered: self.snapshots.register(),

@@ -11,6 +11,7 @@ mod brackets;
 mod call_hierarchy;
 mod code_actions;
 mod code_lens;
+mod compiles;
 mod completion;
 mod convert;
 mod diagnostics;
@@ -49,6 +50,7 @@ mod xla_dump;
 
 use std::ops::Range;
 
+pub use ::compile::Entry as DumpEntry;
 pub use ::mlir::holds_hlo;
 pub use analysis::{Analysis, AnalysisHost, CancellationHandle, Revision};
 pub use call_hierarchy::{Call, CallDirection, CallItem};
@@ -57,8 +59,13 @@ pub use code_actions::evaluate::ID as EVALUATE_ACTION;
 pub use code_actions::show_kernel::{ID as SHOW_KERNEL_ACTION, ID_AS_TEXT as SHOW_KERNEL_AS_TEXT};
 pub use code_actions::{Change, CodeAction, CodeActionKind, Wanted};
 pub use code_lens::CodeLens;
+pub use compiles::{
+    ComparedStages, CompileSummary, DumpSummary, InstructionHistory, InstructionStage, ListedStage, Pipeline,
+    StageCosts, StagePlace, StageRole, StageStep, StageSummary, StepDirection,
+};
 pub use completion::{Completion, CompletionItem, CompletionKind};
 pub use convert::{Conversion, NotConverted};
+pub use db::compiles::{ListedFile, ReadDump};
 pub use db::{FileId, Language};
 pub use diagnostics::Depth;
 pub use document_links::DocumentLink;

@@ -24,7 +24,7 @@ pub(super) fn range(
 
 pub(super) fn span(text: &Rope, target: &Target, encoding: PositionEncoding) -> std::ops::Range<usize> {
     match *target {
-        Target::Document | Target::Workspace => 0..text.len_bytes(),
+        Target::Document | Target::Workspace | Target::Folder => 0..text.len_bytes(),
         Target::At(at) => {
             let offset = position::offset(text, position(at), encoding);
             offset..offset

@@ -8,6 +8,7 @@ use tokio::sync::oneshot;
 use tower_lsp::lsp_types::{DidChangeTextDocumentParams, DidOpenTextDocumentParams, Url};
 
 use super::capabilities::ClientProfile;
+use super::dump_folders::Listed;
 use super::jobs::Progress;
 use super::read::Read;
 
@@ -27,6 +28,8 @@ pub(super) enum Event {
     Close(Url),
     /// A request, from the client or repeated because an edit cancelled it.
     Read(Read),
+    /// A folder was listed, for a read that is about it or for a file that was opened.
+    Listed(Listed, Option<Read>),
     /// A read has ended or the client has read output: waiting reads may start.
     Room,
     /// A computation that follows a document has ended, by success or not, or has something to tell before.

@@ -1,5 +1,6 @@
 //! The thread that owns the database.
 
+mod dumps;
 mod edits;
 mod jobs;
 mod settings;
@@ -16,6 +17,7 @@ use tower_lsp::lsp_types::request::ShowDocument;
 
 use super::config::Settings;
 use super::documents::Documents;
+use super::dump_folders::DumpFolders;
 use super::jobs::Job;
 use super::mailbox::{Event, Mailbox};
 use super::outbox::Outbox;
@@ -37,6 +39,7 @@ pub(super) struct MainLoop {
     documents: Documents,
     session: Arc<Session>,
     reads: ReadQueue,
+    dumps: DumpFolders,
     mailbox: Mailbox,
     outbox: Outbox,
     pool: Handle,
@@ -49,6 +52,7 @@ impl MainLoop {
             documents: Documents::default(),
             session: Arc::new(Session::new(mailbox.clone())),
             reads: ReadQueue::new(mailbox.clone(), outbox.clone()),
+            dumps: DumpFolders::default(),
             mailbox,
             outbox,
             pool,
@@ -110,6 +114,7 @@ impl MainLoop {
             Event::Change(params) => self.change(params),
             Event::Close(uri) => self.close(&uri),
             Event::Read(read) => self.receive(read),
+            Event::Listed(listed, read) => self.listed(listed, read),
             // Reads are started when the mailbox is empty.
             Event::Room => {}
             Event::Progress(progress) => self.publish(progress),
@@ -125,6 +130,9 @@ impl MainLoop {
     }
 
     fn receive(&mut self, mut read: Read) {
+        if matches!(read.target, Target::Folder) {
+            return self.list_for(read);
+        }
         if read.place.is_none()
             && let Some(document) = self.documents.get_mut(&read.uri)
         {
@@ -134,8 +142,10 @@ impl MainLoop {
     }
 
     fn start_read(&mut self, read: Read) {
-        if matches!(read.target, Target::Workspace) {
-            return self.start_workspace_read(read);
+        match read.target {
+            Target::Workspace => return self.start_workspace_read(read),
+            Target::Folder => return self.start_folder_read(read),
+            _ => {}
         }
         let Some((place, document)) = read.place.as_ref().zip(self.documents.get_mut(&read.uri)) else {
             tracing::debug!("{} asks about {}, which is not open", read.method, read.uri);

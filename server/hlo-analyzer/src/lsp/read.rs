@@ -31,6 +31,8 @@ pub(super) enum Target {
     Range(lsp_types::Range),
     /// All open documents instead of one: see `View::open`.
     Workspace,
+    /// The dump folder that has this file, or that this is.
+    Folder,
 }
 
 /// The same part in bytes, valid at one revision of the document; see `Document::find`.

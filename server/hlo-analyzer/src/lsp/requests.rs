@@ -9,6 +9,8 @@ mod code_action;
 mod code_action_resolve;
 mod code_lens;
 mod code_lens_resolve;
+mod compare_stages;
+mod compiles;
 mod completion;
 mod completion_item_resolve;
 mod convert;
@@ -23,6 +25,7 @@ mod heaviest_kernels;
 mod hover;
 mod incoming_calls;
 mod inlay_hint;
+mod instruction_stages;
 mod kernel_content;
 mod kernel_functions;
 mod kernel_lines;
@@ -41,6 +44,9 @@ mod semantic_tokens_full;
 mod semantic_tokens_range;
 mod show_kernel;
 mod signature_help;
+mod stage_changes;
+mod stage_costs;
+mod step_stage;
 mod test_diagnostics;
 mod test_panic;
 mod test_sleep;
@@ -103,14 +109,20 @@ serve_requests! {
     // Described in server/docs/protocol.md.
     custom {
         access_pattern::AccessPattern;
+        compare_stages::CompareStages;
+        compiles::Compiles;
         convert::Convert;
         evaluate::Evaluate;
         heaviest_kernels::HeaviestKernels;
+        instruction_stages::InstructionStages;
         kernel_content::KernelContent;
         kernel_functions::KernelFunctions;
         kernel_lines::KernelLines;
         kernel_source::KernelSource;
         show_kernel::ShowKernel;
+        stage_changes::StageChanges;
+        stage_costs::StageCosts;
+        step_stage::StepStage;
     }
     // With these the project's tests bring the real server into rare states. They exist only if the environment
     // variable HLO_ANALYZER_TEST_HOOKS is 1.

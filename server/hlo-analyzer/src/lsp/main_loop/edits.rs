@@ -34,11 +34,13 @@ impl MainLoop {
         let file =
             self.guarded("opening a document", |host| host.open(item.uri.as_str(), language, &item.text));
         let text = file.map_or_else(|| Rope::from_str(&item.text), |file| self.host.rope(file).clone());
+        let uri = item.uri.clone();
         let document = self.documents.insert(item.uri, language, item.version, text);
         document.file = file;
         document.schedule(Job::Diagnostics).at_once(Instant::now());
         // Its kernels may still be shown from before it was closed.
         document.schedule(Job::Kernels).at_once(Instant::now());
+        self.opened_in_folder(&uri);
     }
 
     /// The client shows a kernel, perhaps with an outdated text.
@@ -158,6 +160,7 @@ impl MainLoop {
                 );
             }
         }
+        self.list_again();
     }
 }
 

@@ -4,6 +4,7 @@ use ir::{ModuleSettings, Shape};
 use syntax::Span;
 
 use crate::Hover;
+use crate::compiles::stage_hover;
 use crate::file_context::FileContext;
 use crate::hlo::locate::InstructionRef;
 use crate::rich_text::{Inline, Line, RichText, code, parts, strong};
@@ -42,6 +43,7 @@ pub(super) fn module_header(context: &FileContext<'_>, piece: usize, local: usiz
     text.code("hlo", format!("HloModule {}", header.name.of(&block.text)));
     let counts = [counted(computations, "computation"), counted(instructions, "instruction")];
     text.line(facts(settings, counts, kernels));
+    text.append(stage_hover(context));
     if settings.replica_count > 1 || settings.num_partitions > 1 {
         let replicas = counted(settings.replica_count.unsigned_abs(), "replica");
         let partitions = counted(settings.num_partitions.unsigned_abs(), "partition");

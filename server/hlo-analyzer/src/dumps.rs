@@ -1,0 +1,88 @@
+//! Dump folders on disk.
+
+use std::collections::VecDeque;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
+
+use compile::Entry;
+use ide::{ListedFile, ReadDump};
+
+/// With `--xla_dump_hlo_to_subfolder` a module is two folders deep.
+const MAX_DEPTH: usize = 3;
+/// A folder with more files is not listed. XLA writes some hundred per module.
+const MAX_FILES: usize = 100_000;
+
+/// The files of a folder and its sub-folders whose names XLA gives to dumps.
+///
+/// # Errors
+/// Why the folder cannot be listed, in words.
+pub(crate) fn list(folder: &Path) -> Result<Vec<ListedFile>, String> {
+    let mut found = Vec::new();
+    let mut open = VecDeque::from([(folder.to_owned(), String::new(), 0)]);
+    let mut seen = 0usize;
+    while let Some((path, prefix, depth)) = open.pop_front() {
+        let entries = match fs::read_dir(&path) {
+            Ok(entries) => entries,
+            Err(why) if depth == 0 => return Err(format!("cannot list {}: {why}", path.display())),
+            Err(_) => continue,
+        };
+        for entry in entries.flatten() {
+            seen += 1;
+            if seen > MAX_FILES && depth == 0 {
+                return Err(format!("{} has more than {MAX_FILES} files", folder.display()));
+            } else if seen > MAX_FILES {
+                // The folder of a project, not of dumps: its own files are enough.
+                open.clear();
+                break;
+            }
+            let name = entry.file_name().to_string_lossy().into_owned();
+            // A link could lead back into the folder.
+            let Ok(kind) = entry.file_type() else { continue };
+            if kind.is_dir() && depth < MAX_DEPTH && !name.starts_with('.') {
+                open.push_back((entry.path(), format!("{prefix}{name}/"), depth + 1));
+            } else if kind.is_file() && compile::is_dump_name(&name) {
+                found.extend(listed(&entry, format!("{prefix}{name}")));
+            }
+        }
+    }
+    found.sort_by(|one, other| one.entry.path.cmp(&other.entry.path));
+    Ok(found)
+}
+
+fn listed(entry: &fs::DirEntry, path: String) -> Option<ListedFile> {
+    let metadata = entry.metadata().ok()?;
+    let modified = metadata.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+    let modified = modified.map_or(0, |since| u64::try_from(since.as_nanos()).unwrap_or(u64::MAX));
+    Some(ListedFile { entry: Entry { path, size: metadata.len() }, modified })
+}
+
+/// Reads the files of a folder.
+pub(crate) struct OnDisk(pub(crate) PathBuf);
+
+impl ReadDump for OnDisk {
+    fn read(&self, path: &str) -> Result<String, String> {
+        crate::cli::input::read(&self.0.join(path)).map_err(|why| format!("{why:#}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_is_listed_with_its_sub_folders() {
+        let folder = test_files::dump_folder();
+        let files = list(&folder).expect("the folder exists");
+        let paths: Vec<&str> = files.iter().map(|file| file.entry.path.as_str()).collect();
+        assert!(paths.contains(&"module_0001.jit_step.before_optimizations.txt"), "{paths:?}");
+        assert!(paths.is_sorted() && !paths.iter().any(|path| path.ends_with(".py")), "{paths:?}");
+        let text = OnDisk(folder.clone()).read(paths[0]).expect("the file exists");
+        assert!(!text.is_empty());
+        let below = list(folder.parent().unwrap()).expect("the folder exists");
+        assert!(below.iter().any(|file| file.entry.path == format!("dump/{}", paths[0])));
+        let why = list(&folder.join("nowhere")).unwrap_err();
+        assert!(why.starts_with("cannot list "), "{why}");
+        assert!(OnDisk(folder).read("nowhere.txt").unwrap_err().starts_with("cannot open "));
+    }
+}

@@ -1,0 +1,26 @@
+//! Compiles of dump folders: what is in them, what each pass changed, and the same instruction in another stage.
+
+mod changes;
+mod compare;
+mod costs;
+mod history;
+mod hover;
+mod listing;
+mod place;
+mod step;
+
+pub use changes::StageSummary;
+pub use compare::ComparedStages;
+pub use costs::StageCosts;
+pub use history::{InstructionHistory, InstructionStage};
+pub use listing::{CompileSummary, DumpSummary, ListedStage, Pipeline, StageRole};
+pub use place::StagePlace;
+pub use step::{StageStep, StepDirection};
+
+pub(crate) use changes::stage_summary;
+pub(crate) use compare::compare_stages;
+pub(crate) use costs::stage_costs;
+pub(crate) use history::instruction_history;
+pub(crate) use hover::stage_hover;
+pub(crate) use listing::{compile_pipelines, dump_summary};
+pub(crate) use step::step_stage;

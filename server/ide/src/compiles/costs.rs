@@ -1,0 +1,54 @@
+//! Kernels, bytes and time of a stage.
+
+use db::Database;
+use db::compiles::{DumpedStage, compile_device, dumped_text};
+
+use crate::units::{bytes, counted};
+use crate::{AnalysisHost, Language};
+
+/// Texts above this size are not analysed to fill a tooltip.
+const MAX_BYTES: usize = 8 << 20;
+
+/// What a stage costs on the device of its compile.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StageCosts {
+    /// The number of kernel executions.
+    pub launches: u64,
+    /// That the kernels need to read and write.
+    pub bytes: u64,
+    pub total_us: f64,
+    /// `3 kernels · 12.3 µs · 4.1 MB · h100-sxm`
+    pub text: String,
+}
+
+/// `None` if the kernels of the stage are not known yet, which they are once fusions are made, or if it is too large.
+///
+/// The stage is analysed apart from the files of the editor, and nothing of it is kept.
+pub(crate) fn stage_costs(db: &Database, stage: DumpedStage) -> Option<StageCosts> {
+    let text = dumped_text(db, stage.file(db)).ok().filter(|text| text.len() <= MAX_BYTES)?;
+    crate::analysis::check_cancelled(db);
+    let device = stage.compile(db).and_then(|compile| compile_device(db, compile)).unwrap_or(db.device());
+    let mut host = AnalysisHost::new();
+    host.set_device(device.name).ok()?;
+    let file = host.open("", Language::Hlo, &text);
+    let report = host.analysis().heaviest_kernels(file, usize::MAX).ok()?;
+    if report.kernels.is_empty() {
+        return None;
+    }
+    let needed =
+        report.kernels.iter().map(|kernel| kernel.figures.bytes_needed.saturating_mul(kernel.executions));
+    let needed = needed.fold(0, u64::saturating_add);
+    let at_least = if report.is_at_least || report.unknown_loops > 0 { "at least " } else { "" };
+    let parts = [
+        counted(report.launches, "kernel"),
+        format!("{at_least}{}", crate::units::figure(report.total_us) + " µs"),
+        bytes(needed),
+        device.name.to_owned(),
+    ];
+    Some(StageCosts {
+        launches: report.launches,
+        bytes: needed,
+        total_us: report.total_us,
+        text: parts.join(" · "),
+    })
+}
