@@ -1,6 +1,7 @@
 import * as vscode from "vscode";
 import { switchHloDocuments } from "./language-detection";
 import { registerAccessPattern } from "./access-pattern";
+import { registerCompilesView } from "./compiles-view";
 import { registerConvert } from "./convert";
 import { registerFunctionColours } from "./function-colours";
 import { registerEvaluateInstruction } from "./evaluate-instruction";
@@ -8,6 +9,7 @@ import { registerKernelsView } from "./kernels-view";
 import { registerLargeFiles } from "./large-files";
 import { Server } from "./server";
 import { registerShowReferences } from "./show-references";
+import { registerStages } from "./stages";
 import { type KernelHighlights, registerShowKernel } from "./show-kernel";
 import { registerStatus } from "./status";
 import { registerWarnings } from "./warnings";
@@ -31,6 +33,8 @@ export function activate(context: vscode.ExtensionContext): { kernels: KernelHig
     registerAccessPattern(running),
     registerFunctionColours(running),
     registerKernelsView(running, context),
+    registerCompilesView(running),
+    registerStages(running),
     registerLargeFiles(),
     registerWarnings(context),
     registerEvaluateInstruction(running, context),

@@ -36,6 +36,9 @@ export const DEADLY_SERVER = "deadly-server";
 /** A dump of a real program; only where the checkout has a corpus beside it. */
 export const REAL_DUMP = "module_0002.jit_real.sm_9.0_gpu_after_optimizations.txt";
 
+/** A compile as XLA dumped it, in a folder of its own; `layer.py` is the program. */
+export const DUMP_FOLDER = "dump";
+
 /** Asks again until there is an answer. What is asked for comes from other processes, on a machine that may be slow. */
 export async function eventually<T>(
   what: string,

@@ -1,6 +1,8 @@
 // Opens a dump in a real VS Code with our .vsix and looks at it. Started by `cargo xtask test`:
 //
-//   node run.ts --vsix FILE --code-server DIR --chromium FILE --out DIR [--real-dump FILE]
+//   node run.ts --vsix FILE --code-server DIR --chromium FILE --out DIR [--real-dump FILE] [--only TEXT]
+//
+// With `--only` only what is looked at on the screen runs, and of that only checks with the text in their names.
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
@@ -8,7 +10,7 @@ import { copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, writeFileSyn
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { CRASH_POLICY } from "./crash-policy.ts";
-import { BESIDE, type CheckResult, DEADLY, DEADLY_SERVER, DEADLY_TEXT, DUMP, FIXTURE, GO, HUGE, LARGE } from "./report.ts";
+import { BESIDE, type CheckResult, DEADLY, DEADLY_SERVER, DEADLY_TEXT, DUMP, DUMP_FOLDER, FIXTURE, GO, HUGE, LARGE } from "./report.ts";
 import { eventually, MLIR_FIXTURE, REAL_DUMP, REPORT, type Report, UNKNOWN_NAME, WASTEFUL } from "./report.ts";
 import { Screen } from "./screen.ts";
 import { album, LARGE_FILES, THEMES, TOUR } from "./tour.ts";
@@ -21,6 +23,7 @@ const { values: options } = parseArgs({
     chromium: { type: "string" },
     out: { type: "string" },
     "real-dump": { type: "string" },
+    only: { type: "string" },
   },
 });
 const here = import.meta.dirname;
@@ -69,6 +72,9 @@ function fillFolder(folder: string): void {
   // What node is called differs from machine to machine.
   const program = `#!/bin/sh\nexec "${process.execPath}" "${join(here, "deadly-server.mjs")}" "$(dirname "$0")/hlo-analyzer" "${DEADLY_TEXT}" "$@"\n`;
   writeFileSync(join(folder, DEADLY_SERVER), program, { mode: 0o755 });
+  const dump = join(here, "../../../server/test-files/dump");
+  cpSync(dump, join(folder, DUMP_FOLDER), { recursive: true });
+  cpSync(join(dump, "layer.py"), join(folder, "layer.py"));
   cpSync(join(here, "../fixtures", MLIR_FIXTURE), join(folder, MLIR_FIXTURE));
   writeFileSync(join(folder, BESIDE), "BufferAssignment:\nallocation 0: size 800, parameter 0\n");
   if (options["real-dump"] !== undefined) {
@@ -142,7 +148,8 @@ const ON_SCREEN_WITHOUT_SERVER: typeof ON_SCREEN = {
 async function lookAtTheScreen(screen: Screen, looks: typeof ON_SCREEN): Promise<number> {
   say("on the screen:");
   const checks: CheckResult[] = [];
-  for (const [name, look] of Object.entries(looks)) {
+  const { only = "" } = options;
+  for (const [name, look] of Object.entries(looks).filter(([name]) => name.includes(only))) {
     const start = Date.now();
     const failure = await look(screen).then(() => undefined, String);
     if (failure !== undefined) {
@@ -221,8 +228,10 @@ async function main(): Promise<number> {
       const looks = Object.entries(steps).map(([what, step]) => [`${name}: ${what}`, (on: Screen) => step(on, picture)]);
       failed += await lookAtTheScreen(screen, Object.fromEntries(looks));
     }
-    failed += await lookInside(workbench.folder);
-    failed += await lookAtTheScreen(screen, ON_SCREEN_WITHOUT_SERVER);
+    if (options.only === undefined) {
+      failed += await lookInside(workbench.folder);
+      failed += await lookAtTheScreen(screen, ON_SCREEN_WITHOUT_SERVER);
+    }
     say(`${failed} checks failed; ${screen.retries} hovers and clicks repeated`);
     if (failed > 0) {
       console.log(`what the editor looked like is in ${out}; VS Code's server said:\n${workbench.log()}`);

@@ -154,6 +154,22 @@ export class Screen {
     });
   }
 
+  /** Puts the cursor at the start of a text of the editor in front, as a person does with Ctrl+F. */
+  async find(text: string): Promise<void> {
+    await this.command("View: Focus Active Editor Group");
+    await this.press("Control+Home");
+    await this.press("Control+f");
+    const input = this.page.locator(".find-widget.visible .find-part textarea, .find-widget.visible .find-part input").first();
+    await input.waitFor({ timeout: 10_000 });
+    await input.fill(text, { timeout: 5_000 });
+    await eventually(`a match of ${text}`, async () => ((await this.page.locator(".find-widget .no-results").count()) === 0 ? true : undefined));
+    await this.press("Enter");
+    await this.press("Escape");
+    await this.press("ArrowLeft");
+    await this.press("ArrowRight");
+    await this.waitForLine(text, 10_000, text);
+  }
+
   /** Runs a command by its title, as a person does with Ctrl+Shift+P. */
   async command(title: string): Promise<void> {
     await this.pick("F1", `>${title}`, title);
@@ -231,8 +247,8 @@ export class Screen {
     return this.page.locator(selector).evaluateAll((all) => all.map((one): string => one.getAttribute("aria-label") ?? ""));
   }
 
-  async count(selector: string): Promise<number> {
-    return this.page.locator(selector).count();
+  async count(selector: string, text?: string): Promise<number> {
+    return this.page.locator(selector, text === undefined ? {} : { hasText: text }).count();
   }
 
   async clickOn(selector: string, text?: string): Promise<void> {

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { FIXTURE, HUGE, LARGE, MLIR_FIXTURE, WASTEFUL, eventually } from "./report.ts";
+import { DUMP_FOLDER, FIXTURE, HUGE, LARGE, MLIR_FIXTURE, WASTEFUL, eventually } from "./report.ts";
 import type { Screen } from "./screen.ts";
 
 /** The first is that of the settings. */
@@ -13,6 +13,8 @@ type Step = (screen: Screen, picture: (name: string) => Promise<void>) => Promis
 
 const READ = "%add_fusion = ";
 const OTHER = "%scale_fusion = ";
+/** Rows of the view of compiles. */
+const COMPILES = ".monaco-list[aria-label='Compiles'] .monaco-list-row";
 const ACTIONS = ["Show kernel", "Show access pattern", "Evaluate"];
 
 export const TOUR: Record<string, Step> = {
@@ -98,6 +100,65 @@ export const TOUR: Record<string, Step> = {
     await eventually("the list of the file in front", first("input_"));
     await screen.command("hlo-analyzer: Sort by Time");
     await screen.command("View: Hide Panel");
+  },
+  "compiles: three passes, what the last one changed, the source line and back": async (screen, picture) => {
+    await screen.command("View: Close All Editors");
+    await screen.command("XLA Compiles: Focus on Compiles View");
+    const row = (...parts: string[]): Promise<string> =>
+      eventually(parts.join(" "), async () =>
+        (await screen.texts(COMPILES)).find((text) => parts.every((part) => text.includes(part))),
+      );
+    const isClosed = async (text: string): Promise<boolean> => (await screen.count(`${COMPILES}[aria-expanded='false']`, text)) > 0;
+    for (const [closed, inside] of [
+      [`${DUMP_FOLDER} · module 1 · 8 stages`, "fusion"],
+      ["layout_assignment", "layout-assignment"],
+      ["hlo_normalization", "triton-gemm-rewriter"],
+      ["fusion", "priority-fusion"],
+    ] as const) {
+      await row(closed);
+      if (await isClosed(closed)) {
+        await screen.clickOn(`${COMPILES}[aria-expanded='false']`, closed);
+      }
+      await row(inside);
+    }
+    await row("priority-fusion", "+");
+    await picture("compiles");
+    const tab = (part: string): Promise<true> =>
+      eventually(`the tab of ${part}`, async () => {
+        const tabs = await screen.labels(".editor-group-container.active .tab.active");
+        return tabs.some((label) => label.includes(part)) || undefined;
+      });
+    for (const [pass, file] of [
+      ["layout-assignment", "0001.layout_assignment"],
+      ["triton-gemm-rewriter", "0003.hlo_normalization"],
+      ["priority-fusion", "0005.fusion"],
+    ] as const) {
+      await screen.clickOn(COMPILES, pass);
+      await tab(file);
+    }
+    await screen.find("%fusion.3 = ");
+    await screen.command("hlo-analyzer: Go to Previous Pass");
+    await tab("0004.fusion");
+    await picture("previous-pass");
+    await screen.command("hlo-analyzer: Go to Next Pass");
+    await tab("0005.fusion");
+    await screen.command("hlo-analyzer: Compare with Previous Pass");
+    await eventually("a diff", async () => (await screen.count(".monaco-diff-editor .line-insert")) > 0 || undefined);
+    await picture("compare");
+    await screen.clickOn(COMPILES, "priority-fusion");
+    await tab("0005.fusion");
+    await screen.find("%fusion.3 = ");
+    await screen.command("hlo-analyzer: Passes That Changed This Instruction");
+    await eventually("the passes", async () => (await screen.pickerRows()).some((text) => text.includes("priority-fusion")) || undefined);
+    await picture("passes-of-an-instruction");
+    await screen.press("Escape");
+    await screen.find("fusion(%gemm_fusion_dot");
+    await screen.command("Go to Definition");
+    await screen.waitForLine("the line of Python", 30_000, "y = jnp.tanh(scores(x, w) + bias)");
+    await picture("source");
+    await screen.command("Go Back");
+    await screen.waitForLine("the fusion again", 30_000, "%fusion.3 =");
+    await screen.command("View: Close All Editors");
   },
   "the status item has device, memory, version, restart and log": async (screen, picture) => {
     await screen.openFile(WASTEFUL);

@@ -1,0 +1,291 @@
+import * as vscode from "vscode";
+import {
+  type Changes,
+  type Compile,
+  type CompileStages,
+  type Costs,
+  dumpFolders,
+  type Folder,
+  folderOf,
+  foldersOf,
+  isDump,
+  type Pipeline,
+  type Stage,
+  unique,
+} from "./compiles";
+import type { Server } from "./server";
+
+const VIEW = "hlo-analyzer.compiles";
+/** How long files of a folder must stay as they are before it is listed again, in milliseconds. */
+const PAUSE = 1_000;
+
+type Node =
+  | { kind: "folder"; folder: Folder }
+  | { kind: "compile"; folder: Folder; compile: Compile }
+  | { kind: "pipeline"; parent: Node; pipeline: Pipeline; of: number }
+  | { kind: "stage"; parent: Node; stage: Stage; of: number }
+  | { kind: "artefacts"; artefacts: CompileStages["artefacts"] }
+  | { kind: "artefact"; uri: string; title: string }
+  | { kind: "problem"; message: string };
+
+/** Lists the compiles of dump folders: modules, pipelines, and the passes that changed something. */
+export function registerCompilesView(server: Server): vscode.Disposable {
+  return new CompilesView(server);
+}
+
+class CompilesView implements vscode.Disposable, vscode.TreeDataProvider<Node> {
+  private readonly changed = new vscode.EventEmitter<Node | undefined>();
+  readonly onDidChangeTreeData = this.changed.event;
+  private readonly view: vscode.TreeView<Node>;
+  private readonly subscriptions: vscode.Disposable[];
+  /** Folders that the user opened by the command, or a file of. */
+  private opened: vscode.Uri[] = [];
+  /** What the stages changed, by URI; asked for when their pipeline is expanded. */
+  private readonly changes = new Map<string, Changes>();
+  private timer: NodeJS.Timeout | undefined;
+
+  constructor(private readonly server: Server) {
+    this.view = vscode.window.createTreeView(VIEW, { treeDataProvider: this, showCollapseAll: true });
+    const watcher = vscode.workspace.createFileSystemWatcher("**/*.txt");
+    this.subscriptions = [
+      this.changed,
+      this.view,
+      watcher,
+      watcher.onDidCreate((file) => this.touched(file)),
+      watcher.onDidChange((file) => this.touched(file)),
+      watcher.onDidDelete((file) => this.touched(file)),
+      vscode.commands.registerCommand("hlo-analyzer.openDumpFolder", () => this.openFolder()),
+      vscode.commands.registerCommand("hlo-analyzer.compiles.refresh", () => this.refresh()),
+      vscode.workspace.onDidChangeWorkspaceFolders(() => this.refresh()),
+      vscode.window.onDidChangeActiveTextEditor((editor) => this.follow(editor)),
+      server.onDidChangeState(({ kind }) => kind === "running" && this.refresh()),
+    ];
+    this.follow(vscode.window.activeTextEditor);
+    void dumpFolders().then((folders) => folders.length > 0 && this.appear());
+  }
+
+  /** The view takes room in the explorer only where the user works with HLO. */
+  private appear(): void {
+    void vscode.commands.executeCommand("setContext", "hlo-analyzer.isActive", true);
+  }
+
+  dispose(): void {
+    clearTimeout(this.timer);
+    vscode.Disposable.from(...this.subscriptions).dispose();
+  }
+
+  private refresh(): void {
+    this.changes.clear();
+    this.changed.fire(undefined);
+  }
+
+  private touched(file: vscode.Uri): void {
+    if (isDump(file)) {
+      clearTimeout(this.timer);
+      this.timer = setTimeout(() => this.refresh(), PAUSE);
+    }
+  }
+
+  /** A dump outside of the workspace joins the view when a file of it is shown. */
+  private follow(editor: vscode.TextEditor | undefined): void {
+    if (editor?.document.languageId === "hlo") {
+      this.appear();
+    }
+    const file = editor?.document.uri;
+    if (file === undefined || !isDump(file)) {
+      return;
+    }
+    const isKnown = this.opened.some((known) => known.toString() === folderOf(file).toString());
+    if (!isKnown) {
+      this.opened.push(folderOf(file));
+      this.refresh();
+    }
+  }
+
+  private async openFolder(): Promise<void> {
+    const chosen = await vscode.window.showOpenDialog({
+      canSelectFiles: false,
+      canSelectFolders: true,
+      openLabel: "Show Compiles",
+      title: "The folder that --xla_dump_to named",
+    });
+    if (chosen?.[0] === undefined) {
+      return;
+    }
+    await this.server.start();
+    const folder = await foldersOf(this.server, chosen[0]);
+    if (!folder?.compiles.length) {
+      void vscode.window.showInformationMessage(
+        `${chosen[0].fsPath} has no dumps of XLA. Create them with XLA_FLAGS="--xla_dump_to=DIR --xla_dump_hlo_as_text --xla_dump_hlo_pass_re=.*".`,
+      );
+      return;
+    }
+    this.opened.push(chosen[0]);
+    this.appear();
+    this.refresh();
+    await vscode.commands.executeCommand(`${VIEW}.focus`);
+  }
+
+  async getChildren(node?: Node): Promise<Node[]> {
+    switch (node?.kind) {
+      case undefined:
+        return this.roots();
+      case "folder":
+        return inFolder(node.folder);
+      case "compile":
+        return this.inCompile(node);
+      case "pipeline": {
+        this.loadChanges(node, node.pipeline.stages);
+        return this.shown(node.pipeline).map((stage) => ({ kind: "stage", parent: node, stage, of: node.of }));
+      }
+      case "artefacts":
+        return node.artefacts.map((artefact) => ({ kind: "artefact", ...artefact }));
+      default:
+        return [];
+    }
+  }
+
+  private async roots(): Promise<Node[]> {
+    const uris = unique([...(await dumpFolders()), ...this.opened]);
+    if (uris.length > 0) {
+      await this.server.start();
+    }
+    const folders = (await Promise.all(uris.map((uri) => foldersOf(this.server, uri)))).filter((folder) => folder !== undefined);
+    const found = folders.filter(({ compiles }) => compiles.length > 0);
+    const [only] = found;
+    return found.length === 1 && only ? inFolder(only) : found.map((folder) => ({ kind: "folder", folder }));
+  }
+
+  private async inCompile(node: Node & { kind: "compile" }): Promise<Node[]> {
+    const params = { textDocument: { uri: node.folder.folder }, compile: node.compile.index };
+    const found = await this.server.ask<CompileStages>("hlo-analyzer/compiles", params);
+    const problems: Node[] = node.compile.problems.map((message) => ({ kind: "problem", message }));
+    if (found === undefined) {
+      return problems;
+    }
+    const of = node.compile.stages;
+    const passes = found.pipelines.flatMap((pipeline): Node[] => {
+      const stages = this.shown(pipeline);
+      // A stage outside of pipelines stands for itself.
+      const isAlone = pipeline.name === "";
+      if (isAlone) {
+        return stages.map((stage) => ({ kind: "stage", parent: node, stage, of }));
+      }
+      return stages.length > 0 ? [{ kind: "pipeline", parent: node, pipeline, of }] : [];
+    });
+    this.loadChanges(node, passes.flatMap((pass) => (pass.kind === "stage" ? [pass.stage] : [])));
+    const artefacts: Node[] = found.artefacts.length > 0 ? [{ kind: "artefacts", artefacts: found.artefacts }] : [];
+    return [...problems, ...passes, ...artefacts];
+  }
+
+  /** Stages that changed something. Until that is known: all but the starts of pipelines, which seldom do. */
+  private shown({ stages }: Pipeline): Stage[] {
+    return stages.filter(({ uri, kind }) => {
+      const changes = this.changes.get(uri);
+      const isEnd = kind === "before" || kind === "after";
+      return changes === undefined ? kind !== "start" : changes.isChanged || changes.problem !== null || isEnd;
+    });
+  }
+
+  /** Asks what the stages changed; the items get their descriptions when the answer is there. */
+  private loadChanges(node: Node, stages: Stage[]): void {
+    const uris = stages.map(({ uri }) => uri).filter((uri) => !this.changes.has(uri));
+    if (uris.length === 0) {
+      return;
+    }
+    void this.server.ask<Changes[]>("hlo-analyzer/stageChanges", { stages: uris }).then((answer) => {
+      for (const change of answer ?? []) {
+        this.changes.set(change.uri, change);
+      }
+      if (answer !== undefined) {
+        this.changed.fire(node);
+      }
+    });
+  }
+
+  getTreeItem(node: Node): vscode.TreeItem {
+    switch (node.kind) {
+      case "folder":
+        return item(vscode.workspace.asRelativePath(vscode.Uri.parse(node.folder.folder)), "folder", true);
+      case "compile": {
+        const shown = item(node.compile.title, node.compile.problems.length > 0 ? "warning" : "symbol-module", true);
+        shown.description = node.compile.description;
+        return shown;
+      }
+      case "pipeline": {
+        const shown = item(node.pipeline.name, "list-tree", true);
+        const count = node.pipeline.stages.filter(({ kind }) => kind !== "start").length;
+        shown.description = count === 1 ? "1 pass" : `${count} passes`;
+        shown.tooltip = new vscode.MarkdownString().appendText(node.pipeline.sentence ?? node.pipeline.name);
+        return shown;
+      }
+      case "stage":
+        return this.stageItem(node);
+      case "artefacts": {
+        const shown = item("Other files", "files", true);
+        shown.description = String(node.artefacts.length);
+        return shown;
+      }
+      case "artefact": {
+        const uri = vscode.Uri.parse(node.uri);
+        const shown = item(node.title, "file", false);
+        shown.description = uri.path.split("/").pop();
+        shown.command = { command: "vscode.open", title: "Open", arguments: [uri] };
+        return shown;
+      }
+      case "problem": {
+        const shown = item(node.message, "warning", false);
+        shown.tooltip = node.message;
+        return shown;
+      }
+    }
+  }
+
+  private stageItem({ stage }: Node & { kind: "stage" }): vscode.TreeItem {
+    const changes = this.changes.get(stage.uri);
+    const shown = item(stage.title, changes?.problem ? "warning" : ICONS[stage.kind], false);
+    // The room beside a name is small.
+    shown.description = changes?.problem ?? changes?.summary.replace(/(?<=[+−]\d+) instructions/, "");
+    shown.contextValue = stage.index > 0 ? "stage" : "firstStage";
+    shown.command = { command: "vscode.open", title: "Open", arguments: [vscode.Uri.parse(stage.uri)] };
+    shown.accessibilityInformation = { label: `${stage.title}, ${changes?.summary ?? "a stage"}` };
+    return shown;
+  }
+
+  /** VS Code asks for the tooltip when the mouse rests on an item. */
+  async resolveTreeItem(shown: vscode.TreeItem, node: Node): Promise<vscode.TreeItem> {
+    if (node.kind !== "stage") {
+      return shown;
+    }
+    const { stage } = node;
+    const costs = await this.server.ask<Costs>("hlo-analyzer/stageCosts", { textDocument: { uri: stage.uri } });
+    const changes = this.changes.get(stage.uri);
+    const paragraphs = [`stage ${stage.index + 1} of ${node.of}: ${stage.title}`, stage.sentence, changes?.problem ?? changes?.summary, costs?.summary];
+    shown.tooltip = new vscode.MarkdownString();
+    for (const paragraph of paragraphs.filter((text) => text)) {
+      shown.tooltip.appendText(paragraph ?? "").appendMarkdown("\n\n");
+    }
+    return shown;
+  }
+}
+
+const ICONS: Record<Stage["kind"], string> = {
+  before: "debug-start",
+  start: "debug-start",
+  pass: "edit",
+  step: "circle-small",
+  point: "bookmark",
+  after: "debug-stop",
+};
+
+function inFolder(folder: Folder): Node[] {
+  const problems: Node[] = folder.problems.map((message) => ({ kind: "problem", message }));
+  return [...problems, ...folder.compiles.map((compile): Node => ({ kind: "compile", folder, compile }))];
+}
+
+function item(label: string, icon: string, hasChildren: boolean): vscode.TreeItem {
+  const { Collapsed, None } = vscode.TreeItemCollapsibleState;
+  const shown = new vscode.TreeItem(label, hasChildren ? Collapsed : None);
+  shown.iconPath = new vscode.ThemeIcon(icon);
+  return shown;
+}

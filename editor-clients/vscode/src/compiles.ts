@@ -1,0 +1,93 @@
+// The compiles of XLA's dump folders, as the server describes them.
+
+import * as vscode from "vscode";
+import type { Server } from "./server";
+
+/** Names of files of which every dump as text has at least one. */
+export const DUMPS = "**/*{before,after}_optimizations.txt";
+/** More folders are not looked for. */
+const MAX_FILES = 400;
+
+/** A stage: the module after a pass. */
+export interface Stage {
+  uri: string;
+  /** From 0, in the compile. */
+  index: number;
+  title: string;
+  /** What the pass does; null if unknown. */
+  sentence: string | null;
+  kind: "before" | "start" | "pass" | "step" | "point" | "after";
+  bytes: number;
+}
+
+export interface Pipeline {
+  name: string;
+  sentence: string | null;
+  stages: Stage[];
+}
+
+export interface Compile {
+  /** Index into the compiles of the folder. */
+  index: number;
+  title: string;
+  description: string;
+  problems: string[];
+  stages: number;
+}
+
+/** The response of `hlo-analyzer/compiles` for a folder. */
+export interface Folder {
+  folder: string;
+  compiles: Compile[];
+  problems: string[];
+}
+
+/** The response of `hlo-analyzer/compiles` for one compile. */
+export interface CompileStages {
+  pipelines: Pipeline[];
+  artefacts: { uri: string; title: string }[];
+}
+
+/** An element of the response of `hlo-analyzer/stageChanges`. */
+export interface Changes {
+  uri: string;
+  /** `+12 −3 instructions`, or why there is nothing to compare. */
+  summary: string;
+  /** Whether the stage differs from the one before in more than names. */
+  isChanged: boolean;
+  problem: string | null;
+}
+
+/** The response of `hlo-analyzer/stageCosts`. */
+export interface Costs {
+  summary: string;
+}
+
+export function foldersOf(server: Server, folder: vscode.Uri): Promise<Folder | undefined> {
+  return server.ask<Folder>("hlo-analyzer/compiles", { textDocument: { uri: folder.toString() } });
+}
+
+/** The folders of the workspace that have dumps. */
+export async function dumpFolders(): Promise<vscode.Uri[]> {
+  const files = await vscode.workspace.findFiles(DUMPS, "**/{node_modules,target,.git}/**", MAX_FILES);
+  return unique(files.map(folderOf));
+}
+
+export function folderOf(file: vscode.Uri): vscode.Uri {
+  return vscode.Uri.joinPath(file, "..");
+}
+
+/** The folders without those inside another one: a folder is listed with what is in it. */
+export function unique(folders: vscode.Uri[]): vscode.Uri[] {
+  const byName = new Map(folders.map((folder) => [folder.toString(), folder]));
+  const isInside = (name: string): boolean => [...byName.keys()].some((other) => name.startsWith(`${other}/`));
+  return [...byName.entries()]
+    .filter(([name]) => !isInside(name))
+    .map(([, folder]) => folder)
+    .sort((one, other) => one.path.localeCompare(other.path, "en", { numeric: true }));
+}
+
+/** Whether XLA gives such names to what it dumps of a module. */
+export function isDump({ scheme, path }: vscode.Uri): boolean {
+  return scheme === "file" && /\/[^/]*(\.|_)(before|after)_[^/]*\.txt$/.test(path);
+}
