@@ -130,5 +130,25 @@
   (let ((answer (hlo-analyzer-convert)))
     (checks-has "transpose(" (plist-get answer :text))))
 
+(check "a dump folder has compiles, passes and diffs"
+  (find-file (car (file-expand-wildcards
+                   (expand-file-name "../../../server/test-files/dump/*0005.fusion.after_priority-fusion*" checks-here))))
+  (hlo-mode)
+  (apply #'eglot--connect (eglot--guess-contact))
+  (let ((fused (current-buffer)))
+    (cl-letf (((symbol-function 'completing-read)
+               (lambda (_prompt table &rest _)
+                 (seq-find (lambda (label) (string-search "layout-assignment" label)) (all-completions "" table)))))
+      (checks-has "0001.layout_assignment" (plist-get (hlo-analyzer-compiles) :uri)))
+    (switch-to-buffer fused)
+    (goto-char (point-min))
+    (search-forward "%gemm_fusion_dot =")
+    (backward-char 4)
+    (let ((found (hlo-analyzer-instruction-passes t)))
+      (checks-has "gemm_fusion_dot" (plist-get found :instruction)))
+    (switch-to-buffer fused)
+    (let ((buffers (hlo-analyzer-compare-pass)))
+      (checks-has " fusion(" (with-current-buffer (cadr buffers) (buffer-string))))))
+
 (kill-emacs (if (= checks-failed 0) 0 1))
 ;;; checks.el ends here

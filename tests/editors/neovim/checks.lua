@@ -204,6 +204,50 @@ check("MLIR has maps, kernels and HLO", function()
   end)
 end)
 
+check("a dump folder has compiles, passes and diffs", function()
+  vim.cmd("silent! only")
+  local dump = here .. "/../../../server/test-files/dump/"
+  vim.cmd.edit(vim.fn.glob(dump .. "*0005.fusion.after_priority-fusion*"))
+  local fused = vim.api.nvim_get_current_buf()
+  eventually("the server", function()
+    return vim.lsp.get_clients({ name = "hlo-analyzer", bufnr = fused })[1]
+  end)
+  local offered
+  vim.ui.select = function(items, options, picked)
+    offered = vim.tbl_map(options.format_item, items)
+    for n, label in ipairs(offered) do
+      if label:find("layout-assignment", 1, true) then
+        picked(items[n])
+      end
+    end
+  end
+  plugin.compiles()
+  eventually("the picked stage", function()
+    return vim.api.nvim_buf_get_name(0):find("0001.layout_assignment", 1, true)
+  end)
+  assert(table.concat(offered, "\n"):find("fusion: priority%-fusion  %+"), vim.inspect(offered))
+  vim.cmd.buffer(fused)
+  go(vim.api.nvim_get_current_win(), "%gemm_fusion_dot =")
+  plugin.step_pass("previous")
+  eventually("the stage before", function()
+    return vim.api.nvim_buf_get_name(0):find("0004.fusion", 1, true)
+      and vim.api.nvim_get_current_line():find("%gemm_fusion_dot", 1, true)
+  end)
+  vim.cmd.buffer(fused)
+  plugin.compare_pass()
+  eventually("a diff", function()
+    return vim.wo.diff and text(0):find("fusion(", 1, true) and not text(0):find("metadata=", 1, true)
+  end)
+  vim.cmd("tabclose")
+  go(vim.api.nvim_get_current_win(), "%gemm_fusion_dot =")
+  plugin.instruction_passes()
+  eventually("the passes", function()
+    local listed = vim.fn.getqflist({ title = 0, items = 0 })
+    return listed.title == "Passes that changed %gemm_fusion_dot" and #listed.items > 0
+  end)
+  vim.cmd("cclose")
+end)
+
 vim.lsp.stop_client(vim.lsp.get_clients())
 vim.wait(500)
 os.exit(failed == 0 and 0 or 1)
