@@ -20,11 +20,9 @@ mod group;
 mod name;
 mod problems;
 mod stage;
-mod target;
 
 pub use artefact::{Artefact, ArtefactKind};
 pub use folder::{Compile, Entry, Folder, Problem};
 pub use group::group;
 pub use name::is_dump_name;
 pub use stage::{Stage, StageKind};
-pub use target::target_device;

@@ -36,9 +36,9 @@ pub(crate) struct StageName<'p> {
     pub(crate) kind: StageKind,
 }
 
-/// Whether XLA gives dumps such names: `module_0022.jit_f.before_optimizations.txt`. The path may have folders.
+/// Whether XLA and JAX give dumps such names: `module_0022.jit_f.before_optimizations.txt`. The path may have folders.
 pub fn is_dump_name(path: &str) -> bool {
-    DumpName::parse(path).is_some_and(|name| name.id.is_some())
+    DumpName::parse(path).is_some_and(|name| name.id.is_some()) || of_jax(path).is_some()
 }
 
 /// The folder and the module of a file that JAX writes with `JAX_DUMP_IR_TO`: `jax_ir0001_jit_f_compile.mlir`. The module's name is
@@ -302,6 +302,7 @@ mod tests {
         assert_eq!(DumpName::parse("module_jit_f.execution_0000.hlo_snapshot.pb").unwrap().id, None);
         assert_eq!(DumpName::parse("notes.txt"), None);
         assert!(is_dump_name("/tmp/d/module_0001.f.before_optimizations.txt"));
+        assert!(is_dump_name("d/jax_ir0001_jit_f_compile.mlir") && !is_dump_name("jax_irs_f.mlir"));
         assert!(!is_dump_name("module.hlo") && !is_dump_name("module_1") && !is_dump_name(""));
     }
 

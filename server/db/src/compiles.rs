@@ -24,6 +24,7 @@ use std::sync::Arc;
 
 pub use changes::{StageChanges, stage_changes};
 pub use device::compile_device;
+pub(crate) use device::device_of;
 pub use files::{DumpedFile, FileVersion, ReadDump, dumped_text};
 pub use folders::{DumpFolders, ListedFile};
 pub use links::{StageLinks, stage_links};

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use gpu::{Bound, Estimate, Roofline};
 use ir::Opcode;
 
+use crate::compiles::device_of;
 use crate::kernel_ids::KernelId;
-use crate::kernels::{Target, fusion_source, kernel_estimate};
+use crate::kernels::{fusion_source, kernel_estimate};
 
 /// Of one execution on the device of the database: XLA's estimate and the roofline of a kernel, the roofline alone of a
 /// call of a library or a collective, which no emitter takes. `None` where there is no such instruction. Not memoised:
@@ -20,7 +21,7 @@ pub fn kernel_cost<'db>(db: &'db dyn salsa::Database, id: KernelId<'db>) -> Opti
     if !is_library && let Some(estimate) = kernel_estimate(db, id) {
         return Some(estimate.clone());
     }
-    let roofline: Roofline = gpu::roofline_of(&source.op, Target::get(db).device(db));
+    let roofline: Roofline = gpu::roofline_of(&source.op, device_of(db, id.piece(db).file(db)));
     let bound = match roofline.exec_us() {
         exec if exec < gpu::times::LAUNCH_OVERHEAD_US => Bound::Launch,
         _ if roofline.compute_us > roofline.memory_us => Bound::Compute,

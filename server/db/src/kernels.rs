@@ -13,6 +13,7 @@ use ir::{AttributeKey, Graph, Op, Opcode, SegmentRef};
 use salsa::Setter;
 
 use crate::cancellation::for_each_in_parallel;
+use crate::compiles::device_of;
 use crate::giants::giant_index;
 use crate::kernel_ids::KernelId;
 use crate::positions::position_of;
@@ -56,8 +57,9 @@ impl Database {
         }
     }
 
-    pub fn device(&self) -> &'static Device {
-        Target::get(self).device(self)
+    /// The device that the kernels of a file are for: that of the compile whose stage it is, or else that of the settings.
+    pub fn device_of(&self, file: File) -> &'static Device {
+        device_of(self, Some(file))
     }
 }
 
@@ -210,7 +212,7 @@ pub fn kernel<'db>(db: &'db dyn salsa::Database, id: KernelId<'db>) -> OfKernel<
         if is_of_cpu {
             fused.left_to = Some(Elsewhere::CpuBackend);
         }
-        FusionAnalysis::new(fused, Target::get(db).device(db))
+        FusionAnalysis::new(fused, device_of(db, id.piece(db).file(db)))
     });
     Some(analysis.map(Arc::new))
 }

@@ -35,6 +35,7 @@ mod post_order;
 mod priority_fusion;
 mod reduction_dims;
 mod signature;
+mod target_config;
 mod thread_map;
 mod transpose;
 mod unroll;

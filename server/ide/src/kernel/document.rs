@@ -258,8 +258,12 @@ pub(crate) fn kernel_document(
         Some(Err(reason)) => return Ok(not_emitted(head, reason)),
         Some(Ok(analysis)) => analysis,
     };
-    let head =
-        vec![format!("%{} · {} · {}", query.instruction, analysis.emitter.name(), context.db.device().name)];
+    let head = vec![format!(
+        "%{} · {} · {}",
+        query.instruction,
+        analysis.emitter.name(),
+        context.db.device_of(context.view.file).name
+    )];
     Ok(code_of(context, id, head, analysis, language, |op| kernel_instruction(context, at, analysis, op)))
 }
 

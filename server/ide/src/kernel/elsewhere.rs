@@ -44,7 +44,11 @@ pub(crate) fn kernel_elsewhere(context: &FileContext<'_>, at: InstructionRef) ->
         lines.extend(analysis.stated_launch().map(|launch| format!("launch: {}", launched(&launch))));
         lines.extend(analysis.fused.block_config.as_ref().map(|sizes| format!("blocks: {sizes}")));
         if let Some(figures) = KernelFigures::of(context, id).filter(|_| !context.is_of_cpu()) {
-            lines.push(format!("time: {} on {}", figures.time(), context.db.device().name));
+            lines.push(format!(
+                "time: {} on {}",
+                figures.time(),
+                context.db.device_of(context.view.file).name
+            ));
             lines.push(format!("bytes: {}", figures.traffic()));
         }
     }

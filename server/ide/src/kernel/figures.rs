@@ -41,7 +41,8 @@ impl KernelFigures {
         let distinct = (roofline.bytes_read + roofline.bytes_written) as u64;
         let bytes_needed = requests.map_or(distinct, |counts| distinct.min(counts.bytes_used));
         let exec_us = estimate.exec_us();
-        let at_full_bandwidth = |moved: u64| moved as f64 / context.db.device().memory_bandwidth as f64 * 1e6;
+        let at_full_bandwidth =
+            |moved: u64| moved as f64 / context.db.device_of(context.view.file).memory_bandwidth as f64 * 1e6;
         let is_short = bytes_moved.is_some_and(|moved| {
             is_notable(moved, bytes_needed) && at_full_bandwidth(moved) > exec_us * NOTABLE
         });

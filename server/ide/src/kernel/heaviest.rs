@@ -63,7 +63,10 @@ type Found = (InstructionRef, u64, KernelFigures);
 /// Reads one cost per kernel, and the call graph.
 pub(crate) fn heaviest_kernels(context: &FileContext<'_>, limit: usize) -> HeaviestKernels {
     let module = context.module();
-    let mut report = HeaviestKernels { device: context.db.device().name, ..HeaviestKernels::default() };
+    let mut report = HeaviestKernels {
+        device: context.db.device_of(context.view.file).name,
+        ..HeaviestKernels::default()
+    };
     let (executions, unknown_loops) = executions(context);
     report.unknown_loops = unknown_loops;
     let mut found: Vec<Found> = Vec::new();

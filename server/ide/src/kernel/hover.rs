@@ -93,7 +93,7 @@ impl KernelSections {
 /// The sections of a kernel, for HLO and StableHLO launches.
 pub(crate) fn kernel_sections<'a>(context: &FileContext<'a>, kernel: &LaunchedKernel<'a>) -> KernelSections {
     let &LaunchedKernel { id, ref operands, .. } = kernel;
-    let device = context.db.device().name;
+    let device = context.db.device_of(context.view.file).name;
     let analysis = match context.kernel(id) {
         None => return KernelSections::default(),
         Some(Err(reason)) => {

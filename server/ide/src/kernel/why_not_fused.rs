@@ -33,7 +33,7 @@ pub(crate) fn why_not_fused(context: &FileContext<'_>, at: InstructionRef) -> Ri
     }
     let Some((graph, producer)) = surroundings(context, at, &consumers) else { return text };
     let root = context.block(at.piece).instruction(at.id).is_root.then_some(producer);
-    let device = context.db.device();
+    let device = context.db.device_of(context.view.file);
     let callees = |name: &str| callee_graph(context, at, name);
     match gpu::decide(&graph, root, producer, device, &callees) {
         Some(decision) => section(&graph, &decision, device.name),

@@ -91,8 +91,11 @@ impl Kernels for Mlir {
             Some(Ok(analysis)) => analysis,
         };
         let elsewhere = by_whom(analysis);
-        let mut head =
-            vec![format!("%{instruction} · {} · {}", analysis.emitter.name(), context.db.device().name)];
+        let mut head = vec![format!(
+            "%{instruction} · {} · {}",
+            analysis.emitter.name(),
+            context.db.device_of(context.view.file).name
+        )];
         let apart = match instruction == converted.name {
             true => unfused(context, function, &converted),
             false => Vec::new(),

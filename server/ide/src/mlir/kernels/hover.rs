@@ -25,7 +25,11 @@ pub(crate) fn kernel_hover(context: &FileContext<'_>, definition: &Occurrence) -
     let Some((function, converted)) = converted else { return text };
     let apart = unfused(context, function, &converted);
     if !apart.is_empty() {
-        text.paragraph(parts![strong("several kernels"), " on ", context.db.device().name]);
+        text.paragraph(parts![
+            strong("several kernels"),
+            " on ",
+            context.db.device_of(context.view.file).name
+        ]);
         for Unfused { op, reason, .. } in &apart {
             text.item(parts![code(op), " is not fused: ", quoted(reason)]);
         }

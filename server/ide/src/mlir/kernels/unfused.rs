@@ -45,7 +45,8 @@ pub(in crate::mlir) fn unfused(
     }
     let costly = all.filter(is_costly);
     let of = |id: OpId| {
-        let decision = gpu::decide(&graph, Some(graph.root), id, context.db.device(), &graph_of)?;
+        let decision =
+            gpu::decide(&graph, Some(graph.root), id, context.db.device_of(context.view.file), &graph_of)?;
         // Use in a tuple of results alone does not count.
         let is_read =
             decision.consumers.iter().any(|c| graph.ops[c.consumer as usize].opcode != Opcode::Tuple);
