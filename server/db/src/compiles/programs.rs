@@ -10,8 +10,8 @@ use rustc_hash::FxHasher;
 use crate::compiles::files::dumped_text;
 use crate::compiles::{DumpedFile, DumpedStage};
 
-/// What the programs of a folder may take, texts included. One module of 250,000 instructions takes half of it.
-const MAX_BYTES: usize = 128 << 20;
+/// What the programs of a folder may take, texts included. The one asked for last stays, whatever its size.
+const MAX_BYTES: usize = 64 << 20;
 
 /// A program takes about as much memory as its text.
 const BYTES_PER_BYTE_OF_TEXT: usize = 2;
