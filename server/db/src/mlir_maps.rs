@@ -10,7 +10,7 @@ use mlir_hlo::{Environment, HloOp, NotInHlo, Slice};
 use mlir_indexing::{
     Access, MapChecks, OpMaps, Producers, Role, Space, Symbol, SymbolSource, through_producers,
 };
-use mlir_ops::{NoMap, Source};
+use mlir_ops::{Aliases, NoMap, Source};
 
 use rustc_hash::FxHashSet;
 
@@ -23,7 +23,13 @@ use crate::{File, Piece};
 
 /// The text that an alias stands for which another piece of the same part of the file defines. `piece` is the number of the
 /// piece that uses it, `at` where in it.
-pub fn mlir_alias(db: &dyn salsa::Database, file: File, piece: usize, name: &str, at: u32) -> Option<String> {
+pub fn mlir_alias<'a>(
+    db: &'a dyn salsa::Database,
+    file: File,
+    piece: usize,
+    name: &str,
+    at: u32,
+) -> Option<&'a str> {
     let pieces = file.pieces(db);
     let module = mlir_module(db, file);
     let part = module.part_at(piece, &mlir_piece(db, *pieces.get(piece)?).parse, at);
@@ -35,7 +41,7 @@ pub fn mlir_alias(db: &dyn salsa::Database, file: File, piece: usize, name: &str
                 && module.part_at(other, &read.parse, a.span.start) == part
         };
         let found = read.parse.aliases.iter().find(is_it)?;
-        mlir_ops::alias_value(&read.parse, &read.text, found.op).map(str::to_owned)
+        mlir_ops::alias_value(&read.parse, &read.text, found.op)
     })
 }
 
@@ -89,17 +95,28 @@ impl MlirImported {
         piece: &dyn Fn() -> usize,
         f: impl FnOnce(&Source<'_>) -> T,
     ) -> T {
-        let outside = |name: &str, at: u32| match self.import_at(at) {
-            None => mlir_alias(db, file, piece(), name, at),
-            // The function is open at the start of the piece of the definition, or at its end.
-            Some(import) => {
-                let there = mlir_piece(db, *file.pieces(db).get(import.piece as usize)?);
-                let part = there.parts.get(import.part as usize)?;
-                let at = if part.is_continued { 0 } else { u32::MAX };
-                mlir_alias(db, file, import.piece as usize, name, at)
-            }
+        f(&Source::new(&self.parse, &self.text, &OtherPieces { db, file, piece, imported: self }))
+    }
+}
+
+/// The aliases that other pieces of the file define.
+struct OtherPieces<'a> {
+    db: &'a dyn salsa::Database,
+    file: File,
+    piece: &'a dyn Fn() -> usize,
+    imported: &'a MlirImported,
+}
+
+impl Aliases for OtherPieces<'_> {
+    fn value(&self, name: &str, at: u32) -> Option<&str> {
+        let Some(import) = self.imported.import_at(at) else {
+            return mlir_alias(self.db, self.file, (self.piece)(), name, at);
         };
-        f(&Source::new(&self.parse, &self.text, &outside))
+        // The function is open at the start of the piece of the definition, or at its end.
+        let there = mlir_piece(self.db, *self.file.pieces(self.db).get(import.piece as usize)?);
+        let part = there.parts.get(import.part as usize)?;
+        let at = if part.is_continued { 0 } else { u32::MAX };
+        mlir_alias(self.db, self.file, import.piece as usize, name, at)
     }
 }
 

@@ -155,7 +155,7 @@ impl Check<'_, '_> {
             _ => return,
         };
         let start = text.start();
-        let Ok(set) = AffineSet::parse(&text.source.resolved(text.text_of(0..behind), start)) else { return };
+        let Ok(set) = AffineSet::parse(text.source.resolved(text.text_of(0..behind), start)) else { return };
         let mut end = behind;
         let mut list = |open: TokenKind| {
             if text.kind(end) != Some(open) {

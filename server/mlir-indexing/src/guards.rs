@@ -47,8 +47,7 @@ impl MapBuilder<'_> {
         let start = self.source.parse.op(id).span.start;
         let (set, arguments) = match text.is_generic() {
             true => {
-                let set =
-                    AffineSet::parse(&self.source.resolved(text.attribute("condition")?, start)).ok()?;
+                let set = AffineSet::parse(self.source.resolved(text.attribute("condition")?, start)).ok()?;
                 (set, text.operands())
             }
             false => {
@@ -59,7 +58,7 @@ impl MapBuilder<'_> {
                 let has_body = text.kind(at + 1) == Some(TokenKind::OpenAngle);
                 let behind = if has_body { text.behind(at + 1) } else { at + 1 };
                 let written = text.text_of(at..behind.min(text.tokens.len()));
-                (AffineSet::parse(&self.source.resolved(written, start)).ok()?, text.operands())
+                (AffineSet::parse(self.source.resolved(written, start)).ok()?, text.operands())
             }
         };
         if arguments.len() != set.dims.len() + set.symbols.len() {

@@ -82,21 +82,21 @@ pub(crate) fn structured(
 /// `indexing_maps = [#map, affine_map<…>]`, of the op or of the trait that it names.
 pub(crate) fn written_maps(text: &OpText<'_>) -> Option<Result<Vec<AffineMap>, NoAffineText>> {
     let at = text.start();
-    let named = |name: &str| -> Option<String> {
+    let named = |name: &str| {
         match text.attribute(name) {
-            Some(value) => Some(text.source.resolved(value, at).into_owned()),
+            Some(value) => Some(text.source.resolved(value, at)),
             None => {
                 // `linalg.generic #trait ins(…)`
                 let token = text.top().find(|&t| text.kind(t) == Some(TokenKind::AttributeName))?;
-                let dictionary = text.source.resolved(text.word(token), at).into_owned();
-                let entry = dictionary_entries(&dictionary).into_iter().find(|(key, _)| *key == name)?;
-                Some(entry.1.to_owned())
+                let dictionary = text.source.resolved(text.word(token), at);
+                let entry = dictionary_entries(dictionary).into_iter().find(|(key, _)| *key == name)?;
+                Some(entry.1)
             }
         }
     };
     let list = named("indexing_maps")?;
     let parts = split(list.trim().strip_prefix('[')?.strip_suffix(']')?);
-    Some(parts.into_iter().map(|part| AffineMap::parse(&text.source.resolved(part, at))).collect())
+    Some(parts.into_iter().map(|part| AffineMap::parse(text.source.resolved(part, at))).collect())
 }
 
 /// The maps of ops whose maps follow from their operands' ranks and a list of dimensions.

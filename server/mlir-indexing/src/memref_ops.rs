@@ -12,7 +12,7 @@ use crate::map_builder::MapBuilder;
 /// `%m (i, j) -> (j, i) : A to B`
 pub(crate) fn transpose(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
     let map = match text.resolved("permutation") {
-        Some(written) => AffineMap::parse(&written),
+        Some(written) => AffineMap::parse(written),
         None => {
             let missing = || NoMap::NotRead("its permutation");
             let open = text.top().find(|&at| text.word(at) == "(").ok_or_else(missing)?;

@@ -48,7 +48,7 @@ impl Transfer {
         }
         let along = match text.resolved("permutation_map") {
             Some(written) => {
-                let map = AffineMap::parse(&written)?;
+                let map = AffineMap::parse(written)?;
                 if map.dims.len() != rank || map.results.len() != vector.rank() {
                     return Err(NoMap::PermutationMap);
                 }

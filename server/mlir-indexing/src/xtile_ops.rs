@@ -210,7 +210,7 @@ fn pairs(text: &OpText<'_>, dims: &'static str) -> Result<[Vec<usize>; 2], NoMap
     };
     let numbers = text.source.resolved(numbers, text.source.parse.op(text.id).span.start);
     let side = |side: &str| {
-        let list = field(&numbers, &format!("{side}_{dims}").replace("_dims", "_dimensions"));
+        let list = field(numbers, &format!("{side}_{dims}").replace("_dims", "_dimensions"));
         list.map_or(Some(Vec::new()), |l| integers(l).and_then(as_dims)).ok_or_else(missing)
     };
     Ok([side("lhs")?, side("rhs")?])

@@ -37,4 +37,4 @@ pub use no_map::NoMap;
 pub use op_kind::{Arithmetic, HardwareId, Linalg, Loop, OpKind, Winograd};
 pub use op_text::{Mixed, OpText};
 pub use slice_lists::SliceLists;
-pub use source::{Operand, Source, alias_value};
+pub use source::{Aliases, Operand, Source, alias_value};

@@ -132,7 +132,7 @@ impl<'a> LoopVariable<'a> {
             });
         }
         let constants = |names: [&str; 2]| {
-            let map = WrittenMap::parse(&names.iter().find_map(|name| text.resolved(name))?).ok()?;
+            let map = WrittenMap::parse(names.iter().find_map(|name| text.resolved(name))?).ok()?;
             map.apply(&[], &[]).map(LoopBound::Known)
         };
         let step = text.attribute("step").and_then(mlir::integer).unwrap_or(1);

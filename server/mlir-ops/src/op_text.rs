@@ -1,6 +1,5 @@
 //! Access to the text of an op: operands, bracketed lists, clauses.
 
-use std::borrow::Cow;
 use std::ops::Range;
 
 use mlir::{ArrayType, Form, OpId, Token, TokenKind, Use, integer, integers};
@@ -174,7 +173,7 @@ impl<'a> OpText<'a> {
     }
 
     /// The value of an attribute, with aliases resolved.
-    pub fn resolved(&self, name: &str) -> Option<Cow<'a, str>> {
+    pub fn resolved(&self, name: &str) -> Option<&'a str> {
         Some(self.source.resolved(self.attribute(name)?, self.start()))
     }
 

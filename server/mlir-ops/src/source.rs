@@ -1,6 +1,5 @@
 //! The text around an op, and the resolution of its names.
 
-use std::borrow::Cow;
 use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
 
@@ -11,14 +10,25 @@ use crate::affine_expr::NoAffineText;
 use crate::map_use::WrittenMap;
 use crate::op_kind::OpKind;
 
+/// Aliases (`#map`, `!array`) that a piece of text does not define itself.
+pub trait Aliases {
+    /// The text that an alias stands for. `at` is the offset of its use in the piece.
+    fn value(&self, name: &str, at: u32) -> Option<&str>;
+}
+
+impl Aliases for () {
+    fn value(&self, _: &str, _: u32) -> Option<&str> {
+        None
+    }
+}
+
 /// A piece of text with its parse, and a lookup for aliases that it does not define.
 ///
 /// Made for one query, or for one pass over the ops of a piece: the piece's aliases are indexed on first use.
 pub struct Source<'a> {
     pub parse: &'a Parse,
     pub text: &'a str,
-    /// Looks up an alias (`#map`, `!array`) of another piece, by the offset of its use.
-    outside: &'a dyn Fn(&str, u32) -> Option<String>,
+    outside: &'a dyn Aliases,
     /// By name: the parts of the text that define the alias, and the defining op.
     aliases: OnceCell<FxHashMap<String, Vec<(usize, OpId)>>>,
     /// Memoised maps, by their text and the part of the piece that contains it: many ops use the same map.
@@ -34,16 +44,11 @@ const MAX_ALIAS_STEPS: usize = 8;
 impl<'a> Source<'a> {
     /// A piece without other pieces.
     pub fn alone(parse: &'a Parse, text: &'a str) -> Source<'a> {
-        Source::new(parse, text, &|_, _| None)
+        Source::new(parse, text, &())
     }
 
-    /// `outside` resolves an alias that this piece does not define, by its name and the offset of its use in
-    /// this piece.
-    pub fn new(
-        parse: &'a Parse,
-        text: &'a str,
-        outside: &'a dyn Fn(&str, u32) -> Option<String>,
-    ) -> Source<'a> {
+    /// `outside` has the aliases that this piece does not define.
+    pub fn new(parse: &'a Parse, text: &'a str, outside: &'a dyn Aliases) -> Source<'a> {
         Source { parse, text, outside, aliases: OnceCell::new(), maps: RefCell::default() }
     }
 
@@ -53,16 +58,19 @@ impl<'a> Source<'a> {
     }
 
     /// Resolves `text` if it is an alias, else returns it unchanged. `at` is the offset of its use.
-    pub fn resolved<'t>(&self, text: &'t str, at: u32) -> Cow<'t, str> {
-        let mut found = Cow::Borrowed(text.trim());
+    pub fn resolved<'t>(&self, text: &'t str, at: u32) -> &'t str
+    where
+        'a: 't,
+    {
+        let mut found = text.trim();
         for _ in 0..MAX_ALIAS_STEPS {
             let is_alias = found.starts_with(['#', '!'])
                 && found[1..].bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'$' | b'-'));
             if !is_alias {
                 break;
             }
-            match self.alias(&found, at) {
-                Some(value) => found = Cow::Owned(value),
+            match self.alias(found, at) {
+                Some(value) => found = value,
                 None => break,
             }
         }
@@ -72,11 +80,11 @@ impl<'a> Source<'a> {
     /// Reads the array type that `ty` denotes. `at` is the offset of its use.
     pub fn array(&self, ty: &str, at: u32) -> Result<ArrayType, NoArrayType> {
         let (ty, resolved) = (ty.trim(), self.resolved(ty, at));
-        let array = ArrayType::parse(&resolved)?;
+        let array = ArrayType::parse(resolved)?;
         Ok(ArrayType { alias: (resolved != ty).then(|| ty.into()), ..array })
     }
 
-    fn alias(&self, name: &str, at: u32) -> Option<String> {
+    fn alias(&self, name: &str, at: u32) -> Option<&'a str> {
         let (parse, text) = (self.parse, self.text);
         let part = |offset: u32| self.part(offset);
         let aliases = self.aliases.get_or_init(|| {
@@ -90,8 +98,8 @@ impl<'a> Source<'a> {
         let here = part(at);
         let definitions = aliases.get(name).map_or(&[][..], Vec::as_slice);
         match definitions.iter().find(|(part, _)| *part == here) {
-            Some(&(_, op)) => alias_value(parse, text, op).map(str::to_owned),
-            None => (self.outside)(name, at),
+            Some(&(_, op)) => alias_value(parse, text, op),
+            None => self.outside.value(name, at),
         }
     }
 
@@ -106,7 +114,7 @@ impl<'a> Source<'a> {
         if let Some(known) = self.maps.borrow().get(&key) {
             return known.clone();
         }
-        let map = WrittenMap::parse(&self.resolved(written, at)).map(Rc::new);
+        let map = WrittenMap::parse(self.resolved(written, at)).map(Rc::new);
         self.maps.borrow_mut().insert(key, map.clone());
         map
     }
@@ -115,7 +123,7 @@ impl<'a> Source<'a> {
     pub fn type_of(&self, value: ValueId, index: u32) -> Option<String> {
         let ty = self.parse.type_of(value, index as usize, self.text)?;
         let at = self.parse.values.get(value as usize)?.name.start;
-        Some(self.resolved(&ty, at).into_owned())
+        Some(self.resolved(&ty, at).to_owned())
     }
 
     /// The type of the `nth` result of an op, with aliases resolved.
@@ -134,7 +142,7 @@ impl<'a> Source<'a> {
         let unnamed =
             || self.parse.types(&op.operand_types).last().filter(|_| nth == 0 && op.results.is_empty());
         let ty = written.get(nth).or_else(unnamed)?;
-        Some(self.resolved(&self.parse.type_text(*ty, self.text)?, op.span.start).into_owned())
+        Some(self.resolved(&self.parse.type_text(*ty, self.text)?, op.span.start).to_owned())
     }
 
     /// The number of results of an op.

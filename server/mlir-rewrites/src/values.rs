@@ -101,7 +101,7 @@ impl Values<'_, '_> {
             }
         };
         let at = self.source.parse.op(op).span.start;
-        let map = AffineMap::parse(&self.source.resolved(written, at)).ok()?;
+        let map = AffineMap::parse(self.source.resolved(written, at)).ok()?;
         let operands: Vec<Expr> =
             text.operands().iter().map(|operand| self.expr(operand, symbols, steps)).collect();
         let dims = map.dims.len().min(operands.len());

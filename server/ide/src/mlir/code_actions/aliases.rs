@@ -25,12 +25,12 @@ pub(super) fn offer(context: &FileContext<'_>, range: &TextRange, actions: &mut 
 }
 
 /// The value of an alias of a part, as text, if it is defined once.
-pub(super) fn value_of(context: &FileContext<'_>, part: usize, name: &str) -> Option<String> {
+pub(super) fn value_of<'a>(context: &'a FileContext<'_>, part: usize, name: &str) -> Option<&'a str> {
     let found = definitions(context, &Symbol::Alias { part, name: name.to_owned() });
     let [definition] = found.as_slice() else { return None };
     let (piece, op) = definition_span(context, definition)?;
     let (_, value) = op.of(&context.mlir_piece(piece).text).split_once('=')?;
-    Some(value.trim().to_owned())
+    Some(value.trim())
 }
 
 /// The whole `#map = …` of the alias whose name is given.
@@ -59,7 +59,7 @@ fn of_alias(context: &FileContext<'_>, at: Occurrence, symbol: &Symbol, actions:
         return;
     }
     let inlined =
-        |at: &Occurrence| TextEdit { range: context.range(at.piece, at.span), insert: value.clone() };
+        |at: &Occurrence| TextEdit { range: context.range(at.piece, at.span), insert: value.to_owned() };
     if !at.is_definition() && uses.len() > 1 {
         let title = format!("Inline {name} here");
         actions.offer("inline-alias-here", title, CodeActionKind::RefactorRewrite, || {

@@ -1,7 +1,7 @@
 //! Rewrites slices of reshapes as slices of the reshape's operand, where this is proven correct.
 
 use mlir::{OpId, PieceState};
-use mlir_ops::Source;
+use mlir_ops::{Aliases, Source};
 use mlir_rewrites::{Rewrite, rewrites};
 
 use crate::code_actions::{Actions, Change, CodeActionKind};
@@ -35,7 +35,8 @@ fn found(context: &FileContext<'_>, at: OpRef) -> Option<(Vec<Rewrite>, usize)> 
         });
         return promises.filter(|&promises| promises).and_then(|_| in_function(context, at, part));
     }
-    let outside = |name: &str, local: u32| value_of(context, context.part_at(at.piece, local), name);
+    let part_at = |local: u32| context.part_at(at.piece, local);
+    let outside = FileAliases { context, part_at: &part_at };
     let source = Source::new(&read.parse, &read.text, &outside);
     Some((rewrites(&source, at.id), context.view.starts[at.piece].offset))
 }
@@ -51,10 +52,23 @@ fn in_function(context: &FileContext<'_>, at: OpRef, part: usize) -> Option<(Vec
     let op = context.range(at.piece, context.mlir_piece(at.piece).parse.op(at.id).span).start - start;
     let id = parse.ops.partition_point(|other| (other.span.start as usize) < op) as OpId;
     let module = context.mlir_module();
-    let outside = |name: &str, local: u32| value_of(context, module.part_at(first, &parse, local), name);
+    let part_at = |local: u32| module.part_at(first, &parse, local);
+    let outside = FileAliases { context, part_at: &part_at };
     let source = Source::new(&parse, &text, &outside);
     let is_there = parse.ops.get(id as usize).is_some_and(|other| other.span.start as usize == op);
     Some((is_there.then(|| rewrites(&source, id))?, start))
+}
+
+/// The aliases of a file, for a text whose offsets lie in parts of the file.
+struct FileAliases<'a> {
+    context: &'a FileContext<'a>,
+    part_at: &'a dyn Fn(u32) -> usize,
+}
+
+impl Aliases for FileAliases<'_> {
+    fn value(&self, name: &str, at: u32) -> Option<&str> {
+        value_of(self.context, (self.part_at)(at), name)
+    }
 }
 
 #[cfg(test)]
