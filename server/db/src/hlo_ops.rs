@@ -2,18 +2,13 @@
 
 use indexing::{MapBeside, OpIndexing, Rules};
 use mlir::OpId;
-use mlir_hlo::{Environment, HloOp, Slice};
+use mlir_hlo::HloOp;
 use mlir_ops::Source;
 
 use crate::Piece;
 use crate::mlir_giants::mlir_link_findings;
-use crate::mlir_imports::mlir_imported;
+use crate::mlir_maps::with_imported_source;
 use crate::mlir_queries::mlir_piece;
-
-/// The values of the aliases of a source. Build it once for the maps of several ops.
-pub fn alias_environment(source: &Source<'_>) -> Environment {
-    Environment::of_aliases(source.parse, source.text)
-}
 
 /// Output to input maps of the op, simplified: a list per operand.
 pub fn hlo_op_maps(op: &HloOp, output: usize, rules: Rules) -> OpIndexing {
@@ -45,30 +40,27 @@ pub fn hlo_op_findings(db: &dyn salsa::Database, piece: Piece) -> Vec<(OpId, Str
     if checked.is_empty() {
         return Vec::new();
     }
-    let imported = mlir_imported(db, piece);
-    let (parse, text) = (&*imported.parse, &*imported.text);
-    let environment = Environment::of_aliases(parse, text);
-    let mut found = Vec::new();
     let links = mlir_link_findings(db, piece);
-    // Errors in an op's names or types are reported already.
-    let is_told = |id: OpId| {
-        let span = parse.op(id).head;
-        let first = read.findings.partition_point(|f| f.span.start < span.start);
-        let error = parse.errors.partition_point(|e| e.span.start < span.start);
-        parse.errors.get(error).is_some_and(|e| e.span.start <= span.end)
-            || read.findings.get(first).is_some_and(|f| f.span.start < span.end)
-            || links.iter().any(|(f, _)| span.start <= f.span.start && f.span.start < span.end)
+    let of_all = |source: &Source<'_>| {
+        let (parse, text) = (source.parse, source.text);
+        // Errors in an op's names or types are reported already.
+        let is_told = |id: OpId| {
+            let span = parse.op(id).head;
+            let first = read.findings.partition_point(|f| f.span.start < span.start);
+            let error = parse.errors.partition_point(|e| e.span.start < span.start);
+            parse.errors.get(error).is_some_and(|e| e.span.start <= span.end)
+                || read.findings.get(first).is_some_and(|f| f.span.start < span.end)
+                || links.iter().any(|(f, _)| span.start <= f.span.start && f.span.start < span.end)
+        };
+        let fault = |id: OpId| {
+            if mlir_hlo::allows_more_than_hlo(parse, text, id) || is_told(id) {
+                return None;
+            }
+            let op = mlir_hlo::hlo_op(source, id)?.ok().filter(|op| !op.only_maps)?;
+            let graph_of = |name: &str| op.callees.get(name).cloned();
+            Some((id, ir::op_fault(op.op(), &graph_of)?))
+        };
+        checked.into_iter().filter_map(fault).collect()
     };
-    for id in checked {
-        if mlir_hlo::allows_more_than_hlo(parse, text, id) || is_told(id) {
-            continue;
-        }
-        let Some(Ok(op)) = mlir_hlo::hlo_op(Slice::whole(parse, text), &environment, id) else { continue };
-        if op.only_maps {
-            continue;
-        }
-        let graph_of = |name: &str| op.callees.get(name).cloned();
-        found.extend(ir::op_fault(op.op(), &graph_of).map(|message| (id, message)));
-    }
-    found
+    with_imported_source(db, piece, of_all).unwrap_or_default()
 }

@@ -38,7 +38,7 @@ pub use documents::{Documents, FileId, FileView};
 pub use externals::link_findings;
 pub use fusions::{fused_computations, has_fusions, is_of_cpu};
 pub use giants::{Definition, GiantIndex, giant_index};
-pub use hlo_ops::{alias_environment, hlo_maps_beside, hlo_op_findings, hlo_op_maps, written_hlo_op_maps};
+pub use hlo_ops::{hlo_maps_beside, hlo_op_findings, hlo_op_maps, written_hlo_op_maps};
 pub use kernel_costs::kernel_cost;
 pub use kernel_ids::{KernelId, kernel_id};
 pub use kernels::{

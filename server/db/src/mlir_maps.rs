@@ -6,7 +6,7 @@ use std::sync::Arc;
 use indexing::{ArraySource, OpIndexing, OperandIndexing, Reason, Rules, RuntimeSource};
 use indexing_map::{Expr, Interval};
 use mlir::{Definition, Finding, OpId, ValueId};
-use mlir_hlo::{Environment, HloOp, NotInHlo, Slice};
+use mlir_hlo::{HloOp, NotInHlo};
 use mlir_indexing::{
     Access, MapChecks, OpMaps, Producers, Role, Space, Symbol, SymbolSource, through_producers,
 };
@@ -14,7 +14,7 @@ use mlir_ops::{Aliases, NoMap, Source};
 
 use rustc_hash::FxHashSet;
 
-use crate::hlo_ops::{alias_environment, hlo_op_maps};
+use crate::hlo_ops::hlo_op_maps;
 use crate::mlir_giants::{GiantName, mlir_links};
 use crate::mlir_imports::{MlirImported, mlir_definitions_behind, mlir_imported};
 use crate::mlir_queries::{MlirPiece, mlir_module, mlir_piece};
@@ -57,6 +57,17 @@ pub fn with_mlir_source<T>(
 ) -> Option<T> {
     let imported = mlir_imported(db, *file.pieces(db).get(piece)?);
     Some(imported.with_source(db, file, &|| piece, f))
+}
+
+/// The same for a piece whose position in its file is not known. Other pieces are asked for only where an alias is one of theirs.
+pub(crate) fn with_imported_source<T>(
+    db: &dyn salsa::Database,
+    piece: Piece,
+    f: impl FnOnce(&Source<'_>) -> T,
+) -> Option<T> {
+    let nth = std::cell::OnceCell::new();
+    let number = || *nth.get_or_init(|| position_of(db, piece).map_or(0, |(_, at)| at));
+    Some(mlir_imported(db, piece).with_source(db, piece.file(db)?, &number, f))
 }
 
 /// The same with the definitions in other pieces of the operands of an op, and of what those are computed from.
@@ -124,16 +135,12 @@ impl Aliases for OtherPieces<'_> {
 #[salsa::tracked]
 pub fn mlir_map_findings(db: &dyn salsa::Database, piece: Piece) -> Vec<(OpId, Finding)> {
     let read = mlir_piece(db, piece);
-    let Some(file) = piece.file(db) else { return Vec::new() };
     let is_checked = |id: &OpId| mlir_indexing::has_checked_maps(&read.parse, &read.text, *id);
     let checked: Vec<OpId> = (0..read.parse.ops.len() as OpId).filter(is_checked).collect();
     // Nothing is imported for ops that are not looked at.
     if checked.is_empty() {
         return Vec::new();
     }
-    // Other pieces are asked for only where an alias is one of theirs.
-    let nth = std::cell::OnceCell::new();
-    let number = || *nth.get_or_init(|| position_of(db, piece).map_or(0, |(_, at)| at));
     let of_all = |source: &Source<'_>| {
         let (parse, checks) = (source.parse, MapChecks::new(source));
         let mut found = Vec::new();
@@ -147,7 +154,7 @@ pub fn mlir_map_findings(db: &dyn salsa::Database, piece: Piece) -> Vec<(OpId, F
         }
         found
     };
-    mlir_imported(db, piece).with_source(db, file, &number, of_all)
+    with_imported_source(db, piece, of_all).unwrap_or_default()
 }
 
 /// Which rule says most of an op.
@@ -190,19 +197,13 @@ impl MlirMaps {
     }
 }
 
-/// The maps of an op for one of its results; `None` for an op that reads nothing by index, or that has no rule. `environment`
-/// is [`alias_environment`] of the source.
-pub fn mlir_maps(
-    source: &Source<'_>,
-    environment: &Environment,
-    id: OpId,
-    result: usize,
-) -> Option<Result<MlirMaps, NoMlirMaps>> {
+/// The maps of an op for one of its results; `None` for an op that reads nothing by index, or that has no rule.
+pub fn mlir_maps(source: &Source<'_>, id: OpId, result: usize) -> Option<Result<MlirMaps, NoMlirMaps>> {
     let own = || {
         let found = mlir_indexing::op_maps(source, id, result)?;
         Some(found.map(MlirMaps::Own).map_err(NoMlirMaps::Own))
     };
-    let Some(found) = mlir_hlo::hlo_op(Slice::whole(source.parse, source.text), environment, id) else {
+    let Some(found) = mlir_hlo::hlo_op(source, id) else {
         return own();
     };
     let of_hlo = found.map_err(NoMlirMaps::Hlo).and_then(|op| match op.only_maps {
@@ -245,13 +246,12 @@ pub fn mlir_producers(
         db.unwind_if_revision_cancelled();
         let missing = std::cell::RefCell::new(Vec::new());
         let mut producers = imported.with_source(db, file, &|| piece, |source| {
-            let environment = alias_environment(source);
             let maps_of = |id: OpId, result: usize| {
                 if let Some(name) = imported.stub(id) {
                     missing.borrow_mut().push(name);
                     return None;
                 }
-                let maps = mlir_maps(source, &environment, id, result)?.ok()?;
+                let maps = mlir_maps(source, id, result)?.ok()?;
                 let OpMaps { space, accesses } = maps.into_op_maps(source, id, result);
                 Some((space, accesses))
             };

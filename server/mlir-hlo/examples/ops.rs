@@ -5,7 +5,8 @@
 use std::collections::BTreeMap;
 
 use mlir::{PieceState, parse};
-use mlir_hlo::{Environment, Slice, hlo_op};
+use mlir_hlo::hlo_op;
+use mlir_ops::Source;
 
 fn main() {
     let mut arguments = std::env::args().skip(1);
@@ -19,9 +20,9 @@ fn main() {
             continue;
         }
         let read = parse(&text, PieceState::default());
-        let environment = Environment::of_aliases(&read, &text);
+        let source = Source::alone(&read, &text);
         for id in 0..read.ops.len() as u32 {
-            match hlo_op(Slice::whole(&read, &text), &environment, id) {
+            match hlo_op(&source, id) {
                 Some(Ok(op)) => {
                     let module = op.text();
                     if done.insert(module.clone()) {

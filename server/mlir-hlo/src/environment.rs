@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use mlir::{Form, OpId, Parse, is_function_like};
+use mlir_ops::Aliases;
 use rustc_hash::FxHashMap;
 
 use crate::names::sanitized;
-use crate::piece_names::{PieceFunction, PieceNames, aliases, owned};
+use crate::piece_names::{PieceFunction, PieceNames};
 use crate::shardy::Meshes;
 
 /// A piece of text, read, and where in it the part starts and ends.
@@ -86,18 +87,16 @@ pub struct Environment {
     pub attributes: Vec<(Box<str>, Box<str>)>,
 }
 
+impl Aliases for Environment {
+    fn value(&self, name: &str, _: u32) -> Option<&str> {
+        self.aliases.get(name).map(|value| &**value)
+    }
+}
+
 /// Aliases of aliases beyond this depth are no values.
 const MAX_ALIASES: usize = 16;
 
 impl Environment {
-    /// The aliases that a piece defines, except locations: enough for single ops.
-    pub fn of_aliases(parse: &Parse, text: &str) -> Environment {
-        let mut environment = Environment::default();
-        let values = aliases(Slice::whole(parse, text)).filter(|(_, value)| !value.starts_with("loc("));
-        environment.aliases.extend(owned(values));
-        environment
-    }
-
     /// Of one part of a text, from the names of its pieces.
     pub fn of<'a>(pieces: impl IntoIterator<Item = &'a PieceNames>) -> Environment {
         let mut environment = Environment::default();
@@ -146,7 +145,7 @@ impl Environment {
             if !value.starts_with(['#', '!']) {
                 break;
             }
-            match self.aliases.get(value) {
+            match self.value(value, 0) {
                 Some(found) => value = found,
                 None => break,
             }

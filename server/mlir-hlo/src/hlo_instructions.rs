@@ -2,6 +2,7 @@
 
 use ir::Attributes;
 use mlir::OpId;
+use mlir_ops::Source;
 
 use crate::environment::{Environment, Slice};
 use crate::not_in_hlo::NotInHlo;
@@ -27,7 +28,8 @@ pub fn hlo_instructions(
     id: OpId,
 ) -> Result<HloInstructions, NotInHlo> {
     let (parse, text) = (slice.parse, slice.text);
-    let mut writer = Writer::alone(slice, environment);
+    let source = Source::new(parse, text, environment);
+    let mut writer = Writer::alone(&source, environment);
     for (n, operand) in parse.operands_of(id).enumerate() {
         let name = operand.span.of(text);
         if n == MAX_OPERANDS {

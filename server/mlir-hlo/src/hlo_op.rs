@@ -6,9 +6,10 @@ use std::sync::Arc;
 
 use ir::{AttributeKey, AttributeValue, Attributes, Graph, Op, Opcode, Shape};
 use mlir::{Definition, OpId, Parse, TypeRef};
+use mlir_ops::Source;
 use rustc_hash::FxHashMap;
 
-use crate::environment::{Environment, Slice};
+use crate::environment::Environment;
 use crate::lists::braces;
 use crate::not_in_hlo::NotInHlo;
 use crate::op_row::{Dialect, Form, How, OpRow, Pretty, Special};
@@ -37,14 +38,14 @@ const MAX_OPERANDS: usize = 1024;
 
 /// Returns the op of HLO that reads its operands as this op does, or why there is none. `None` for ops that have no counterpart.
 /// Its extents may be unknown ([`HloOp::only_maps`]).
-pub fn hlo_op(slice: Slice<'_>, environment: &Environment, id: OpId) -> Option<Result<HloOp, NotInHlo>> {
-    let name = slice.parse.name(id, slice.text);
+pub fn hlo_op(source: &Source<'_>, id: OpId) -> Option<Result<HloOp, NotInHlo>> {
+    let name = source.parse.name(id, source.text);
     if let Some(row) = mnemonic(name).and_then(row_of).or_else(|| row_of_chlo(name)) {
         // An einsum has maps of its own: it is several instructions.
         let has_maps = !is_opaque(row) && row.how != How::Special(Special::Einsum);
-        return has_maps.then(|| of_row(slice, environment, id));
+        return has_maps.then(|| of_row(source, id));
     }
-    op_of_other_dialect(slice, environment, id).map(Ok)
+    op_of_other_dialect(source, id).map(Ok)
 }
 
 /// Ops whose maps are those of other ops, or nobody's.
@@ -102,8 +103,8 @@ pub fn is_checked_as_hlo(parse: &Parse, text: &str, id: OpId) -> bool {
     !(is_plain && is_one)
 }
 
-fn of_row(slice: Slice<'_>, environment: &Environment, id: OpId) -> Result<HloOp, NotInHlo> {
-    let (parse, text) = (slice.parse, slice.text);
+fn of_row(source: &Source<'_>, id: OpId) -> Result<HloOp, NotInHlo> {
+    let (parse, text, environment) = (source.parse, source.text, Environment::default());
     let op = parse.op(id);
     if op.results.is_empty() {
         return Err("it has no result".into());
@@ -112,11 +113,11 @@ fn of_row(slice: Slice<'_>, environment: &Environment, id: OpId) -> Result<HloOp
     for &ty in parse.types(&op.result_types) {
         let ty =
             parse.type_text(ty, text).ok_or(NotInHlo::Type("the type of a result is not known".into()))?;
-        let ty = environment.resolved(&ty);
+        let ty = source.resolved(&ty, op.span.start);
         is_quantised |= types::is_quantised(ty);
         stored_shape(ty)?;
     }
-    let mut writer = Writer::bare(slice, environment);
+    let mut writer = Writer::bare(source, &environment);
     let mut given = Vec::new();
     for (n, operand) in parse.operands_of(id).enumerate() {
         if n == MAX_OPERANDS {
@@ -127,7 +128,7 @@ fn of_row(slice: Slice<'_>, environment: &Environment, id: OpId) -> Result<HloOp
         let Some(value) = operand.value else { return Err(NotInHlo::unknown_type(name)) };
         let ty = parse.type_of(value, index as usize, text);
         let ty = ty.ok_or_else(|| NotInHlo::unknown_type(name))?;
-        let ty = environment.resolved(&ty);
+        let ty = source.resolved(&ty, op.span.start);
         is_quantised |= types::is_quantised(ty);
         let shape = stored_shape(ty)?;
         if !writer.body().values.contains_key(&(value, index)) {
@@ -149,7 +150,7 @@ fn of_row(slice: Slice<'_>, environment: &Environment, id: OpId) -> Result<HloOp
         .map(|(name, value)| {
             let literal = match writer.only_maps {
                 true => writer.integers_of(value).map(|list| braces(&list)),
-                false => scalar_constant(slice, environment, value),
+                false => scalar_constant(source, value),
             };
             Given { name, literal }
         })
@@ -301,17 +302,19 @@ fn value_name(name: &str) -> String {
 }
 
 /// The value of a scalar constant.
-fn scalar_constant(slice: Slice<'_>, environment: &Environment, value: mlir::ValueId) -> Option<String> {
-    let Definition::Result(op) = slice.parse.values[value as usize].definition else { return None };
-    if opcode_of(slice.parse.name(op, slice.text))? != Opcode::Constant {
+fn scalar_constant(source: &Source<'_>, value: mlir::ValueId) -> Option<String> {
+    let parse = source.parse;
+    let Definition::Result(op) = parse.values[value as usize].definition else { return None };
+    if opcode_of(parse.name(op, source.text))? != Opcode::Constant {
         return None;
     }
-    let types = slice.parse.types(&slice.parse.op(op).result_types);
+    let types = parse.types(&parse.op(op).result_types);
     let [TypeRef::Written(ty)] = types else { return None };
-    if mlir::ArrayType::parse(ty.of(slice.text)).ok()?.rank() > 0 {
+    if mlir::ArrayType::parse(ty.of(source.text)).ok()?.rank() > 0 {
         return None;
     }
-    let mut writer = Writer::bare(slice, environment);
+    let environment = Environment::default();
+    let mut writer = Writer::bare(source, &environment);
     writer.try_op(op).ok()?;
     let (constant, _) = writer.body().take_last()?;
     constant.literal.filter(|number| number.parse::<f64>().is_ok())

@@ -5,14 +5,13 @@
 use ir::{
     AttributeKey as K, AttributeValue as Value, Attributes, ElementType, Opcode, Shape, is_elementwise,
 };
-use mlir::{OpId, Use, integer, integers};
-use mlir_ops::{Linalg, OpKind};
+use mlir::{OpId, Use};
+use mlir_ops::{Linalg, Mixed, OpKind, OpText, SliceLists, Source, concat_dimension};
 
-use crate::environment::{Environment, Slice};
 use crate::hlo_op::HloOp;
 use crate::not_in_hlo::NotInHlo;
 use crate::op_table::row_of;
-use crate::op_text::OpText;
+use crate::op_text::needed;
 use crate::types::{element, has_dimensions_of, static_hlo_shape, stored_shape};
 
 /// How many operands an op reads that makes each element from those at the same place: what it computes makes no
@@ -32,16 +31,16 @@ fn pointwise_operands(name: &str) -> Option<usize> {
 
 /// The op of HLO that reads its operands as one of another dialect does; `None` where there is none, and for scalars, indices
 /// and buffers that are not HLO's.
-pub(crate) fn op_of_other_dialect(slice: Slice<'_>, environment: &Environment, id: OpId) -> Option<HloOp> {
-    let (parse, text) = (slice.parse, slice.text);
+pub(crate) fn op_of_other_dialect(source: &Source<'_>, id: OpId) -> Option<HloOp> {
+    let (parse, text, at) = (source.parse, source.text, source.parse.op(id).span.start);
     let name = parse.name(id, text);
     let operands: Vec<&Use> = parse.operands_of(id).take(pointwise_operands(name)?).collect();
     // Tensors of the other dialects get their extents from the ops that make them.
     let is_uniform = OpKind::of(name) == OpKind::Quantize;
     let may_be_unknown = is_uniform || name.starts_with("chlo.");
     let shape_of_type = |ty: &str| match may_be_unknown {
-        true => stored_shape(environment.resolved(ty)).ok(),
-        false => static_hlo_shape(environment.resolved(ty)).ok(),
+        true => stored_shape(source.resolved(ty, at)).ok(),
+        false => static_hlo_shape(source.resolved(ty, at)).ok(),
     };
     let shape_of = |operand: &&Use| {
         let index = crate::to_hlo::pack_index(operand.span.of(text)) as usize;
@@ -61,7 +60,7 @@ pub(crate) fn op_of_other_dialect(slice: Slice<'_>, environment: &Environment, i
         // Which op it is makes no difference.
         _ => {
             found.only_maps = true;
-            let dimensions = OpText::new(slice, environment, id).ints(&["broadcast_dimensions"]);
+            let dimensions = OpText::of_any_length(source, id).list(&["broadcast_dimensions"]);
             (Opcode::Add, Attributes::default().with(K::Dimensions, dimensions.unwrap_or_default()))
         }
     };
@@ -82,7 +81,7 @@ pub(crate) struct Exact {
 }
 
 /// Returns `None` where there is no such instruction. `given` is the number of operands.
-pub(crate) fn exact(op: OpText<'_>, given: usize, result: &Shape) -> Option<Result<Exact, NotInHlo>> {
+pub(crate) fn exact(op: &OpText<'_>, given: usize, result: &Shape) -> Option<Result<Exact, NotInHlo>> {
     let of = |opcode: Opcode| Exact {
         opcode,
         operands: given.min(1),
@@ -92,7 +91,7 @@ pub(crate) fn exact(op: OpText<'_>, given: usize, result: &Shape) -> Option<Resu
     let with = |opcode: Opcode, dimensions: Result<Vec<i64>, NotInHlo>| {
         Ok(Exact { attributes: Attributes::default().with(K::Dimensions, dimensions?), ..of(opcode) })
     };
-    Some(match OpKind::of(op.parse.name(op.id, op.text)) {
+    Some(match op.op {
         OpKind::Collapse | OpKind::Expand | OpKind::Reshape => Ok(of(Opcode::Reshape)),
         OpKind::Cast => Ok(of(Opcode::Copy)),
         OpKind::ExtractSlice if given == 1 => bounds(op).map(|(slices, sizes)| Exact {
@@ -102,33 +101,27 @@ pub(crate) fn exact(op: OpText<'_>, given: usize, result: &Shape) -> Option<Resu
         }),
         OpKind::ExtractSlice => Err("an offset, a size or a stride is not known".into()),
         OpKind::Concat => {
-            let custom = || op.body().split_once("dim(")?.1.split_once(')')?.0.trim().parse().ok();
-            let dimension = op.attribute(&["dim"]).and_then(integer).or_else(custom);
-            let dimension = dimension.ok_or("its dimension is not read".into()).map(|d| vec![d]);
-            with(Opcode::Concatenate, dimension).map(|exact| Exact { operands: given, ..exact })
+            let dimension = concat_dimension(op).ok_or("its dimension is not read".into());
+            with(Opcode::Concatenate, dimension.map(|d| vec![d as i64]))
+                .map(|exact| Exact { operands: given, ..exact })
         }
-        OpKind::Linalg(Linalg::Transpose) => with(Opcode::Transpose, op.needed(&["permutation"])),
+        OpKind::Linalg(Linalg::Transpose) => with(Opcode::Transpose, needed(op, &["permutation"])),
         OpKind::Linalg(Linalg::Broadcast) => {
             let kept =
                 |added: Vec<i64>| (0..result.dims().len() as i64).filter(|d| !added.contains(d)).collect();
-            with(Opcode::Broadcast, op.needed(&["dimensions"]).map(kept))
+            with(Opcode::Broadcast, needed(op, &["dimensions"]).map(kept))
         }
         _ => return None,
     })
 }
 
 /// `[0:4:1], [1:3:1]`, and the sizes.
-fn bounds(op: OpText<'_>) -> Result<(Vec<[i64; 3]>, Vec<i64>), NotInHlo> {
-    let body = op.body();
-    let clauses = body.split_once(':').map_or(body, |(front, _)| front);
-    let mut lists = clauses.split('[').skip(1).filter_map(|part| integers(&format!("[{part}")));
-    let (offsets, sizes, strides) = match op.ints(&["static_offsets"]) {
-        Some(offsets) => (offsets, op.needed(&["static_sizes"])?, op.needed(&["static_strides"])?),
-        None => match (lists.next(), lists.next(), lists.next()) {
-            (Some(offsets), Some(sizes), Some(strides)) => (offsets, sizes, strides),
-            _ => return Err("an offset, a size or a stride is not known".into()),
-        },
-    };
+fn bounds(op: &OpText<'_>) -> Result<(Vec<[i64; 3]>, Vec<i64>), NotInHlo> {
+    let lists = SliceLists::read(op, 1).and_then(|lists| {
+        let known = |list: &[Mixed]| list.iter().map(Mixed::as_static).collect::<Option<Vec<i64>>>();
+        Some((known(&lists.offsets)?, known(&lists.sizes)?, known(&lists.strides)?))
+    });
+    let (offsets, sizes, strides) = lists.ok_or("an offset, a size or a stride is not known")?;
     let mut each = Vec::new();
     for ((&from, &size), &by) in offsets.iter().zip(&sizes).zip(&strides) {
         let last = size.checked_sub(1).and_then(|n| n.checked_mul(by)).and_then(|n| n.checked_add(from));

@@ -3,7 +3,7 @@
 //! Source: mlir.llvm.org/docs/Dialects/TensorOps.
 
 use indexing_map::{Expr, Interval};
-use mlir_ops::{Mixed, NoMap, OpText};
+use mlir_ops::{Mixed, NoMap, OpText, concat_dimension};
 
 use crate::access::{OpMaps, Role};
 use crate::map_builder::MapBuilder;
@@ -57,11 +57,7 @@ pub(crate) fn pad(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
 
 /// `dim(0) %a, %b`: concatenation.
 pub(crate) fn concat(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
-    let dimension = match text.attribute("dim") {
-        Some(value) => mlir::integer(value),
-        None => text.behind_word("dim").and_then(|list| text.text_of(list).trim().parse().ok()),
-    };
-    let dimension = dimension.and_then(|d| usize::try_from(d).ok()).ok_or(NoMap::NotRead("its dimension"))?;
+    let dimension = concat_dimension(text).ok_or(NoMap::NotRead("its dimension"))?;
     concatenate(text, &text.operands(), dimension)
 }
 

@@ -1,8 +1,9 @@
 //! Access to the text of an op: operands, bracketed lists, clauses.
 
-use std::ops::Range;
+use std::cell::OnceCell;
+use std::ops::{Deref, Range};
 
-use mlir::{ArrayType, Form, OpId, Token, TokenKind, Use, integer, integers};
+use mlir::{ArrayType, Form, OpId, Token, TokenKind, Use, integers};
 use text::Span;
 
 use crate::no_map::NoMap;
@@ -17,9 +18,34 @@ pub struct OpText<'a> {
     pub source: &'a Source<'a>,
     pub id: OpId,
     pub op: OpKind<'a>,
-    pub tokens: Vec<Token>,
+    pub tokens: Tokens<'a>,
+}
+
+/// The tokens of an op, read when they are first needed. None of an op that is too long to hold indices.
+pub struct Tokens<'a> {
+    text: &'a str,
+    place: Range<usize>,
     /// For each token, the token that closes it; itself if it opens nothing.
-    closing: Vec<usize>,
+    read: OnceCell<(Vec<Token>, Vec<usize>)>,
+}
+
+impl Tokens<'_> {
+    fn read(&self) -> &(Vec<Token>, Vec<usize>) {
+        self.read.get_or_init(|| {
+            let end = if self.place.len() > MAX_BYTES { self.place.start } else { self.place.end };
+            let (tokens, _) = mlir::tokens(self.text, self.place.start, end, false);
+            let closing = closing(&tokens);
+            (tokens, closing)
+        })
+    }
+}
+
+impl Deref for Tokens<'_> {
+    type Target = [Token];
+
+    fn deref(&self) -> &[Token] {
+        &self.read().0
+    }
 }
 
 /// An entry of a list such as `[%i, 4]`.
@@ -45,14 +71,15 @@ const DYNAMIC: [i64; 2] = [i64::MIN, -1];
 impl<'a> OpText<'a> {
     /// `None` if the op is too long to hold indices.
     pub fn new(source: &'a Source<'a>, id: OpId) -> Option<OpText<'a>> {
+        Some(OpText::of_any_length(source, id)).filter(|text| text.tokens.place.len() <= MAX_BYTES)
+    }
+
+    /// An op of which the attributes count, which may be long.
+    pub fn of_any_length(source: &'a Source<'a>, id: OpId) -> OpText<'a> {
         let op = source.parse.op(id);
-        let (from, to) = (op.name.end as usize, op.head.end.max(op.name.end) as usize);
-        if to - from > MAX_BYTES {
-            return None;
-        }
-        let (tokens, _) = mlir::tokens(source.text, from, to, false);
-        let closing = closing(&tokens);
-        Some(OpText { source, id, op: source.op(id), tokens, closing })
+        let place = op.name.end as usize..op.head.end.max(op.name.end) as usize;
+        let tokens = Tokens { text: source.text, place, read: OnceCell::new() };
+        OpText { source, id, op: source.op(id), tokens }
     }
 
     /// The full name of the op: `tensor.pad`.
@@ -74,7 +101,7 @@ impl<'a> OpText<'a> {
 
     /// The token after the one at `at`, or after the bracket that it opens.
     pub fn behind(&self, at: usize) -> usize {
-        self.closing.get(at).map_or(at, |&close| close.max(at)) + 1
+        self.tokens.read().1.get(at).map_or(at, |&close| close.max(at)) + 1
     }
 
     /// The top-level tokens.
@@ -168,38 +195,9 @@ impl<'a> OpText<'a> {
         found
     }
 
-    pub fn attribute(&self, name: &str) -> Option<&'a str> {
-        self.source.parse.attribute(self.id, name, self.source.text)
-    }
-
-    /// The value of an attribute, with aliases resolved.
-    pub fn resolved(&self, name: &str) -> Option<&'a str> {
-        Some(self.source.resolved(self.attribute(name)?, self.start()))
-    }
-
-    /// The offset of the op, by which its aliases are resolved.
-    pub fn start(&self) -> u32 {
-        self.source.parse.op(self.id).span.start
-    }
-
-    /// The number in an attribute, if it is not negative.
-    pub fn index(&self, name: &str) -> Option<usize> {
-        usize::try_from(integer(self.attribute(name)?)?).ok()
-    }
-
-    /// The integers of an attribute of one of these names, or else in the first brackets.
-    pub fn list_or_squares(&self, names: &[&str]) -> Option<Vec<i64>> {
-        self.list(names).or_else(|| self.integers_in(self.squares().into_iter().next()?))
-    }
-
     /// The comma-separated integers of a range.
     pub fn integers_in(&self, range: Range<usize>) -> Option<Vec<i64>> {
         integers(&format!("[{}]", self.text_of(range)))
-    }
-
-    /// The integers of the first of these attributes that is present.
-    pub fn list(&self, names: &[&str]) -> Option<Vec<i64>> {
-        names.iter().find_map(|name| integers(self.attribute(name)?))
     }
 
     /// The entries of a list: numbers and names of values.

@@ -52,3 +52,9 @@ impl SliceLists {
         }
     }
 }
+
+/// `dim(0)` of a concatenation.
+pub fn concat_dimension(text: &OpText<'_>) -> Option<usize> {
+    let custom = || text.text_of(text.behind_word("dim")?).trim().parse().ok();
+    text.index("dim").or_else(custom)
+}

@@ -22,8 +22,7 @@ fn of(text: &str) -> Read {
 
 fn shown(read: Read) -> Read {
     let maps_of: MapsOf = |source, id, result| {
-        let environment = db::alias_environment(source);
-        let maps = db::mlir_maps(source, &environment, id, result)?;
+        let maps = db::mlir_maps(source, id, result)?;
         Some(maps.map(|maps| maps.into_op_maps(source, id, result)).map_err(|why| why.to_string()))
     };
     Read { maps_of, ..read }

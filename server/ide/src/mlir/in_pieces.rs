@@ -138,6 +138,30 @@ fn functions_in_pieces_are_answered_as_whole_ones() {
     }
 }
 
+#[test]
+fn aliases_of_other_pieces_are_known_in_maps_and_findings() {
+    let functions: String = (0..6)
+        .map(|n| {
+            let limit = 2 + n;
+            format!(
+                "func.func @f{n}(%a: !whole) -> tensor<2x8xf32> {{\n  \
+                 %s = stablehlo.slice %a [{n}:{limit}, 0:8] : (!whole) -> tensor<2x8xf32>\n  \
+                 %bad = stablehlo.slice %a [0:{n}, 0:8] : (!whole) -> tensor<7x8xf32>\n  \
+                 return %s : tensor<2x8xf32>\n}}\n"
+            )
+        })
+        .collect();
+    let text = format!("!whole = tensor<8x8xf32>\n{functions}");
+    let Compared { pieces, differences, .. } = compare(&text, 1, 1);
+    assert!(pieces > 4, "{pieces}");
+    assert_eq!(differences, []);
+    let (host, file) = opened(&text, 1);
+    let slice = text.rfind("%s = stablehlo.slice").expect("it is there");
+    let hover = host.analysis().hover(file, slice + 6).expect("nobody cancels").expect("a hover");
+    assert!(hover.markdown().contains("(d0, d1) -> (d0 + 5, d1)"), "{}", hover.markdown());
+    assert!(host.analysis().diagnostics(file, 100).expect("nobody cancels").shown.len() >= 6);
+}
+
 /// A function of ops on values defined above, near and far: indices, arrays of static and dynamic extents.
 fn random_function(seed: u64, ops: usize) -> String {
     let mut random = Rng::new(seed);

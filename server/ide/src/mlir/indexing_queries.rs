@@ -56,8 +56,7 @@ fn of_op(
         return Err(QueryError(format!("{op} has no result {result} here: it has {results}")));
     }
     let operands: Vec<&str> = source.parse.operands_of(at.id).map(|u| u.span.of(source.text)).collect();
-    let environment = db::alias_environment(source);
-    let operands = match db::mlir_maps(source, &environment, at.id, result) {
+    let operands = match db::mlir_maps(source, at.id, result) {
         None => return Err(QueryError(format!("of {op} no map is known"))),
         Some(Err(why)) => return Err(QueryError(format!("{op} has no map: {why}"))),
         Some(Ok(MlirMaps::Own(maps))) => {

@@ -4,7 +4,6 @@
 use db::MlirMaps;
 use ir::Opcode;
 use mlir::TypeRef;
-use mlir_hlo::Environment;
 use mlir_ops::Source;
 use syntax::Span;
 
@@ -62,7 +61,6 @@ fn of_ops(
     hints: &mut Vec<InlayHint>,
 ) {
     let start = context.range(piece, Span::default()).start;
-    let environment = db::alias_environment(source);
     // Ops of other pieces that this piece uses follow its own.
     let own = context.mlir_piece(piece).parse.ops.len();
     for (id, op) in source.parse.ops.iter().enumerate().take(own) {
@@ -76,7 +74,7 @@ fn of_ops(
             let label = shorten(&label, LIMIT);
             hints.push(InlayHint { offset: start + behind as usize, label, tooltip: None });
         }
-        let label = if op.results.is_empty() { None } else { domain(source, &environment, at, wanted) };
+        let label = if op.results.is_empty() { None } else { domain(source, at, wanted) };
         if let Some(label) = label {
             let end = if op.location.is_empty() { op.span.end } else { op.location.start };
             let text = source.text.get(..end.min(op.head.end) as usize).unwrap_or_default();
@@ -86,12 +84,12 @@ fn of_ops(
 }
 
 /// The domain hint of an op. `None` for ops that read no operand by index, and for single elements.
-fn domain(source: &Source<'_>, environment: &Environment, at: OpRef, wanted: DomainHints) -> Option<String> {
+fn domain(source: &Source<'_>, at: OpRef, wanted: DomainHints) -> Option<String> {
     // Index values have no domain. Computing one would follow chains of sums.
     if mlir_indexing::is_index_value(source, at.id) {
         return None;
     }
-    let hlo = match db::mlir_maps(source, environment, at.id, 0)?.ok()? {
+    let hlo = match db::mlir_maps(source, at.id, 0)?.ok()? {
         MlirMaps::Hlo(op) => op,
         MlirMaps::Own(maps) => return Some(in_brackets(&own_domain(&maps, wanted)?)),
     };

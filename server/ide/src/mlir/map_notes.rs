@@ -16,7 +16,6 @@ use crate::rich_text::Inline;
 /// The maps of results, stores and index values; empty if nothing is read by index.
 pub(crate) fn map_notes(source: &Source<'_>, id: OpId) -> Vec<String> {
     let results = source.result_count(id).clamp(1, RESULT_LIMIT);
-    let environment = db::alias_environment(source);
     let mut notes: Vec<String> = Vec::new();
     let mut push = |note: String| {
         if !notes.contains(&note) {
@@ -24,7 +23,7 @@ pub(crate) fn map_notes(source: &Source<'_>, id: OpId) -> Vec<String> {
         }
     };
     for result in 0..results {
-        match db::mlir_maps(source, &environment, id, result) {
+        match db::mlir_maps(source, id, result) {
             Some(Ok(MlirMaps::Hlo(op))) => {
                 let from = if results > 1 { format!("output {result}") } else { "output".to_owned() };
                 let maps = db::hlo_op_maps(&op, result, Rules::Exact);

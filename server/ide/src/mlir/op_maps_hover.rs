@@ -24,10 +24,9 @@ pub(crate) fn op_maps_hover(context: &FileContext<'_>, at: OpRef, config: &Hover
     let read = context.mlir_piece(at.piece);
     let found = db::with_mlir_source(context.db, context.view.file, at.piece, |source| {
         let results = source.result_count(at.id).clamp(1, RESULT_LIMIT);
-        let environment = db::alias_environment(source);
         let mut blocks = Vec::new();
         for result in 0..results {
-            match db::mlir_maps(source, &environment, at.id, result) {
+            match db::mlir_maps(source, at.id, result) {
                 Some(Ok(MlirMaps::Own(maps))) => blocks.extend(own_blocks(source, &maps, results)),
                 Some(Ok(MlirMaps::Hlo(hlo))) => {
                     let from = if results > 1 { format!("output {result}") } else { "output".to_owned() };

@@ -22,9 +22,9 @@ impl Writer<'_> {
         if let Some(region) = self.parse().regions_of(id).next() {
             return self.started_region(id, region);
         }
-        let op = self.op_text(id);
+        let op = &self.op_text(id);
         let symbol =
-            op.attribute(&["called_computation"]).ok_or_else(|| missing("called_computation"))?.to_owned();
+            op.first_of(&["called_computation"]).ok_or_else(|| missing("called_computation"))?.to_owned();
         let thread = op.string(&["execution_thread"]).filter(|thread| *thread != "main").map(str::to_owned);
         let operands = self.operands(id)?;
         let computation = self.callee(&symbol)?;

@@ -2,6 +2,7 @@
 
 use ir::{AttributeKey as K, AttributeValue as Value, Attributes, Opcode};
 use mlir::{field, integer, integers};
+use mlir_ops::OpText;
 
 use super::annotations::written_sharding;
 use super::body::Operand;
@@ -12,18 +13,18 @@ use crate::lists::nested;
 use crate::not_in_hlo::NotInHlo;
 use crate::op_row::{AttributeRow, Form, Need, OpRow};
 use crate::op_table::opcode_of;
-use crate::op_text::{OpText, matrix, missing};
+use crate::op_text::{matrix, missing, needed};
 use crate::strings::hlo_string;
 
 /// The attributes that the row of an op names.
-pub(super) fn attributes(row: &OpRow, op: OpText<'_>, operands: &[Operand]) -> Result<Attributes, NotInHlo> {
+pub(super) fn attributes(row: &OpRow, op: &OpText<'_>, operands: &[Operand]) -> Result<Attributes, NotInHlo> {
     attributes_of(row.attributes, op, operands)
 }
 
 /// Those of these rows.
 pub(super) fn attributes_of<'r>(
     rows: impl IntoIterator<Item = &'r AttributeRow>,
-    op: OpText<'_>,
+    op: &OpText<'_>,
     operands: &[Operand],
 ) -> Result<Attributes, NotInHlo> {
     let mut out = Attributes::default();
@@ -35,7 +36,7 @@ pub(super) fn attributes_of<'r>(
 
 fn read(
     row: &AttributeRow,
-    op: OpText<'_>,
+    op: &OpText<'_>,
     operands: &[Operand],
     out: &mut Attributes,
 ) -> Result<(), NotInHlo> {
@@ -44,7 +45,7 @@ fn read(
     let absent = || if row.need == Need::Always { Err(missing(row.name)) } else { Ok(()) };
     let rank = || operands.first().map_or(0, |first| first.shape.dims().len() as i64);
     match row.form {
-        Form::Ints => match op.ints(names) {
+        Form::Ints => match op.list(names) {
             Some(values) => out.push(key, values),
             None => return absent(),
         },
@@ -54,7 +55,7 @@ fn read(
             Some(value) => out.push(key, vec![value]),
             None if row.name == "dimension"
                 && key == K::Dimensions
-                && opcode_of(op.parse.name(op.id, op.text)) == Some(Opcode::Sort) =>
+                && opcode_of(op.name()) == Some(Opcode::Sort) =>
             {
                 out.push(key, vec![(rank() - 1).max(0)]);
             }
@@ -77,7 +78,7 @@ fn read(
                 out.push(key, true);
             }
         }
-        Form::Float => match op.attribute(names).and_then(|v| v.split(':').next()) {
+        Form::Float => match op.first_of(names).and_then(|v| v.split(':').next()) {
             Some(number) => out.push(key, Value::Text(crate::floats::shortened(number.trim()))),
             None => return absent(),
         },
@@ -87,7 +88,7 @@ fn read(
             Some(word) => out.push(key, Value::Word(word.to_owned())),
             None => return absent(),
         },
-        Form::LowerWord(_, prefix) => match op.word(names) {
+        Form::LowerWord(_, prefix) => match op.case(names) {
             Some(word) => out.push(key, Value::Word(format!("{prefix}{}", word.to_ascii_lowercase()))),
             None => return absent(),
         },
@@ -102,31 +103,31 @@ fn read(
                 written_sharding(written)
                     .ok_or_else(|| NotInHlo::from(format!("{name} is a message that is not read")))
             };
-            let kind = op.word(names).ok_or_else(|| missing(row.name))?;
+            let kind = op.case(names).ok_or_else(|| missing(row.name))?;
             let (entry, exit) = (side("entry_metadata")?, side("exit_metadata")?);
             out.push(key, Value::Text(format!("{{kind=\"{kind}\", entry={entry}, exit={exit}}}")));
         }
         Form::Slice => out.push(key, slice(op)?),
         Form::Padding => {
-            let low = op.needed(&["edge_padding_low", "low"])?;
-            let high = op.needed(&["edge_padding_high", "high"])?;
-            let interior = op.needed(&["interior_padding", "interior"])?;
+            let low = needed(op, &["edge_padding_low", "low"])?;
+            let high = needed(op, &["edge_padding_high", "high"])?;
+            let interior = needed(op, &["interior_padding", "interior"])?;
             push_padding(out, &low, &high, &interior);
         }
         Form::Window => {
-            let sizes = op.needed(&["window_dimensions"])?;
+            let sizes = needed(op, &["window_dimensions"])?;
             push_window(out, window(op, &sizes, None));
         }
         Form::ConvolutionWindow => push_window(out, convolution_window(op, operands, None)?),
         Form::ConvolutionNumbers => {
-            let numbers = op.attribute(names).ok_or_else(|| missing(row.name))?;
+            let numbers = op.first_of(names).ok_or_else(|| missing(row.name))?;
             out.push(key, Value::Word(labels(numbers)?));
         }
         Form::DotNumbers => dot_numbers(op, out),
         Form::GatherNumbers => index_numbers(op, names, GATHER_LISTS, out),
         Form::ScatterNumbers => index_numbers(op, names, SCATTER_LISTS, out),
         Form::RaggedNumbers => {
-            let outer = op.attribute(names).ok_or_else(|| missing(row.name))?;
+            let outer = op.first_of(names).ok_or_else(|| missing(row.name))?;
             // CHLO has all lists in one attribute, MHLO those of a dot in an attribute of their own.
             let inner = field(outer, "dot_dimension_numbers").unwrap_or(outer);
             let list = |of: &str, name: &str| field(of, name).and_then(integers).unwrap_or_default();
@@ -135,21 +136,21 @@ fn read(
             out.push(K::RhsGroupDims, list(outer, "rhs_group_dimensions"));
         }
         Form::Precision => {
-            let words = op.words(names);
+            let words = op.cases(names);
             if words.iter().any(|word| *word != "DEFAULT") {
                 let words: Vec<_> = words.iter().map(|word| word.to_ascii_lowercase()).collect();
                 out.push(key, Value::Text(format!("{{{}}}", words.join(","))));
             }
         }
         Form::DotAlgorithm => {
-            if let Some(value) = op.attribute(names) {
+            if let Some(value) = op.first_of(names) {
                 let name = dot_algorithms::name(value)
                     .ok_or_else(|| NotInHlo::NoInstruction(format!("HLO has no algorithm {value}").into()))?;
                 out.push(key, Value::Word(name.to_owned()));
             }
         }
         Form::Groups | Form::Pairs => {
-            let value = op.attribute(names).ok_or_else(|| missing(row.name))?;
+            let value = op.first_of(names).ok_or_else(|| missing(row.name))?;
             let rows = matrix(value).ok_or_else(|| format!("{} is not read", row.name))?;
             let is_pair = |row: &Vec<i64>| row.len() == 2 && row.iter().all(|&device| device >= 0);
             if row.form == Form::Pairs && !rows.iter().all(is_pair) {
@@ -162,7 +163,7 @@ fn read(
             out.push(key, Value::Text(if is_empty { "{}".to_owned() } else { nested(&rows) }));
         }
         Form::Channel => {
-            let handle = op.attribute(names).map(|value| field(value, "handle").and_then(integer));
+            let handle = op.first_of(names).map(|value| field(value, "handle").and_then(integer));
             match handle {
                 // No channel.
                 None | Some(Some(0)) => {}
@@ -171,12 +172,12 @@ fn read(
             }
         }
         Form::Accuracy => {
-            if let Some(accuracy) = op.attribute(names).and_then(accuracy) {
+            if let Some(accuracy) = op.first_of(names).and_then(accuracy) {
                 out.push(key, Value::Text(accuracy));
             }
         }
         Form::Float2 => {
-            let format = op.attribute(&["format"]).unwrap_or_default();
+            let format = op.first_of(&["format"]).unwrap_or_default();
             let custom = format.strip_prefix('e').and_then(|f| f.split_once('m'));
             let number = |name, custom: Option<&str>| {
                 let custom = custom.and_then(|text| text.trim().parse().ok());
@@ -191,7 +192,7 @@ fn read(
     Ok(())
 }
 
-fn index_numbers(op: OpText<'_>, names: &[&str], lists: IndexLists, out: &mut Attributes) {
+fn index_numbers(op: &OpText<'_>, names: &[&str], lists: IndexLists, out: &mut Attributes) {
     let has_batches = !op.list_in(names, lists[2].0).is_empty();
     let (batches, others): (Vec<_>, Vec<_>) = (0..).zip(lists).partition(|(at, _)| matches!(at, 2 | 3));
     // As XLA prints them.
@@ -226,8 +227,8 @@ pub(crate) fn push_dot_lists(out: &mut Attributes, lists: [Vec<i64>; 4]) {
 }
 
 /// An enumerated value: an attribute, or the first or the last word of the custom form of a comparison.
-fn word<'a>(row: &AttributeRow, op: OpText<'a>) -> Option<&'a str> {
-    if let Some(word) = op.word(&row.names()) {
+fn word<'a>(row: &AttributeRow, op: &OpText<'a>) -> Option<&'a str> {
+    if let Some(word) = op.case(&row.names()) {
         return Some(word);
     }
     let body = op.body().split(" : ").next()?;
@@ -243,10 +244,10 @@ fn word<'a>(row: &AttributeRow, op: OpText<'a>) -> Option<&'a str> {
     }
 }
 
-fn dot_numbers(op: OpText<'_>, out: &mut Attributes) {
+fn dot_numbers(op: &OpText<'_>, out: &mut Attributes) {
     let numbers = ["dot_dimension_numbers"];
     let mut lists = DOT_LISTS.map(|(name, _)| op.list_in(&numbers, name));
-    if op.attribute(&numbers).is_none() {
+    if op.first_of(&numbers).is_none() {
         let (batch, contracting) = (op.pair("batching_dims"), op.pair("contracting_dims"));
         let (batch, contracting) = (batch.unwrap_or_default(), contracting.unwrap_or_default());
         lists = [batch.0, contracting.0, batch.1, contracting.1];

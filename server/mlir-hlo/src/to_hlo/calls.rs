@@ -26,8 +26,8 @@ impl Writer<'_> {
 
     /// The first symbol that an op names.
     fn named_symbol(&self, id: OpId, attribute: &str) -> Option<&str> {
-        let op = self.op_text(id);
-        op.attribute(&[attribute]).or_else(|| {
+        let op = &self.op_text(id);
+        op.first_of(&[attribute]).or_else(|| {
             let body = op.body().trim_start();
             let rest = body.strip_prefix('@')?;
             let end = match rest.strip_prefix('"') {
@@ -48,12 +48,12 @@ impl Writer<'_> {
 
     /// A call that names the op it replaces. Source: `xla/hlo/translate/mhlo_to_hlo`, CompositeOp.
     pub(super) fn composite(&mut self, id: OpId) -> Result<(), NotInHlo> {
-        let op = self.op_text(id);
+        let op = &self.op_text(id);
         let custom = || op.body().trim_start().strip_prefix('"')?.split('"').next();
         let name = op.string(&["name"]).or_else(custom).ok_or_else(|| missing("name"))?.to_owned();
         let decomposition =
-            op.attribute(&["decomposition"]).ok_or_else(|| missing("decomposition"))?.to_owned();
-        let attributes = op.attribute(&["composite_attributes"]).unwrap_or("{}").to_owned();
+            op.first_of(&["decomposition"]).ok_or_else(|| missing("decomposition"))?.to_owned();
+        let attributes = op.first_of(&["composite_attributes"]).unwrap_or("{}").to_owned();
         let version = op.int(&["version"]).unwrap_or(0);
         let operands = self.operands(id)?;
         let computation = self.callee(&decomposition)?;
@@ -72,14 +72,14 @@ impl Writer<'_> {
     }
 
     pub(super) fn custom_call(&mut self, id: OpId) -> Result<(), NotInHlo> {
-        let op = self.op_text(id);
+        let op = &self.op_text(id);
         let named = op.string(&["call_target_name"]).or_else(|| self.named_symbol(id, "call_target_name"));
         let target = bare(named.ok_or_else(|| missing("call_target_name"))?).to_owned();
         let operands = self.operands(id)?;
         let mut attributes =
             Attributes::default().with(K::CustomCallTarget, Value::Quoted(hlo_string(&target)));
         let layouts = |name: &str| -> Option<Vec<Vec<i64>>> {
-            let list = op.attribute(&[name])?.trim().strip_prefix('[')?.strip_suffix(']')?;
+            let list = op.first_of(&[name])?.trim().strip_prefix('[')?.strip_suffix(']')?;
             split(list).into_iter().map(integers).collect()
         };
         if let Some(layouts) = layouts("operand_layouts").filter(|l| l.len() == operands.len()) {
@@ -92,7 +92,7 @@ impl Writer<'_> {
             attributes.push(K::CustomCallHasSideEffect, true);
         }
         if let Some(list) =
-            op.attribute(&["called_computations"]).and_then(|l| l.trim().strip_prefix('[')?.strip_suffix(']'))
+            op.first_of(&["called_computations"]).and_then(|l| l.trim().strip_prefix('[')?.strip_suffix(']'))
         {
             let names: Result<Vec<_>, _> =
                 split(list).into_iter().map(|symbol| self.callee(symbol)).collect();
@@ -101,10 +101,10 @@ impl Writer<'_> {
                 attributes.push(K::CalledComputations, Value::Names(names));
             }
         }
-        if let Some(aliasing) = aliasing(op.attribute(&["output_operand_aliases"]).unwrap_or_default()) {
+        if let Some(aliasing) = aliasing(op.first_of(&["output_operand_aliases"]).unwrap_or_default()) {
             attributes.push(K::OutputToOperandAliasing, Value::Text(aliasing));
         }
-        if let Some(schedule) = op.word(&["custom_call_schedule"]).filter(|word| *word != "NONE") {
+        if let Some(schedule) = op.case(&["custom_call_schedule"]).filter(|word| *word != "NONE") {
             attributes.push(K::Schedule, Value::Word(format!("SCHEDULE_{schedule}")));
         }
         let version = match op.int(&["api_version"]) {
@@ -135,7 +135,7 @@ impl Writer<'_> {
             "mhlo.backend_config",
         ];
         self.annotations(id, &known).add_to(&mut attributes);
-        let config = op.attribute(&["mhlo.backend_config"]).or_else(|| op.attribute(&["backend_config"]));
+        let config = op.first_of(&["mhlo.backend_config"]).or_else(|| op.first_of(&["backend_config"]));
         match config.unwrap_or_default().trim() {
             "" | "\"\"" => {}
             dictionary if dictionary.starts_with('{') => {

@@ -12,8 +12,8 @@ use crate::types::element;
 
 impl Writer<'_> {
     pub(super) fn constant(&mut self, id: OpId) -> Result<(), NotInHlo> {
-        let op = self.op_text(id);
-        let value = match op.attribute(&["value"]) {
+        let op = &self.op_text(id);
+        let value = match op.first_of(&["value"]) {
             Some(value) => value,
             None => {
                 let body = op.body();

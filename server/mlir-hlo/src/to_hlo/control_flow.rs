@@ -172,9 +172,9 @@ impl Writer<'_> {
 
     /// Carried values come last among operands and results. HLO always returns a tuple.
     pub(super) fn scan(&mut self, id: OpId, row: &'static OpRow) -> Result<(), NotInHlo> {
-        let op = self.op_text(id);
+        let op = &self.op_text(id);
         let operands = self.operands(id)?;
-        let segments = op.ints(&["operandSegmentSizes"]).filter(|s| s.len() == 2).map(|s| s[1]);
+        let segments = op.list(&["operandSegmentSizes"]).filter(|s| s.len() == 2).map(|s| s[1]);
         let inits = || op.body().split_once("inits")?.1.split_once('(')?.1.split_once(')');
         let carried = segments.or_else(|| Some(inits()?.0.matches('%').count() as i64));
         let carried = carried.ok_or("what it carries is not read")?;

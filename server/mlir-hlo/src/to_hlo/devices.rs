@@ -30,7 +30,7 @@ impl Writer<'_> {
     pub(super) fn cross_replica_sum(&mut self, id: OpId, row: &'static OpRow) -> Result<(), NotInHlo> {
         let operands = self.operands(id)?;
         let kind = operands.first().map_or(ir::ElementType::Opaque, |o| element(&o.shape));
-        let mut attributes = attributes(row, self.op_text(id), &[])?;
+        let mut attributes = attributes(row, &self.op_text(id), &[])?;
         let sum = op_of(Opcode::Add).ok_or("HLO has no sum")?;
         let computation = self.applied(id, sum, kind)?;
         attributes.push(K::ToApply, AttributeValue::Computation(computation));
@@ -42,14 +42,14 @@ impl Writer<'_> {
     ///
     /// MHLO's op without dimensions gives each operand to one device, as HLO's op with a tuple does.
     pub(super) fn all_to_all(&mut self, id: OpId, row: &'static OpRow) -> Result<(), NotInHlo> {
-        let op = self.op_text(id);
+        let op = &self.op_text(id);
         let operands = self.operands(id)?;
         let groups = attributes(row, op, &operands)?;
         let mut known = known_attributes(row);
         known.extend(["split_dimension", "concat_dimension", "split_count"]);
         let number = |name: &str| op.int(&[name]).ok_or_else(|| missing(name));
         let is_tuple = operands.len() > 1 && op.int(&["split_dimension"]).is_none();
-        if is_tuple && op.parse.name(id, op.text).starts_with("mhlo.") {
+        if is_tuple && op.name().starts_with("mhlo.") {
             return self.emit(id, Opcode::AllToAll, &operands, groups, &known);
         }
         let exchange = Exchange {

@@ -10,6 +10,7 @@ use super::attributes::{attributes, attributes_of, push_padding, push_window};
 use super::windows::{convolution_window, triples};
 use crate::not_in_hlo::NotInHlo;
 use crate::op_row::{Form, OpRow};
+use crate::op_text::needed;
 use crate::types::extents;
 
 /// Numbers of a place or a size: two per dimension are many.
@@ -39,7 +40,7 @@ impl Writer<'_> {
     pub(super) fn dynamic(&mut self, id: OpId, row: &'static OpRow) -> Result<(), NotInHlo> {
         let results = self.results(id)?;
         let name = self.parse().name(id, self.text()).rsplit('.').next().unwrap_or_default();
-        let op = self.op_text(id);
+        let op = &self.op_text(id);
         let operands = self.operands(id)?;
         let first = operands.first().ok_or("it has no operand")?.clone();
         let is_known = first.shape.is_static() && results.iter().all(Shape::is_static);
@@ -63,7 +64,7 @@ impl Writer<'_> {
         let constant = || NotInHlo::from("a place or a size is no constant");
         match (name, lists.as_deref()) {
             ("dynamic_broadcast_in_dim", _) => {
-                let dimensions = op.needed(&["broadcast_dimensions", "dims"])?;
+                let dimensions = needed(op, &["broadcast_dimensions", "dims"])?;
                 self.only_maps = false;
                 self.broadcast_to(id, first, &dimensions)
             }

@@ -21,7 +21,7 @@ type Side = (Operand, Vec<char>);
 impl Writer<'_> {
     /// Dimensions that only one side and not the result has are reduced first; the others are those of a dot.
     pub(super) fn einsum(&mut self, id: OpId, row: &'static OpRow) -> Result<(), NotInHlo> {
-        let op = self.op_text(id);
+        let op = &self.op_text(id);
         let config = op.string(&["einsum_config", "config"]).ok_or_else(|| missing("einsum_config"))?;
         let operands = self.operands(id)?;
         let results = self.results(id)?;
@@ -141,7 +141,7 @@ impl Writer<'_> {
 
     /// Whole slices of the operand, at the places that the indices say; the first dimensions may be of both.
     pub(super) fn torch_index_select(&mut self, id: OpId) -> Result<(), NotInHlo> {
-        let op = self.op_text(id);
+        let op = &self.op_text(id);
         let operands = self.operands(id)?;
         let [operand, indices] = operands.as_slice() else {
             return Err("it has not two operands".into());

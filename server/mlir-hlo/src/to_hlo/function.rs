@@ -2,6 +2,7 @@
 
 use ir::{Attributes, Opcode, Shape};
 use mlir::{BlockId, Definition, OpId, Parse, ValueId};
+use mlir_ops::Source;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::annotations::{Annotations, Location};
@@ -74,6 +75,7 @@ pub(crate) fn pack_index(name: &str) -> u32 {
 
 /// The functions of a slice that have bodies, each as computations.
 pub fn functions(slice: Slice<'_>, environment: &Environment) -> Vec<HloFunction> {
+    let source = Source::new(slice.parse, slice.text, environment);
     let facts = PieceFacts::of(slice.parse, slice.text);
     let mut found = Vec::new();
     for id in slice.functions() {
@@ -81,7 +83,7 @@ pub fn functions(slice: Slice<'_>, environment: &Environment) -> Vec<HloFunction
         // The first of two by one name is the one that is called.
         let Some(declared) = environment.function(symbol).filter(|f| f.is_defined) else { continue };
         let Some(block) = first_block(slice.parse, id) else { continue };
-        let mut writer = Writer::new(slice, environment, &facts, declared.computation.to_string());
+        let mut writer = Writer::new(&source, environment, &facts, declared.computation.to_string());
         let header = writer.function(id, block);
         found.push(HloFunction {
             symbol: symbol.into(),
@@ -102,7 +104,7 @@ pub(crate) fn first_block(parse: &Parse, id: OpId) -> Option<BlockId> {
 
 /// Writes one function.
 pub(crate) struct Writer<'a> {
-    pub slice: Slice<'a>,
+    pub source: &'a Source<'a>,
     pub environment: &'a Environment,
     used: Option<&'a FxHashSet<(ValueId, u32)>>,
     binders: Option<&'a FxHashMap<OpId, Vec<ValueId>>>,
@@ -129,12 +131,12 @@ pub(crate) struct Writer<'a> {
 
 impl<'a> Writer<'a> {
     fn new(
-        slice: Slice<'a>,
+        source: &'a Source<'a>,
         environment: &'a Environment,
         facts: &'a PieceFacts,
         prefix: String,
     ) -> Writer<'a> {
-        let mut writer = Writer::alone(slice, environment);
+        let mut writer = Writer::alone(source, environment);
         writer.used = Some(&facts.used);
         writer.binders = Some(&facts.binders);
         writer.prefix = prefix;
@@ -142,9 +144,9 @@ impl<'a> Writer<'a> {
     }
 
     /// Writes single ops, of which nothing else is known.
-    pub fn alone(slice: Slice<'a>, environment: &'a Environment) -> Writer<'a> {
+    pub fn alone(source: &'a Source<'a>, environment: &'a Environment) -> Writer<'a> {
         Writer {
-            slice,
+            source,
             environment,
             used: None,
             binders: None,
@@ -164,8 +166,8 @@ impl<'a> Writer<'a> {
     }
 
     /// A writer of single ops without annotations and source locations.
-    pub fn bare(slice: Slice<'a>, environment: &'a Environment) -> Writer<'a> {
-        Writer { is_bare: true, ..Writer::alone(slice, environment) }
+    pub fn bare(source: &'a Source<'a>, environment: &'a Environment) -> Writer<'a> {
+        Writer { is_bare: true, ..Writer::alone(source, environment) }
     }
 
     pub fn body(&mut self) -> &mut Body {
@@ -173,11 +175,11 @@ impl<'a> Writer<'a> {
     }
 
     pub fn parse(&self) -> &'a Parse {
-        self.slice.parse
+        self.source.parse
     }
 
     pub fn text(&self) -> &'a str {
-        self.slice.text
+        self.source.text
     }
 
     /// Something that the text of HLO does not say.
@@ -214,23 +216,24 @@ impl<'a> Writer<'a> {
 
     /// The shape of a value, where its type is known and HLO has it.
     pub fn shape_of(&mut self, value: ValueId, index: u32) -> Result<Shape, NotInHlo> {
-        let parse = self.slice.parse;
-        let Some(ty) = parse.type_of(value, index as usize, self.slice.text) else {
-            let name = parse.values[value as usize].name.of(self.slice.text);
+        let parse = self.source.parse;
+        let Some(ty) = parse.type_of(value, index as usize, self.source.text) else {
+            let name = parse.values[value as usize].name.of(self.source.text);
             return Err(NotInHlo::unknown_type(name));
         };
+        let at = parse.values[value as usize].name.start;
         let hlo_shape = if self.is_bare { stored_shape } else { hlo_shape };
         match ty {
             std::borrow::Cow::Borrowed(ty) => {
                 if let Some(known) = self.shapes.get(ty) {
                     return known.clone();
                 }
-                let shape = hlo_shape(self.environment.resolved(ty));
+                let shape = hlo_shape(self.source.resolved(ty, at));
                 self.is_unbounded |= shape.as_ref().is_ok_and(is_unbounded);
                 self.shapes.insert(ty, shape.clone());
                 shape
             }
-            std::borrow::Cow::Owned(ty) => hlo_shape(self.environment.resolved(&ty)),
+            std::borrow::Cow::Owned(ty) => hlo_shape(self.source.resolved(&ty, at)),
         }
     }
 

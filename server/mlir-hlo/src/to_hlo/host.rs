@@ -14,7 +14,7 @@ use crate::op_text::missing;
 
 impl Writer<'_> {
     pub(super) fn get_tuple_element(&mut self, id: OpId) -> Result<(), NotInHlo> {
-        let op = self.op_text(id);
+        let op = &self.op_text(id);
         let custom = || op.body().split_once('[')?.1.split_once(']')?.0.trim().parse().ok();
         let index = op.int(&["index"]).or_else(custom).ok_or_else(|| missing("index"))?;
         let operands = self.operands(id)?;
@@ -42,7 +42,7 @@ impl Writer<'_> {
 
     pub(super) fn infeed(&mut self, id: OpId, row: &'static OpRow) -> Result<(), NotInHlo> {
         let token = self.operands(id)?.first().ok_or("it has no token")?.clone();
-        let mut attributes = attributes(row, self.op_text(id), &[])?;
+        let mut attributes = attributes(row, &self.op_text(id), &[])?;
         let shapes = self.results(id)?;
         let (_, data) = shapes.split_last().ok_or("it has no result")?;
         let mut known = known_attributes(row);
@@ -88,7 +88,7 @@ impl Writer<'_> {
         let (token, data) = operands.split_last().ok_or("it has no token")?;
         let one = self.together(data, id);
         let mut all = Attributes::default().with(K::OutfeedShape, Value::Shape(one.shape.clone()));
-        all.extend(attributes(row, self.op_text(id), &[])?);
+        all.extend(attributes(row, &self.op_text(id), &[])?);
         self.emit(id, Opcode::Outfeed, &[one, token.clone()], all, &known_attributes(row))
     }
 
@@ -97,7 +97,7 @@ impl Writer<'_> {
         let operands = self.operands(id)?;
         let (token, data) = operands.split_last().ok_or("it has no token")?;
         let one = self.together(data, id);
-        let attributes = attributes(row, self.op_text(id), &[])?;
+        let attributes = attributes(row, &self.op_text(id), &[])?;
         let shape = in_flight(one.shape.clone());
         let started = self.instruction(id, Opcode::Send, shape, &[one, token.clone()], attributes.clone());
         let mut known = known_attributes(row);
@@ -107,7 +107,7 @@ impl Writer<'_> {
 
     pub(super) fn recv(&mut self, id: OpId, row: &'static OpRow) -> Result<(), NotInHlo> {
         let token = self.operands(id)?.first().ok_or("it has no token")?.clone();
-        let mut attributes = attributes(row, self.op_text(id), &[])?;
+        let mut attributes = attributes(row, &self.op_text(id), &[])?;
         let shapes = self.results(id)?;
         let (_, data) = shapes.split_last().ok_or("it has no result")?;
         let shape = in_flight(one_shape(data));

@@ -15,16 +15,16 @@ impl Writer<'_> {
         let op = self.parse().op(id);
         match op.location.is_empty() {
             true => Location::default(),
-            false => self.metadata(op.location.of(self.slice.text)),
+            false => self.metadata(op.location.of(self.source.text)),
         }
     }
 
     /// The location of an argument, which follows its type and attributes.
     pub(super) fn location_of_argument(&mut self, argument: ValueId) -> Location {
-        let parse = self.slice.parse;
+        let parse = self.source.parse;
         let types = parse.types(&parse.values[argument as usize].types);
         let Some(mlir::TypeRef::Written(span)) = types.first() else { return Location::default() };
-        let mut behind = self.slice.text.get(span.end as usize..).unwrap_or_default().trim_start();
+        let mut behind = self.source.text.get(span.end as usize..).unwrap_or_default().trim_start();
         if let Some(attributes) = braced(behind) {
             behind = behind[attributes.len()..].trim_start();
         }

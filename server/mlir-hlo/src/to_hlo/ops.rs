@@ -2,7 +2,7 @@
 
 use ir::{AttributeKey as K, AttributeValue, Attributes, Opcode, Shape};
 use mlir::{OpId, ValueId};
-use mlir_ops::OpKind;
+use mlir_ops::{OpKind, OpText};
 
 use super::Writer;
 use super::annotations::known_attributes;
@@ -11,7 +11,6 @@ use super::body::{Draft, Operand};
 use crate::not_in_hlo::NotInHlo;
 use crate::op_row::{How, OpRow, Special};
 use crate::op_table::{mnemonic, row_of};
-use crate::op_text::OpText;
 use crate::types::{UNQUANTISED, stated_layout, with_layout};
 
 /// Results of one value that are written where none has a type.
@@ -19,7 +18,7 @@ const MAX_UNTYPED: u32 = 256;
 
 impl<'a> Writer<'a> {
     pub(super) fn op_text(&self, id: OpId) -> OpText<'a> {
-        OpText::new(self.slice, self.environment, id)
+        OpText::of_any_length(self.source, id)
     }
 
     /// Writes an op, or a custom call of its name where HLO has no such instruction.
@@ -101,7 +100,7 @@ impl<'a> Writer<'a> {
             operands.truncate(2);
             self.forget_constants(id, 2);
         }
-        let mut attributes = attributes(row, self.op_text(id), &operands)?;
+        let mut attributes = attributes(row, &self.op_text(id), &operands)?;
         if !self.is_bare && attributes.window().iter().any(|dim| dim.size < 0) {
             return Err(NotInHlo::Type("an extent of its kernel is not known".into()));
         }
@@ -123,7 +122,7 @@ impl<'a> Writer<'a> {
             let Some(value) = operand.value else { continue };
             let uses = parse.uses.iter().filter(|u| u.value == Some(value)).count();
             let mlir::Definition::Result(op) = parse.values[value as usize].definition else { continue };
-            if uses == 1 && parse.name(op, self.slice.text).ends_with(".constant") {
+            if uses == 1 && parse.name(op, self.source.text).ends_with(".constant") {
                 self.body().take_back(op, 0);
                 self.body().values.remove(&(value, 0));
             }
@@ -146,12 +145,12 @@ impl<'a> Writer<'a> {
                 shapes.push(self.shape_of(value, index)?);
             }
         }
-        let op = self.op_text(id);
+        let op = &self.op_text(id);
         let stated = op.string(&["xla_shape"]);
         if let [only] = shapes.as_mut_slice() {
             if let Some(stated) = stated.and_then(|stated| stated_layout(stated, only)) {
                 *only = stated;
-            } else if let Some(layout) = op.ints(&["result_layout"]) {
+            } else if let Some(layout) = op.list(&["result_layout"]) {
                 *only = with_layout(only, &layout);
             }
         } else if let Some(stated) = stated

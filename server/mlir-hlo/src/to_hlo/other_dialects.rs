@@ -106,7 +106,7 @@ impl Writer<'_> {
             return Some(Err(NotInHlo::Type("an extent of it is not known".into())));
         }
         let Exact { opcode, operands: count, attributes, before } =
-            match exact(self.op_text(id), operands.len(), &result)? {
+            match exact(&self.op_text(id), operands.len(), &result)? {
                 Ok(exact) => exact,
                 Err(reason) => return Some(Err(reason)),
             };
@@ -161,7 +161,7 @@ impl Writer<'_> {
         let results = self.results(id)?;
         let result = results.first().ok_or("it has no result")?;
         let to = result.dims().len();
-        let stated = self.op_text(id).ints(&["broadcast_dimensions"]);
+        let stated = self.op_text(id).list(&["broadcast_dimensions"]);
         let mut wide = Vec::new();
         for operand in operands {
             let from = operand.shape.dims().len();
@@ -179,7 +179,7 @@ impl Writer<'_> {
             let attributes = Attributes::default().with(K::Dimensions, kept);
             wide.push(self.instruction(id, Opcode::Broadcast, shape, &[operand], attributes));
         }
-        let attributes = attributes(row, self.op_text(id), &wide)?;
+        let attributes = attributes(row, &self.op_text(id), &wide)?;
         let mut known = known_attributes(row);
         known.push("broadcast_dimensions");
         self.emit(id, row.opcode, &wide, attributes, &known)

@@ -46,7 +46,7 @@ impl Writer<'_> {
     }
 
     pub(super) fn operand(&mut self, operand: &Use) -> Result<Operand, NotInHlo> {
-        let name = operand.span.of(self.slice.text);
+        let name = operand.span.of(self.source.text);
         let value = operand.value.ok_or_else(|| NotInHlo::from(format!("{name} is not defined")))?;
         self.value(value, pack_index(name))
             .ok_or_else(|| format!("{name} is of the outside: computations of HLO do not see it").into())

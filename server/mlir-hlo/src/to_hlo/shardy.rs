@@ -5,13 +5,14 @@
 use ir::{AttributeKey as K, AttributeValue as Value, Attributes, Opcode, Shape};
 use mlir::lists::{closing, split};
 use mlir::{OpId, ValueId};
+use mlir_ops::OpText;
 
 use super::Writer;
 use super::annotations::{Annotations, Location};
 use super::body::{Draft, Operand};
 use super::ops::one_shape;
 use crate::not_in_hlo::NotInHlo;
-use crate::op_text::{OpText, missing};
+use crate::op_text::missing;
 
 /// What the computations of manual computations are called: Shardy finds them by it.
 const BODY: &str = "xla.sdy.manual_computation_body";
@@ -24,7 +25,7 @@ impl Writer<'_> {
             "manual_computation" => self.manual_computation(id),
             "propagation_barrier" => {
                 let directions = ["NONE", "FORWARD", "BACKWARD", "BOTH"];
-                let text = self.op_text(id);
+                let text = &self.op_text(id);
                 let stated = clause(text, "allowed_direction").ok_or_else(|| missing("allowed_direction"))?;
                 let number = directions.iter().position(|&word| stated == word);
                 let stated = number.map_or_else(|| stated.to_owned(), |number| format!("{number} : i32"));
@@ -32,7 +33,7 @@ impl Writer<'_> {
                 self.marked(id, "xla.sdy.PropagationBarrier", entry, &["allowed_direction"])
             }
             "sharding_group" => {
-                let text = self.op_text(id);
+                let text = &self.op_text(id);
                 let group = text.int(&["group_id"]).ok_or_else(|| missing("group_id"))?;
                 let entry = ("sharding_group_id", format!("{group} : i64"));
                 self.marked(id, "xla.sdy.ShardingGroup", entry, &["group_id"])
@@ -62,12 +63,12 @@ impl Writer<'_> {
     /// A value with another sharding: a call that XLA knows, or a copy.
     fn constrained(&mut self, id: OpId, op: &str) -> Result<(), NotInHlo> {
         let operands = self.operands(id)?;
-        let text = self.op_text(id);
+        let text = &self.op_text(id);
         let custom = || {
             let rest = &text.body()[text.body().find('<')?..];
             Some(&rest[..closing(&rest[1..], b'<', b'>')? + 2])
         };
-        let stated = text.attribute(&["sharding"]).map(|value| value.trim_start_matches("#sdy.sharding"));
+        let stated = text.first_of(&["sharding"]).map(|value| value.trim_start_matches("#sdy.sharding"));
         let stated = stated.or_else(custom).ok_or("its sharding is not read")?;
         let value = format!("#sdy.sharding_per_value<[{stated}]>");
         let mut annotations = self.annotations(id, &["sharding"]);
@@ -89,7 +90,7 @@ impl Writer<'_> {
     /// What each device does with its own parts: between calls that cut arrays into parts and put parts together a call of a
     /// computation of parts. Over no axes of a mesh it is written in place, and where nothing is answered not at all.
     fn manual_computation(&mut self, id: OpId) -> Result<(), NotInHlo> {
-        let text = self.op_text(id);
+        let text = &self.op_text(id);
         let needed = |name: &str| clause(text, name).ok_or_else(|| missing(name));
         let (axes, inputs, outputs) =
             (needed("manual_axes")?, needed("in_shardings")?, needed("out_shardings")?);
@@ -196,10 +197,10 @@ fn quoted(text: &str) -> String {
 }
 
 /// `in_shardings=[…]` of the custom form, or the attribute.
-fn clause<'a>(text: OpText<'a>, name: &str) -> Option<&'a str> {
+fn clause<'a>(text: &OpText<'a>, name: &str) -> Option<&'a str> {
     let custom = || {
         let body = text.body();
-        let (_, value) = body.split_once(name).filter(|_| text.is_custom())?;
+        let (_, value) = body.split_once(name).filter(|_| !text.is_generic())?;
         let value = value.strip_prefix('=')?;
         let end = match value.as_bytes().first()? {
             b'[' => closing(&value[1..], b'[', b']')? + 2,
@@ -208,5 +209,5 @@ fn clause<'a>(text: OpText<'a>, name: &str) -> Option<&'a str> {
         };
         value.get(..end)
     };
-    custom().or_else(|| text.attribute(&[name]))
+    custom().or_else(|| text.first_of(&[name]))
 }

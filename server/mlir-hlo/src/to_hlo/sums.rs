@@ -10,12 +10,13 @@ use super::body::Operand;
 use crate::not_in_hlo::NotInHlo;
 use crate::op_row::OpRow;
 use crate::op_table::{mnemonic, row_of};
+use crate::op_text::needed;
 use crate::types::{element, is_dynamic, with_dimensions};
 
 impl Writer<'_> {
     pub(super) fn broadcast_in_dim(&mut self, id: OpId) -> Result<(), NotInHlo> {
         let operands = self.operands(id)?;
-        let dimensions = self.op_text(id).needed(&["broadcast_dimensions", "dims"])?;
+        let dimensions = needed(&self.op_text(id), &["broadcast_dimensions", "dims"])?;
         let operand = operands.first().ok_or("it has no operand")?.clone();
         self.broadcast_to(id, operand, &dimensions)
     }
@@ -76,7 +77,7 @@ impl Writer<'_> {
     pub(super) fn broadcast(&mut self, id: OpId) -> Result<(), NotInHlo> {
         let operands = self.operands(id)?;
         let operand = operands.first().ok_or("it has no operand")?;
-        let sizes = self.op_text(id).needed(&["broadcast_sizes", "sizes"])?.len() as i64;
+        let sizes = needed(&self.op_text(id), &["broadcast_sizes", "sizes"])?.len() as i64;
         let rank = operand.shape.dims().len() as i64;
         let dimensions: Vec<i64> = (sizes..sizes + rank).collect();
         let attributes = Attributes::default().with(K::Dimensions, dimensions);
@@ -91,14 +92,14 @@ impl Writer<'_> {
         let mut all = Attributes::default()
             .with(K::LhsContractingDims, vec![last])
             .with(K::RhsContractingDims, vec![0]);
-        all.extend(attributes(row, self.op_text(id), &operands)?);
+        all.extend(attributes(row, &self.op_text(id), &operands)?);
         self.emit(id, Opcode::Dot, &operands, all, &known_attributes(row))
     }
 
     pub(super) fn reduce(&mut self, id: OpId, row: &'static OpRow) -> Result<(), NotInHlo> {
         let mut operands = self.operands(id)?;
-        let op = self.op_text(id);
-        let is_custom = op.is_custom();
+        let op = &self.op_text(id);
+        let is_custom = !op.is_generic();
         if is_custom {
             // `(%a init: %i), (%b init: %j)`: HLO has the arrays first.
             let (arrays, inits) = operands.iter().enumerate().partition::<Vec<_>, _>(|(at, _)| at % 2 == 0);

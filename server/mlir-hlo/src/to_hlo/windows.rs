@@ -3,16 +3,17 @@
 use ir::{AttributeValue, WindowDim};
 use mlir::lists::split;
 use mlir::{field, integer, integers};
+use mlir_ops::OpText;
 
 use super::body::Operand;
 use crate::not_in_hlo::NotInHlo;
-use crate::op_text::{OpText, missing};
+use crate::op_text::{missing, needed};
 
 /// The window of these sizes that the op slides. `padding`, if given, replaces that of the attributes.
-pub(super) fn window(op: OpText<'_>, sizes: &[i64], padding: Option<Vec<i64>>) -> Vec<WindowDim> {
+pub(super) fn window(op: &OpText<'_>, sizes: &[i64], padding: Option<Vec<i64>>) -> Vec<WindowDim> {
     let rank = sizes.len();
     let custom = |key: &str| {
-        let (_, rest) = op.attribute(&["window"])?.split_once(&format!("{key} = "))?;
+        let (_, rest) = op.first_of(&["window"])?.split_once(&format!("{key} = "))?;
         let end = match rest.starts_with("[[") {
             true => rest.find("]]")? + 1,
             false => rest.find(']')?,
@@ -20,7 +21,7 @@ pub(super) fn window(op: OpText<'_>, sizes: &[i64], padding: Option<Vec<i64>>) -
         integers(&rest[..=end])
     };
     let list = |names: &[&str], key: &str, length: usize| {
-        op.ints(names).or_else(|| custom(key)).filter(|list| list.len() == length)
+        op.list(names).or_else(|| custom(key)).filter(|list| list.len() == length)
     };
     let mut window: Vec<WindowDim> = sizes.iter().map(|&size| WindowDim::of_size(size)).collect();
     let mut set = |list: Option<Vec<i64>>, field: fn(&mut WindowDim) -> &mut i64| {
@@ -43,12 +44,12 @@ pub(super) fn window(op: OpText<'_>, sizes: &[i64], padding: Option<Vec<i64>>) -
 
 /// The window of a convolution, whose sizes are extents of its kernel: negative where these are not known.
 pub(super) fn convolution_window(
-    op: OpText<'_>,
+    op: &OpText<'_>,
     operands: &[Operand],
     padding: Option<Vec<i64>>,
 ) -> Result<Vec<WindowDim>, NotInHlo> {
     let numbers =
-        op.attribute(&["dimension_numbers", "dim_numbers"]).ok_or_else(|| missing("dimension_numbers"))?;
+        op.first_of(&["dimension_numbers", "dim_numbers"]).ok_or_else(|| missing("dimension_numbers"))?;
     let labels = labels(numbers)?;
     let kernel = labels.split('_').nth(1).and_then(|l| l.split("->").next()).unwrap_or_default();
     let rhs = operands.get(1).ok_or("it has no kernel")?.shape.with_unknown_extents();
@@ -103,10 +104,10 @@ pub(super) fn labels(numbers: &str) -> Result<String, NotInHlo> {
 }
 
 /// Start, limit and stride of each dimension.
-pub(super) fn slice(op: OpText<'_>) -> Result<AttributeValue, NotInHlo> {
-    if let Some(starts) = op.ints(&["start_indices"]) {
-        let limits = op.needed(&["limit_indices"])?;
-        let strides = op.ints(&["strides"]).unwrap_or_else(|| vec![1; starts.len()]);
+pub(super) fn slice(op: &OpText<'_>) -> Result<AttributeValue, NotInHlo> {
+    if let Some(starts) = op.list(&["start_indices"]) {
+        let limits = needed(op, &["limit_indices"])?;
+        let strides = op.list(&["strides"]).unwrap_or_else(|| vec![1; starts.len()]);
         return Ok(triples(&starts, &limits, &strides).into());
     }
     let unread = "its indices are not read";

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use indexing::{OpIndexing, Rules};
 use ir::{Graph, OpId, Opcode};
 use mlir::Parse;
-use mlir_hlo::{Environment, Slice, hlo_op};
+use mlir_hlo::hlo_op;
+use mlir_ops::Source;
 
 use crate::lowered;
 
@@ -66,8 +67,7 @@ pub fn op_maps(
     id: mlir::OpId,
     output: usize,
 ) -> Option<Result<OpIndexing, String>> {
-    let environment = Environment::of_aliases(parse, text);
-    let op = match hlo_op(Slice::whole(parse, text), &environment, id)? {
+    let op = match hlo_op(&Source::alone(parse, text), id)? {
         Ok(op) => op,
         Err(reason) => return Some(Err(reason.to_string())),
     };
@@ -79,8 +79,7 @@ pub fn op_maps(
 
 /// Checks that the text of an op reads back as the same op.
 pub fn check_text(parse: &Parse, text: &str, id: mlir::OpId) {
-    let environment = Environment::of_aliases(parse, text);
-    let Some(Ok(op)) = hlo_op(Slice::whole(parse, text), &environment, id) else { return };
+    let Some(Ok(op)) = hlo_op(&Source::alone(parse, text), id) else { return };
     // Text has no unknown extents with bounds.
     if op.only_maps {
         return;

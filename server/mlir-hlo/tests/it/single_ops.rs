@@ -1,13 +1,14 @@
 //! Single ops of MLIR as ops of HLO.
 
 use mlir::PieceState;
-use mlir_hlo::{Environment, HloOp, Slice, hlo_op};
+use mlir_hlo::{HloOp, hlo_op};
+use mlir_ops::Source;
 
 /// The op of HLO of the only op by this name.
 fn op_of(text: &str, name: &str) -> Result<HloOp, String> {
     let parse = mlir::parse(text, PieceState::default());
     let id = (0..parse.ops.len() as u32).find(|&id| parse.name(id, text) == name).expect("it is in the text");
-    let found = hlo_op(Slice::whole(&parse, text), &Environment::of_aliases(&parse, text), id);
+    let found = hlo_op(&Source::alone(&parse, text), id);
     found.expect("HLO has it").map_err(|why| why.to_string())
 }
 

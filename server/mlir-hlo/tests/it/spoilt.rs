@@ -153,11 +153,7 @@ fn nothing_panics() {
         let _ = to_hlo(&text);
         let parse = mlir::parse(&text, PieceState::default());
         for id in 0..parse.ops.len() as u32 {
-            let _ = mlir_hlo::hlo_op(
-                mlir_hlo::Slice::whole(&parse, &text),
-                &mlir_hlo::Environment::of_aliases(&parse, &text),
-                id,
-            );
+            let _ = mlir_hlo::hlo_op(&mlir_ops::Source::alone(&parse, &text), id);
         }
         if seed % 30 == 0 {
             (0..parse.ops.len() as u32).for_each(|id| _ = op_maps(&parse, &text, id, 0));
