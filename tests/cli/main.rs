@@ -1,5 +1,6 @@
 //! The subcommands, run as processes.
 
+mod diff;
 mod folders;
 
 use std::io::{BufRead, BufReader, ErrorKind, Write};

@@ -2,6 +2,7 @@ import * as vscode from "vscode";
 import { switchHloDocuments } from "./language-detection";
 import { registerAccessPattern } from "./access-pattern";
 import { registerCompilesView } from "./compiles-view";
+import { registerCompareCompiles } from "./compare-compiles";
 import { registerConvert } from "./convert";
 import { registerFunctionColours } from "./function-colours";
 import { registerEvaluateInstruction } from "./evaluate-instruction";
@@ -39,6 +40,7 @@ export function activate(context: vscode.ExtensionContext): { kernels: KernelHig
     registerWarnings(context),
     registerEvaluateInstruction(running, context),
     registerConvert(running),
+    registerCompareCompiles(running, context),
     kernels,
     registerStatus(running),
     switchHloDocuments(),

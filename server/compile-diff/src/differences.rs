@@ -294,18 +294,35 @@ impl Comparer<'_, '_, '_> {
                 continue;
             };
             let one = self.before.program.instruction(theirs);
-            let places = one.number.zip(other.number).filter(|_| one.computation == before);
-            let Some((theirs, ours)) = places.map(|(one, other)| (one as usize, other as usize)) else {
+            let Some(numbers) = one.number.zip(other.number).filter(|_| one.computation == before) else {
                 continue;
             };
+            let (one, other) = (numbers.0 as usize, numbers.1 as usize);
             let operands =
-                (self.before.program.operands(source).get(theirs), self.after.program.operands(id).get(ours));
-            if let (Some(one), Some(other)) = operands
-                && !self.is_same_operand(one, other)
+                (self.before.program.operands(source).get(one), self.after.program.operands(id).get(other));
+            if let (Some(was), Some(now)) = operands
+                && !self.is_same_operand(was, now)
+                && !self.is_used_for_the_same(ours)
             {
-                found.push(self.operand((source, theirs), (id, ours)));
+                found.push(self.operand((source, one), (id, other)));
             }
         }
+    }
+
+    /// Whether all users of a parameter use what their counterparts do: parameters are paired by their places, and a fusion that
+    /// computes less has other ones.
+    fn is_used_for_the_same(&self, parameter: u32) -> bool {
+        let mut uses = self.after.program.uses(parameter).peekable();
+        uses.peek().is_some()
+            && uses.all(|(user, number)| {
+                let Some(source) = self.pairing.before[user as usize] else { return true };
+                let theirs = self.before.program.operands(source).get(number as usize);
+                let ours = self.after.program.operands(user).get(number as usize);
+                theirs.zip(ours).is_some_and(|(theirs, ours)| {
+                    let (one, other) = (self.before.source(theirs), self.after.source(ours));
+                    self.is_same(&one, &other) || self.is_new(&one, &other)
+                })
+            })
     }
 
     fn is_same_operand(&self, theirs: &Operand, ours: &Operand) -> bool {

@@ -1,10 +1,10 @@
 //! What two compiles of a module have different.
 //!
 //! ```text
-//! text ─► Module ─┐                 ┌─► Changes (new, gone, changed, computed elsewhere)
-//!                 ├─► Pairing ──────┤
-//! text ─► Module ─┘                 └─► KernelChanges, Totals ◄─ Kernel: the figures of each, from the caller
-//!                                         └─► Report: text, and a picture
+//! text ─► Module ─┐
+//!                 ├─► Pairing ─► Changes ─┐
+//! text ─► Module ─┘                       ├─► Report
+//! figures of kernels, from the caller ────┘
 //! ```
 //!
 //! Names and order mean nothing: instructions are paired by structure ([`matching::pair_programs`]), and a computation under another
@@ -16,10 +16,14 @@
 mod changes;
 mod config;
 mod differences;
+mod kernels;
 mod missing;
 mod module;
+mod report;
 mod words;
 
 pub use changes::{Change, Changes, changes};
 pub use differences::{Difference, What};
+pub use kernels::{Kernel, KernelChange, Verdict};
 pub use module::Module;
+pub use report::{DataMovement, MeasuredModule, Report, Totals, growth};

@@ -49,11 +49,11 @@ impl<'t> Module<'t> {
 
     /// The instruction whose name starts at an offset.
     pub fn instruction_at(&self, offset: usize) -> Option<u32> {
-        let at = |id: &u32| self.offset(*id);
         let all = &self.parse.instructions;
-        // Inline computations follow the instruction that contains them, so the names are not sorted then.
-        let found = all.binary_search_by_key(&offset, |instruction| instruction.name.start as usize).ok();
-        found.map(|id| id as u32).or_else(|| (0..all.len() as u32).find(|id| at(id) == offset))
+        let start = |instruction: &syntax::hlo::Instruction| instruction.name.start as usize;
+        let found = all.binary_search_by_key(&offset, start).ok();
+        // The names are not sorted where computations are written in place.
+        found.or_else(|| all.iter().position(|instruction| start(instruction) == offset)).map(|id| id as u32)
     }
 
     pub(crate) fn of(&self, span: Span) -> &'t str {
@@ -68,6 +68,11 @@ impl<'t> Module<'t> {
     /// The computation of a fusion or call that nothing else calls.
     pub(crate) fn body(&self, instruction: u32) -> Option<u32> {
         self.boundaries.body(&self.program, instruction)
+    }
+
+    /// The fusion or call whose computation contains an instruction.
+    pub(crate) fn caller(&self, instruction: u32) -> Option<u32> {
+        self.holder(self.program.instruction(instruction).computation)
     }
 
     /// Whether an instruction only passes values into a fusion or out of it.

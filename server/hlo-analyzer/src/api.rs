@@ -5,6 +5,7 @@ mod access_pattern;
 mod coalescing;
 mod compile;
 mod convert;
+mod diff;
 mod error;
 mod evaluate;
 mod fusion;

@@ -3,6 +3,8 @@
 pub mod analysis_stats;
 pub mod check;
 pub mod convert;
+pub mod diff;
+mod dump_folders;
 pub mod evaluate;
 pub mod explain;
 pub mod input;

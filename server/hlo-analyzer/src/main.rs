@@ -3,6 +3,7 @@
 mod api;
 mod assembler;
 mod cli;
+mod diff;
 mod dumps;
 mod lsp;
 mod memory;
@@ -39,6 +40,8 @@ enum Command {
     Evaluate(cli::evaluate::EvaluateArguments),
     /// Convert StableHLO to HLO, or HLO to StableHLO.
     Convert(cli::convert::ConvertArguments),
+    /// Compare two compiles of a module: kernels, instructions, bytes and estimated time.
+    Diff(cli::diff::DiffArguments),
     /// Answer JSON Lines requests on standard input.
     Query(cli::query::QueryArguments),
     /// Load files, run every analysis, print time and memory.
@@ -65,6 +68,7 @@ fn main() -> ExitCode {
         Command::Kernel(arguments) => cli::kernel::run(&arguments),
         Command::Evaluate(arguments) => cli::evaluate::run(&arguments),
         Command::Convert(arguments) => cli::convert::run(&arguments),
+        Command::Diff(arguments) => cli::diff::run(&arguments),
         Command::Query(arguments) => cli::query::run(&arguments),
         Command::AnalysisStats(arguments) => cli::analysis_stats::run(&arguments),
     };

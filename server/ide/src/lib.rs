@@ -81,13 +81,14 @@ pub use indexing::{OpIndexing, OperandIndexing, Rules, RuntimeSource, SymbolicTi
 pub use indexing_queries::{Direction, IndexingKind, IndexingQuery, IndexingReply, QueryError};
 pub use inlay_hints::{DomainHints, InlayHintsConfig};
 pub use ir::{PrintOptions, TextTooLarge, UNKNOWN_WORD, print_fragment};
+pub use kernel::access_pattern::svg::escaped as escaped_xml;
 pub use kernel::access_pattern::{AccessPattern, AccessPatternQuery};
 pub use kernel::coalescing_queries::BufferReply;
 pub use kernel::coalescing_warnings::{CODE as UNCOALESCED, CoalescingConfig};
 pub use kernel::document::{
     KernelCode, KernelDocument, KernelInstruction, KernelOrigin, KernelParam, ShownKernel,
 };
-pub use kernel::figures::KernelFigures;
+pub use kernel::figures::{KernelFigures, duration};
 pub use kernel::functions::KernelFunction;
 pub use kernel::fusion::{FusionError, FusionQuery, FusionReply};
 pub use kernel::heaviest::{HeaviestKernels, HeavyKernel, bound};
@@ -101,7 +102,7 @@ pub use semantic_tokens::{SemanticToken, TokenKind, TokenModifier, TokenModifier
 pub use signature_help::{SignatureHelp, SignatureParameter};
 pub use source_location::SourceFrame;
 pub use statistics::FileStatistics;
-pub use units::counted;
+pub use units::{bytes, counted};
 pub use warnings::{WarningsConfig, is_unnecessary};
 pub use workspace_symbols::WorkspaceSymbol;
 pub use xla_dump::dumped_beside_modules;

@@ -1,7 +1,7 @@
 //! Numbers with their units, and texts cut to a length.
 
 /// Bytes with a unit: `800 B`, `12.6 MB`. Powers of ten, as data sheets state bandwidth.
-pub(crate) fn bytes(count: u64) -> String {
+pub fn bytes(count: u64) -> String {
     const UNITS: [&str; 6] = ["B", "kB", "MB", "GB", "TB", "PB"];
     if count < 1000 {
         return format!("{count} B");

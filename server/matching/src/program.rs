@@ -122,6 +122,11 @@ impl<'t> Program<'t> {
         &self.users[self.first_user[id as usize] as usize..self.first_user[id as usize + 1] as usize]
     }
 
+    /// The users of an instruction, each with the number of the operand.
+    pub fn uses(&self, id: u32) -> impl Iterator<Item = (u32, u32)> {
+        self.users(id).iter().map(|used| (used.user, used.operand))
+    }
+
     pub fn computation(&self, id: u32) -> &Computation<'t> {
         &self.computations[id as usize]
     }

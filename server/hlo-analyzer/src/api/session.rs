@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 use super::error::{Answer, ApiError, ErrorKind};
 use super::request::{Device, Request, Source, params};
 use super::{
-    access_pattern, coalescing, compile, convert, evaluate, fusion, indexing, kernel, maps, memory, parse,
-    partition, print, tile,
+    access_pattern, coalescing, compile, convert, diff, evaluate, fusion, indexing, kernel, maps, memory,
+    parse, partition, print, tile,
 };
 use crate::cli::input;
 
@@ -84,12 +84,18 @@ impl Session {
             "access_pattern" => access_pattern::access_pattern(self, p),
             "coalescing" => coalescing::coalescing(self, p),
             "convert" => convert::convert(self, p),
+            "diff" => diff::diff(self, p),
             "evaluate" => evaluate::evaluate(self, p),
             "lineage" => compile::lineage(p),
             "blame" => compile::blame(p),
             "memory" => memory::memory(p),
             other => Err(ApiError::new(ErrorKind::InvalidParams, format!("unknown method: {other}"))),
         }
+    }
+
+    /// The device of a request that names none.
+    pub fn default_device(&self) -> &str {
+        &self.device
     }
 
     /// Opens the source of a request and runs `query` on it.

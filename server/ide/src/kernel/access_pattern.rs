@@ -13,7 +13,7 @@ use crate::kernel::hover::memory;
 use crate::kernel::launched::LaunchedKernel;
 use crate::units::figure;
 
-mod svg;
+pub(crate) mod svg;
 mod text;
 
 /// Selects a request. Indices count from 0 and are clamped to the last valid one.

@@ -20,6 +20,8 @@ pub struct KernelFigures {
     /// Bytes of the sectors of all its requests. `None` if the requests of some array are unknown: library
     /// kernels, Triton, sorts.
     pub bytes_moved: Option<u64>,
+    /// 32-byte sectors per request of a warp, on average; `None` as above.
+    pub sectors_per_request: Option<f64>,
     /// Microseconds without the launch.
     pub exec_us: f64,
     /// Whether `exec_us` is a lower bound: there is no estimate, or it is shorter than the requests take at
@@ -49,6 +51,7 @@ impl KernelFigures {
         Some(KernelFigures {
             bytes_needed,
             bytes_moved,
+            sectors_per_request: requests.map(|counts| counts.sectors_per_request()),
             exec_us,
             is_at_least: estimate.is_at_least() || is_short,
             bound: estimate.bound,
@@ -81,7 +84,7 @@ fn is_notable(moved: u64, needed: u64) -> bool {
 }
 
 /// `4.1 µs`, `1.2 ms`
-pub(crate) fn duration(microseconds: f64) -> String {
+pub fn duration(microseconds: f64) -> String {
     let (value, unit) =
         if microseconds < 1000.0 { (microseconds, "µs") } else { (microseconds / 1000.0, "ms") };
     let decimals = if value < 0.1 {

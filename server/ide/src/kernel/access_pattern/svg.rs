@@ -135,7 +135,8 @@ fn shortened(text: &str) -> String {
     }
 }
 
-fn escaped(text: &str) -> String {
+/// One line of text inside of SVG or XML.
+pub fn escaped(text: &str) -> String {
     text::visible_line(text)
         .replace('&', "&amp;")
         .replace('<', "&lt;")
