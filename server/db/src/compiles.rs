@@ -23,7 +23,7 @@ mod runs;
 use std::sync::Arc;
 
 pub use changes::{StageChanges, stage_changes};
-pub use device::compile_device;
+pub use device::{compile_device, stage_device};
 pub(crate) use device::device_of;
 pub use files::{DumpedFile, FileVersion, ReadDump, dumped_text};
 pub use folders::{DumpFolders, ListedFile};

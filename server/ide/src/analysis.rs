@@ -127,10 +127,13 @@ impl AnalysisHost {
 
     /// Sets the device that kernels target. The error lists the known names.
     pub fn set_device(&mut self, name: &str) -> Result<(), String> {
-        let device = gpu::Device::find(name).map_err(|unknown| unknown.to_string())?;
+        self.use_device(gpu::Device::find(name).map_err(|unknown| unknown.to_string())?);
+        Ok(())
+    }
+
+    pub(crate) fn use_device(&mut self, device: &'static gpu::Device) {
         self.interrupt();
         self.db.set_device(device);
-        Ok(())
     }
 
     /// Sets the threshold of [`CoalescingConfig`] whose results are kept between requests.

@@ -3,7 +3,7 @@
 use compile::ArtefactKind;
 
 use crate::File;
-use crate::compiles::{DumpedCompile, compile_of, dumped_text};
+use crate::compiles::{DumpedCompile, DumpedStage, dumped_text, stage_of};
 use crate::kernels::Target;
 
 /// The device of a compile, from its `gpu_target_config.pbtxt`. `None` without that file, or if it describes no device.
@@ -14,8 +14,16 @@ pub fn compile_device(db: &dyn salsa::Database, compile: DumpedCompile) -> Optio
     targets.filter_map(|(_, &file)| gpu::Device::described(&dumped_text(db, file).ok()?)).next()
 }
 
+/// The device that the kernels of a stage are for: that of its compile, or else that of the settings.
+pub fn stage_device(db: &dyn salsa::Database, stage: DumpedStage) -> &'static gpu::Device {
+    let dumped = stage.compile(db).and_then(|compile| compile_device(db, compile));
+    dumped.unwrap_or_else(|| Target::get(db).device(db))
+}
+
 /// The device that the kernels of a file are for: that of its compile, or else that of the settings.
 pub(crate) fn device_of(db: &dyn salsa::Database, file: Option<File>) -> &'static gpu::Device {
-    let dumped = file.and_then(|file| compile_device(db, compile_of(db, file)?));
-    dumped.unwrap_or_else(|| Target::get(db).device(db))
+    match file.and_then(|file| stage_of(db, file)) {
+        Some(stage) => stage_device(db, stage),
+        None => Target::get(db).device(db),
+    }
 }

@@ -1,7 +1,7 @@
 //! Kernels, bytes and time of a stage.
 
 use db::Database;
-use db::compiles::{DumpedStage, compile_device, dumped_text};
+use db::compiles::{DumpedStage, dumped_text, stage_device};
 
 use crate::units::{bytes, counted};
 use crate::{AnalysisHost, Language};
@@ -27,9 +27,9 @@ pub struct StageCosts {
 pub(crate) fn stage_costs(db: &Database, stage: DumpedStage) -> Option<StageCosts> {
     let text = dumped_text(db, stage.file(db)).ok().filter(|text| text.len() <= MAX_BYTES)?;
     crate::analysis::check_cancelled(db);
-    let device = stage.compile(db).and_then(|compile| compile_device(db, compile)).unwrap_or(db.device());
+    let device = stage_device(db, stage);
     let mut host = AnalysisHost::new();
-    host.set_device(device.name).ok()?;
+    host.use_device(device);
     let file = host.open("", Language::Hlo, &text);
     let report = host.analysis().heaviest_kernels(file, usize::MAX).ok()?;
     if report.kernels.is_empty() {
