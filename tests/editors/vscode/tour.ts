@@ -86,7 +86,7 @@ export const TOUR: Record<string, Step> = {
     await screen.openFile(WASTEFUL);
     await screen.command("hlo-analyzer: Heaviest Kernels");
     const rows = async (): Promise<string[]> => {
-      const all = await screen.texts(".pane-body .monaco-list-row");
+      const all = await screen.texts(".monaco-list[aria-label='Heaviest Kernels'] .monaco-list-row");
       return all.filter((row) => row.includes("_fusion"));
     };
     const first = (name: string) => async (): Promise<true | undefined> => (await rows())[0]?.includes(name) || undefined;
@@ -158,6 +158,7 @@ export const TOUR: Record<string, Step> = {
     await picture("source");
     await screen.command("Go Back");
     await screen.waitForLine("the fusion again", 30_000, "%fusion.3 =");
+    await screen.command("View: Show Explorer");
     await screen.command("View: Close All Editors");
   },
   "the status item has device, memory, version, restart and log": async (screen, picture) => {
