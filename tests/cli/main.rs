@@ -1,5 +1,6 @@
 //! The subcommands, run as processes.
 
+mod blame;
 mod diff;
 mod folders;
 

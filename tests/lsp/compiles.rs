@@ -6,11 +6,13 @@ use std::path::PathBuf;
 use hlo_analyzer_tests::lsp_client::LspClient;
 use serde_json::{Value, json};
 
+use crate::editor::Editor;
+
 /// A copy of the dump folder of the fixtures, removed afterwards.
-struct Dump(PathBuf);
+pub(crate) struct Dump(PathBuf);
 
 impl Dump {
-    fn new(name: &str) -> Dump {
+    pub(crate) fn new(name: &str) -> Dump {
         let folder = std::env::temp_dir().join(format!("hlo-analyzer-{name}-{}", std::process::id()));
         fs::create_dir_all(&folder).expect("a temporary folder");
         for path in test_files::below(test_files::dump_folder(), ".txt") {
@@ -24,12 +26,12 @@ impl Dump {
     }
 
     /// The path of the file with this in its name.
-    fn file(&self, part: &str) -> PathBuf {
+    pub(crate) fn file(&self, part: &str) -> PathBuf {
         let paths = test_files::below(&self.0, "");
         paths.into_iter().find(|path| path.to_string_lossy().contains(part)).expect(part)
     }
 
-    fn file_uri(&self, part: &str) -> String {
+    pub(crate) fn file_uri(&self, part: &str) -> String {
         format!("file://{}", self.file(part).display())
     }
 }

@@ -15,6 +15,7 @@ mod mlir;
 mod navigation;
 mod nothing_blocks;
 mod ordering;
+mod origins;
 mod panics;
 mod semantic_tokens;
 mod sync;

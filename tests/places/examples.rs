@@ -68,7 +68,7 @@ fn check(lines: &str, to: &[&str], from: &[&str]) {
         }
     }
     let at = text.find("ROOT it = ").expect("it is there") + "ROOT ".len();
-    let config = HoverConfig { readable_variables: false };
+    let config = HoverConfig { readable_variables: false, ..HoverConfig::default() };
     let hover = analysis.hover_with(file, at, &config).expect("nobody cancels").expect("a popup").markdown();
     let mut explained = String::new();
     analysis.annotate(file, &mut |chunk| explained += chunk).expect("nobody cancels");

@@ -42,7 +42,7 @@ fn check(operand: &str, callee: &str, maps: &[&str]) {
         assert!(wanted.iter().all(is_found) && shown.len() == wanted.len(), "{maps:?}, found {printed:#?}");
     }
     let at = text.find("ROOT it").expect("it is there") + "ROOT ".len();
-    let config = HoverConfig { readable_variables: false };
+    let config = HoverConfig { readable_variables: false, ..HoverConfig::default() };
     let hover = analysis.hover_with(file, at, &config).expect(SAID).expect("a popup").markdown();
     let mut explained = String::new();
     analysis.annotate(file, &mut |chunk| explained += chunk).expect(SAID);
@@ -152,7 +152,7 @@ fn stablehlo_has_maps_in_both_directions() {
         ),
     ];
     for (op, from, to, map, domain) in blocks {
-        let config = HoverConfig { readable_variables: false };
+        let config = HoverConfig { readable_variables: false, ..HoverConfig::default() };
         let at = text.find(op).expect("it is there");
         let hover = analysis.hover_with(file, at, &config).expect(SAID).expect("a popup").markdown();
         let end = |name: &str| if name.starts_with('%') { format!("`{name}`") } else { name.to_owned() };

@@ -28,7 +28,7 @@ fn check(name: &str, text: &str) -> usize {
         if [" tuple(", " while(", " parameter(", " constant(", " iota("].iter().any(|op| line.contains(op)) {
             continue;
         }
-        let config = HoverConfig { readable_variables: false };
+        let config = HoverConfig { readable_variables: false, ..HoverConfig::default() };
         let hover = analysis.hover_with(file, place.at, &config).expect(said);
         let hover = hover.map(|hover| hover.markdown()).unwrap_or_default();
         if hover.contains("more maps") || !hover.contains("→") {

@@ -12,17 +12,20 @@
 //! input changes: one lineage would keep every stage in memory. They are in [`StagePrograms`], which is bounded by size.
 
 mod changes;
+mod descendants;
 mod device;
 mod files;
 mod folders;
 mod links;
 mod origins;
 mod programs;
+mod reasons;
 mod runs;
 
 use std::sync::Arc;
 
 pub use changes::{StageChanges, stage_changes};
+pub use descendants::{descendants, last_stage};
 pub use device::{compile_device, stage_device};
 pub(crate) use device::device_of;
 pub use files::{DumpedFile, FileVersion, ReadDump, dumped_text};
@@ -33,6 +36,7 @@ pub use origins::{
     source_in, sources, trace,
 };
 pub use programs::{StageProblem, StageProgram, StagePrograms, stage_problem, stage_program};
+pub use reasons::{Introduced, introduced_for};
 
 /// A folder that XLA dumped into.
 #[salsa::input(debug)]

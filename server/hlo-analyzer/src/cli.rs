@@ -1,6 +1,7 @@
 //! The subcommands other than the language server.
 
 pub mod analysis_stats;
+mod blame;
 pub mod check;
 pub mod convert;
 pub mod diff;

@@ -5,6 +5,7 @@ mod findings;
 mod kernels;
 mod modules;
 mod navigation;
+mod origins;
 mod reading;
 mod snapshots;
 mod typing;

@@ -5,6 +5,8 @@ use crate::file_context::FileContext;
 
 mod maps;
 
+use std::time::Duration;
+
 pub(crate) use maps::{access_blocks, beside_blocks, concatenated, differs, utilisation_text};
 
 /// Settings of the hover of an instruction.
@@ -13,11 +15,13 @@ pub struct HoverConfig {
     /// Name a map's variables by their role, such as `batch`, `m`, `n`, `k` of a dot, where the op defines
     /// one; otherwise `d0`, `s0`, `rt0`.
     pub readable_variables: bool,
+    /// How long to match the stages of a compile before the hover says how far it got. `None`: until all are matched.
+    pub patience: Option<Duration>,
 }
 
 impl Default for HoverConfig {
     fn default() -> Self {
-        HoverConfig { readable_variables: true }
+        HoverConfig { readable_variables: true, patience: None }
     }
 }
 

@@ -70,10 +70,14 @@ impl SourceLocation {
         text
     }
 
+    /// The frame of the first line.
+    pub(crate) fn place(&self) -> Option<Inline> {
+        self.frames.get(self.first_shown()).map(SourceFrame::link)
+    }
+
     fn line(&self) -> Option<Line> {
         let name = self.op_name.as_deref().map(|name| code(shorten(name, NAME_LIMIT)));
-        let link = self.frames.get(self.first_shown()).map(SourceFrame::link);
-        let parts: Vec<Inline> = name.into_iter().chain(link).collect();
+        let parts: Vec<Inline> = name.into_iter().chain(self.place()).collect();
         (!parts.is_empty()).then(|| Line::facts(parts))
     }
 

@@ -47,7 +47,7 @@ pub struct Cause {
 /// How a pass introduced an instruction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Introduction {
-    /// As a clone of an instruction of the stage before.
+    /// As a clone of an instruction of the stage before, or under another name.
     Clone(u32),
     /// For a purpose, in the place of the given instruction of the stage before if that has a cause too.
     New(Cause, Option<u32>),
@@ -75,6 +75,10 @@ fn introduction(step: &Step<'_, '_, '_>, id: u32) -> Option<Introduction> {
     let is_equal =
         matches!(origin.relation, Relation::Same | Relation::Moved | Relation::Renamed | Relation::Cloned);
     let source = origin.source.filter(|_| is_equal && opcode != Opcode::Fusion);
+    if let Some(former) = Some(id).filter(|_| opcode == Opcode::Fusion).and_then(|id| step.former_fusion(id))
+    {
+        return Some(Introduction::Clone(former));
+    }
     if let Some(source) = source.filter(|&source| step.before.instruction(source).opcode == Some(opcode)) {
         return Some(Introduction::Clone(source));
     }
@@ -95,10 +99,10 @@ pub fn explained(is_clone: bool, causes: impl IntoIterator<Item = (Cause, String
     let mut text = String::new();
     for (nth, (cause, stage)) in causes.into_iter().take(1 + MAX_CAUSES).enumerate() {
         let from =
-            || format!("{} from {}", sentence::quoted(&format!("%{}", cause.name)), sentence::quoted(&stage));
+            || format!("{} of {}", sentence::quoted(&format!("%{}", cause.name)), sentence::quoted(&stage));
         text += &match (nth, is_clone) {
             (0, false) => "it ".to_owned(),
-            (0, true) => format!("it is a clone of {}", from()),
+            (0, true) => format!("it comes from {}", from()),
             _ => format!("; it takes the place of {}", from()),
         };
         if !cause.sentence.is_empty() {

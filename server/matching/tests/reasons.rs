@@ -136,7 +136,16 @@ fn fusions_name_what_they_join_and_clones_keep_their_reason() {
     let fused = "  p = bf16[8] parameter(0)\n  ROOT fusion.1 = f32[8] fusion(p), kind=kLoop, calls=f\n";
     let stages = [module("", body), module(computation, fused)];
     assert_eq!(sentence(&stages, "fusion.1"), "it joins `%e`, `%n` and `%c`");
-    assert_eq!(sentence(&stages, "c.1"), "it is a clone of `%c` from `pass-0`");
+    assert_eq!(sentence(&stages, "c.1"), "it comes from `%c` of `pass-0`");
+    let renamed = module(
+        &computation.replace("f {", "g {"),
+        "  p = bf16[8] parameter(0)\n  loop_fusion = f32[8] fusion(p), kind=kLoop, calls=g\n  \
+         ROOT z = f32[8] sine(loop_fusion)\n",
+    );
+    assert_eq!(
+        sentence(&[stages[0].clone(), stages[1].clone(), renamed], "loop_fusion"),
+        "it comes from `%fusion.1` of `pass-1`, which joins `%e`, `%n` and `%c`"
+    );
     let alone = "f {\n  q = f32[8] parameter(0)\n  ROOT n.1 = f32[8] negate(q)\n}\n";
     let before = "  p = f32[8] parameter(0)\n  ROOT n = f32[8] negate(p)\n";
     let after = "  p = f32[8] parameter(0)\n  ROOT wrapped = f32[8] fusion(p), kind=kLoop, calls=f\n";

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use matching::{Fate, Matching, Origin, Relation, match_programs};
+use matching::{Fate, Introduction, Matching, Origin, Program, Relation, introductions, match_programs};
 
 use crate::compiles::programs::{stage_problem, stage_program, text_hash};
 use crate::compiles::runs::Runs;
@@ -10,7 +10,8 @@ use crate::compiles::{DumpedStage, StageProblem};
 
 /// How the instructions of a stage come from those of the stage before. Instructions are numbered as in the stages' programs.
 ///
-/// Size: 16 bytes per run of instructions that stay in their order; nothing for stages of equal text.
+/// Size: 16 bytes per run of instructions that stay in their order, and a sentence per new instruction that has a cause; nothing for
+/// stages of equal text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StageLinks {
     /// The stage that it was matched with: the last one before it that is a module.
@@ -33,6 +34,8 @@ struct Matched {
     origins: Runs<Relation>,
     fates: Runs<FateKind>,
     namesakes: Runs<()>,
+    /// How new instructions were introduced, sorted by instruction.
+    introductions: Box<[(u32, Introduction)]>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -107,6 +110,13 @@ impl StageLinks {
         }
     }
 
+    /// How the stage introduced an instruction. `None` if it is not new, and for opcodes without causes.
+    pub fn introduction(&self, instruction: u32) -> Option<&Introduction> {
+        let Kind::Matched(matched) = &self.kind else { return None };
+        let at = matched.introductions.binary_search_by_key(&instruction, |(id, _)| *id).ok()?;
+        Some(&matched.introductions[at].1)
+    }
+
     /// Calls `origin` with each relation and the number of instructions in a row that have it, then `fate` likewise.
     pub(crate) fn count(&self, mut origin: impl FnMut(Relation, u32), mut fate: impl FnMut(Fate, u32)) {
         if let Kind::Matched(matched) = &self.kind {
@@ -125,7 +135,7 @@ impl StageLinks {
 }
 
 impl Matched {
-    fn new(matching: &Matching) -> Matched {
+    fn new(before: &Program<'_>, after: &Program<'_>, matching: &Matching) -> Matched {
         let fate = |fate: &Fate| match *fate {
             Fate::Kept(to) => (FateKind::Kept, Some(to)),
             Fate::Merged(to) => (FateKind::Merged, Some(to)),
@@ -137,6 +147,7 @@ impl Matched {
             origins: Runs::new(matching.origins.iter().map(|origin| (origin.relation, origin.source))),
             fates: Runs::new(matching.fates.iter().map(fate)),
             namesakes: Runs::new(instructions.map(|id| ((), matching.namesake(id)))),
+            introductions: introductions(before, after, matching).into(),
         }
     }
 }
@@ -169,8 +180,9 @@ pub fn stage_links(db: &dyn salsa::Database, stage: DumpedStage) -> Arc<StageLin
     };
     match stage_program(db, earlier) {
         Ok(earlier) => {
-            let matching = match_programs(earlier.program(), after.program());
-            links(Kind::Matched(Box::new(Matched::new(&matching))))
+            let (earlier, after) = (earlier.program(), after.program());
+            let matching = match_programs(earlier, after);
+            links(Kind::Matched(Box::new(Matched::new(earlier, after, &matching))))
         }
         Err(problem) => unreadable(problem),
     }

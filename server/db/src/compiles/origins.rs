@@ -8,6 +8,7 @@ use matching::{Fate, Program, Relation, fused_members};
 
 use crate::Database;
 use crate::cancellation::for_each_in_parallel;
+use crate::compiles::reasons::first_of_its_name;
 use crate::compiles::{DumpedCompile, DumpedStage, stage_links};
 
 /// Stages above this size are matched one pair after the other, because two programs per thread would take too much memory.
@@ -160,15 +161,7 @@ pub fn fate_in(
 /// The stage that introduced an instruction: from there on each stage has an instruction of its name and opcode, or of its value
 /// where the stage renames everything.
 pub fn introduced(db: &dyn salsa::Database, stage: DumpedStage, instruction: u32) -> DumpedStage {
-    let (mut stage, mut instruction) = (stage, instruction);
-    loop {
-        cancel::tick();
-        let links = stage_links(db, stage);
-        let (Some(before), Some(namesake)) = (links.before(), links.namesake(instruction)) else {
-            return stage;
-        };
-        (stage, instruction) = (before, namesake);
-    }
+    first_of_its_name(db, stage, instruction).0
 }
 
 /// The first and the last stage that are modules.

@@ -1,22 +1,26 @@
 //! `explain FILE`: prints the hover at a position, or without a position the whole file with its maps and
-//! diagnostics.
+//! diagnostics. `explain --blame` prints which pass introduced each instruction of a compile, and why.
 
 use std::io::{BufWriter, Write, stdout};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
-use ide::AnalysisHost;
+use ide::{AnalysisHost, FileId};
 use text::position::{Position, offset};
 use text::{PositionEncoding, visible};
 
-use super::input;
+use super::{blame, input};
 
 #[derive(clap::Args)]
 pub struct ExplainArguments {
-    /// `-` is standard input; `.gz` is unpacked.
+    /// `-` is standard input; `.gz` is unpacked. With `--blame` also a folder that XLA dumped into.
     #[arg(value_name = "FILE")]
     file: PathBuf,
+    /// The pass that introduced each instruction, and why: of FILE, one of the modules that XLA dumps after its passes, or of the
+    /// last module of each compile in a folder.
+    #[arg(long, conflicts_with_all = ["at", "instruction"])]
+    blame: bool,
     /// A position: line and column, both from 1; columns count bytes.
     #[arg(long, value_name = "LINE:COL", conflicts_with = "instruction")]
     at: Option<String>,
@@ -29,11 +33,17 @@ pub struct ExplainArguments {
 }
 
 pub fn run(arguments: &ExplainArguments) -> Result<ExitCode> {
+    if arguments.blame {
+        return blame::run(&arguments.file);
+    }
     let text = input::read(&arguments.file)?;
     let mut host = AnalysisHost::new();
     host.set_device(&arguments.device).map_err(anyhow::Error::msg)?;
     let name = arguments.file.display().to_string();
     let file = host.open(&name, ide::language_of(&name, &text), &text);
+    if arguments.at.is_some() || arguments.instruction.is_some() {
+        open_in_compile(&mut host, &arguments.file, file);
+    }
     let analysis = host.analysis();
     // There is no other writer, so the analysis cannot be cancelled.
     let uncancelled = "the analysis was cancelled";
@@ -69,8 +79,17 @@ pub fn run(arguments: &ExplainArguments) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// Lists the folder of a file that XLA dumped, so that its hovers have origins.
+fn open_in_compile(host: &mut AnalysisHost, file: &Path, opened: FileId) {
+    if let Some((folder, path)) = blame::folder_and_name(file)
+        && let Ok(listed) = blame::list(host, &folder)
+    {
+        host.open_dump(&listed, &path, opened);
+    }
+}
+
 /// A closed pipe, as in `explain … | head`, is not an error.
-fn ignore_closed_pipe(result: std::io::Result<()>) -> Result<()> {
+pub(super) fn ignore_closed_pipe(result: std::io::Result<()>) -> Result<()> {
     match result {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(error.into()),
         _ => Ok(()),

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use ide::{ListedFile, StagePlace};
 use ropey::Rope;
-use tower_lsp::lsp_types::{self, Url};
+use tower_lsp::lsp_types::{self, GotoDefinitionResponse, LocationLink, Url};
 
 use super::snapshot::View;
 use crate::dumps;
@@ -93,5 +93,22 @@ impl View {
     /// The URI and the range of a place in a stage, which need not be open.
     pub(super) fn stage_place(&self, place: &StagePlace) -> (Option<Url>, lsp_types::Range) {
         (uri(&place.folder, &place.path), self.range_in(&Rope::from_str(place.text()), place.range.clone()))
+    }
+
+    /// Places in files of stages as the targets of a name.
+    pub(super) fn stage_targets(&self, places: &[StagePlace]) -> Option<GotoDefinitionResponse> {
+        let mut texts: HashMap<String, Rope> = HashMap::new();
+        let link = |place: &StagePlace| {
+            let StagePlace { folder, path, range, .. } = place;
+            let text = texts.entry(path.to_string()).or_insert_with(|| Rope::from_str(place.text()));
+            let range = self.range_in(text, range.clone());
+            Some(LocationLink {
+                origin_selection_range: None,
+                target_uri: uri(folder, path)?,
+                target_range: range,
+                target_selection_range: range,
+            })
+        };
+        self.targets(places.iter().filter_map(link).collect())
     }
 }

@@ -14,6 +14,7 @@ mod compiles;
 mod completion;
 mod completion_item_resolve;
 mod convert;
+mod declaration;
 mod definition;
 mod document_highlight;
 mod document_link;
@@ -23,6 +24,7 @@ mod folding_range;
 mod formatting;
 mod heaviest_kernels;
 mod hover;
+mod implementation;
 mod incoming_calls;
 mod inlay_hint;
 mod instruction_stages;
@@ -79,6 +81,8 @@ serve_requests! {
     standard {
         hover: hover::Hover;
         goto_definition: definition::Definition;
+        goto_declaration: declaration::Declaration;
+        goto_implementation: implementation::Implementation;
         goto_type_definition: type_definition::TypeDefinition;
         references: references::References;
         document_highlight: document_highlight::DocumentHighlight;

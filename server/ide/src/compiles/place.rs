@@ -27,6 +27,21 @@ pub(super) struct ParsedStage {
 }
 
 impl StagePlace {
+    pub(crate) fn new(
+        db: &Database,
+        stage: DumpedStage,
+        program: Arc<StageProgram>,
+        range: TextRange,
+    ) -> StagePlace {
+        let folder = stage.compile(db).map(|compile| compile.folder(db).path(db).clone());
+        StagePlace {
+            folder: folder.unwrap_or_default(),
+            path: stage.file(db).path(db).clone(),
+            range,
+            program,
+        }
+    }
+
     pub fn text(&self) -> &str {
         self.program.text()
     }
@@ -45,13 +60,7 @@ impl ParsedStage {
     pub(super) fn place(&self, db: &Database, instruction: Option<u32>) -> StagePlace {
         let instruction = instruction.and_then(|id| self.parse.instructions.get(id as usize));
         let range = instruction.map_or(0..0, |instruction| instruction.name.range());
-        let folder = self.stage.compile(db).map(|compile| compile.folder(db).path(db).clone());
-        StagePlace {
-            folder: folder.unwrap_or_default(),
-            path: self.stage.file(db).path(db).clone(),
-            range,
-            program: self.program.clone(),
-        }
+        StagePlace::new(db, self.stage, self.program.clone(), range)
     }
 
     /// The named instruction at an offset.

@@ -1,5 +1,6 @@
 //! The hover of an instruction: its line, its result with bytes, a map per operand, its source line.
 
+mod covered;
 mod loops;
 mod maps;
 mod module;
@@ -16,6 +17,7 @@ use crate::hlo::source_location::source_location;
 use crate::hover::{HoverConfig, Hovers};
 use crate::kernel::hover::{caused_in_kernel, kernel_hover};
 use crate::kernel::why_not_fused::why_not_fused;
+use crate::origins;
 use crate::rich_text::{Line, RichText, code, parts};
 use crate::semantics::Names;
 use crate::symbol::{Name, Role, Symbol};
@@ -102,7 +104,9 @@ pub(crate) fn instruction(context: &FileContext<'_>, at: InstructionRef, config:
     text.append(maps::maps(context, at, config));
     text.append(kernel.details);
     text.append(why_not_fused(context, at));
+    text.append(covered::covered(context, at, &source));
     text.append(if is_kernel { source.callers() } else { source.footer() });
+    text.append(origins::section(context, at, config));
     text
 }
 

@@ -10,6 +10,8 @@ use crate::reasons::written_shape::WrittenShape;
 
 /// The largest number of names in a sentence.
 const MAX_NAMES: usize = 5;
+/// Further instructions of a fusion are not looked at.
+const MAX_JOINED: usize = 64;
 /// Deeper calls are not left.
 const MAX_DEPTH: usize = 16;
 
@@ -59,19 +61,33 @@ impl<'a, 't, 's> Step<'a, 't, 's> {
         })
     }
 
-    /// `joins %dot.3 and %add.4`
-    fn fusion(&self, id: u32) -> String {
-        let members = crate::fused_members(self.after, id);
+    /// What a fusion joined: instructions of the first module, the outermost fusions in the place of those in fusions.
+    fn joined(&self, id: u32) -> Vec<u32> {
         let mut joined: Vec<u32> = Vec::new();
-        for &member in &members {
+        for member in crate::fused_members(self.after, id) {
             let source = self.matching.origins[member as usize].source;
             let Some(source) = source.map(|source| self.outside_of_fusions(source)) else { continue };
             let instruction = self.before.instruction(source);
             let is_value = is_parameter(instruction) || instruction.opcode == Some(Opcode::Constant);
-            if !is_value && !joined.contains(&source) && joined.len() < 64 {
+            if !is_value && !joined.contains(&source) && joined.len() < MAX_JOINED {
                 joined.push(source);
             }
         }
+        joined
+    }
+
+    /// The fusion that a fusion was under another name.
+    pub fn former_fusion(&self, id: u32) -> Option<u32> {
+        match self.joined(id).as_slice() {
+            [only] if self.before.instruction(*only).opcode == Some(Opcode::Fusion) => Some(*only),
+            _ => None,
+        }
+    }
+
+    /// `joins %dot.3 and %add.4`
+    fn fusion(&self, id: u32) -> String {
+        let members = crate::fused_members(self.after, id);
+        let mut joined = self.joined(id);
         joined.sort_by_key(|&id| weight(self.before.instruction(id)));
         match joined.as_slice() {
             [] => format!("holds {} new instructions", members.len()),

@@ -1,5 +1,7 @@
 //! The hover on an instruction, an op or a line of a kernel.
 
+use std::time::Duration;
+
 use ide::{HoverConfig, RichText, TextRange};
 use text::position::PositionEncoding;
 use tower_lsp::lsp_types::{
@@ -10,6 +12,9 @@ use super::{Cancellable, Request, Result, Snapshot, Subject, View, WhenEdited};
 use crate::lsp::kernel_tab::KernelTab;
 
 pub(in crate::lsp) struct Hover;
+
+/// How long a hover matches the stages of a compile: readers wait for a popup, and the next one goes on from there.
+const MATCHING_PATIENCE: Duration = Duration::from_millis(200);
 
 impl Request for Hover {
     const METHOD: &'static str = "textDocument/hover";
@@ -25,7 +30,10 @@ impl Request for Hover {
 
     fn run(snapshot: &Snapshot, params: &HoverParams) -> Cancellable<Self::Found> {
         let Snapshot { analysis, view } = snapshot;
-        let config = HoverConfig { readable_variables: view.session.settings.readable_variables };
+        let config = HoverConfig {
+            readable_variables: view.session.settings.readable_variables,
+            patience: Some(MATCHING_PATIENCE),
+        };
         let TextDocumentPositionParams { text_document, position } = &params.text_document_position_params;
         let Ok(tab) = KernelTab::try_from(text_document.uri.clone()) else {
             let hover = analysis.hover_with(view.file, view.span.start, &config)?;

@@ -9,7 +9,7 @@ fn check(lines: &str, expect: Expect) {
 
 fn check_with(lines: &str, readable_variables: bool, expect: Expect) {
     let (analysis, file, offset) = open(&in_entry(lines));
-    let config = HoverConfig { readable_variables };
+    let config = HoverConfig { readable_variables, ..HoverConfig::default() };
     let hover = analysis.hover_with(file, offset, &config).expect("nobody cancels");
     expect.assert_eq(&hover.map_or_else(|| "nothing".to_owned(), |h| h.markdown()));
 }

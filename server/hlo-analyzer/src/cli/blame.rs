@@ -1,0 +1,87 @@
+//! `explain --blame`: a table of instructions, the passes that introduced them, and the reasons.
+
+use std::io::{BufWriter, Write, stdout};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use anyhow::{Context, Result, bail};
+use ide::{AnalysisHost, BlamedCompile, BlamedInstruction, ReadDump};
+use text::visible;
+
+use super::explain::ignore_closed_pipe;
+use crate::dumps::{OnDisk, list as list_folder};
+
+/// Wider columns are not aligned.
+const MAX_WIDTH: usize = 40;
+
+pub fn run(path: &Path) -> Result<ExitCode> {
+    let mut host = AnalysisHost::new();
+    let (folder, file) = match path.is_dir() {
+        true => (path.to_owned(), None),
+        false => {
+            let (folder, name) = folder_and_name(path)
+                .with_context(|| format!("{}: XLA gives no dump such a name", path.display()))?;
+            (folder, Some(name))
+        }
+    };
+    let folder = list(&mut host, &folder)?;
+    // There is no other writer, so the analysis cannot be cancelled.
+    let compiles =
+        host.analysis().blame(&folder, file.as_deref()).ok().context("the analysis was cancelled")?;
+    if compiles.is_empty() {
+        let what =
+            if file.is_some() { "is no module of a compile" } else { "has no modules that XLA dumped" };
+        bail!("{} {what}", path.display());
+    }
+    let mut out = BufWriter::new(stdout().lock());
+    for (nth, compile) in compiles.iter().enumerate() {
+        let space = if nth > 0 { "\n" } else { "" };
+        ignore_closed_pipe(write!(out, "{space}{}", visible(&table(compile))))?;
+    }
+    ignore_closed_pipe(out.flush())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The folder of a file, and its name; `None` for a name that no dump has.
+pub(super) fn folder_and_name(file: &Path) -> Option<(PathBuf, String)> {
+    let name = file.file_name()?.to_str().filter(|name| compile::is_dump_name(name))?;
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
+    Some((folder.unwrap_or(Path::new(".")).to_owned(), name.to_owned()))
+}
+
+/// Lists a folder and returns the name under which it is listed: its absolute path.
+pub(super) fn list(host: &mut AnalysisHost, folder: &Path) -> Result<String> {
+    let files = list_folder(folder).map_err(anyhow::Error::msg)?;
+    let reader: Arc<dyn ReadDump> = Arc::new(OnDisk(folder.to_owned()));
+    let name = folder.canonicalize().unwrap_or_else(|_| folder.to_owned()).display().to_string();
+    host.list_dumps(&name, &files, &reader);
+    Ok(name)
+}
+
+fn table(compile: &BlamedCompile) -> String {
+    let cells = |instruction: &BlamedInstruction| {
+        let by = match instruction.pass.as_str() {
+            "" => "the program".to_owned(),
+            pass => format!("{pass} (stage {})", instruction.number),
+        };
+        [format!("%{}", instruction.name), instruction.opcode.clone(), by]
+    };
+    let rows: Vec<_> = compile.instructions.iter().map(|row| (cells(row), row.reason.as_deref())).collect();
+    let width = |column: usize| {
+        let widths = rows.iter().map(|(cells, _)| cells[column].chars().count());
+        widths.filter(|&width| width <= MAX_WIDTH).max().unwrap_or(0)
+    };
+    let widths = [0, 1, 2].map(width);
+    let mut text = format!("{}\n", compile.title);
+    for problem in &compile.problems {
+        text += &format!("  not read: {problem}\n");
+    }
+    for (cells, reason) in &rows {
+        let padded: Vec<_> = cells.iter().zip(widths).map(|(cell, width)| format!("{cell:width$}")).collect();
+        let line = format!("  {}  {}", padded.join("  "), reason.unwrap_or_default().replace('`', ""));
+        text += line.trim_end();
+        text.push('\n');
+    }
+    text
+}

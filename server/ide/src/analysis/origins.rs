@@ -1,0 +1,40 @@
+//! Origins and blame over the stages of a compile.
+
+use db::compiles::DumpedStage;
+
+use super::Analysis;
+use crate::origins::{blamed_compile, declarations, implementations};
+use crate::{BlamedCompile, Cancellable, FileId, StagePlace};
+
+impl Analysis {
+    /// What the instruction at `offset` of an open stage and all that it fuses were before optimizations; empty in the first
+    /// stage, and for files that are no stage.
+    pub fn goto_declaration(&self, file: FileId, offset: usize) -> Cancellable<Vec<StagePlace>> {
+        self.with_file(file, |context| declarations(&context, offset))
+    }
+
+    /// What the instruction at `offset` of an open stage became in the last one; empty there, and for files that are no stage.
+    pub fn goto_implementation(&self, file: FileId, offset: usize) -> Cancellable<Vec<StagePlace>> {
+        self.with_file(file, |context| implementations(&context, offset))
+    }
+
+    /// What the passes introduced, for the last stage of each compile of a folder, or for the stage of a file alone. Empty if the
+    /// folder was not listed, or has no such stage.
+    pub fn blame(&self, folder: &str, path: Option<&str>) -> Cancellable<Vec<BlamedCompile>> {
+        self.catch(|db| {
+            let Some(folder) = self.folders.get(folder) else { return Vec::new() };
+            let mut stages: Vec<DumpedStage> = Vec::new();
+            for compile in folder.compiles(db) {
+                let of_compile = compile.stages(db);
+                match path {
+                    Some(path) => {
+                        stages.extend(of_compile.iter().filter(|stage| &**stage.file(db).path(db) == path));
+                    }
+                    None => stages
+                        .extend(of_compile.first().and_then(|first| db::compiles::last_stage(db, *first))),
+                }
+            }
+            stages.into_iter().map(|stage| blamed_compile(db, stage)).collect()
+        })
+    }
+}

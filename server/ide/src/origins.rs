@@ -1,0 +1,45 @@
+//! Where an instruction of a compile comes from, what became of it, and which pass introduced it.
+//!
+//! The first questions about a compile match its stages; a hover does so for a limited time.
+
+mod blamed;
+mod located;
+mod navigation;
+mod section;
+#[cfg(test)]
+mod tests;
+
+use std::time::{Duration, Instant};
+
+use db::Database;
+use db::compiles::{DumpedCompile, stage_links};
+
+pub use blamed::{BlamedCompile, BlamedInstruction};
+
+pub(crate) use blamed::blamed_compile;
+pub(crate) use navigation::{declarations, implementations};
+pub(crate) use section::section;
+
+/// How many stages are matched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Progress {
+    done: usize,
+    total: usize,
+}
+
+/// Matches the stages of a compile.
+///
+/// # Errors
+/// How far it got in `patience`. What is matched stays so.
+fn match_stages(db: &Database, compile: DumpedCompile, patience: Option<Duration>) -> Result<(), Progress> {
+    let start = Instant::now();
+    let stages = compile.stages(db);
+    for (done, &stage) in stages.iter().enumerate() {
+        if patience.is_some_and(|patience| start.elapsed() > patience) {
+            return Err(Progress { done, total: stages.len() });
+        }
+        crate::analysis::check_cancelled(db);
+        stage_links(db, stage);
+    }
+    Ok(())
+}

@@ -1,0 +1,53 @@
+//! From an instruction to what it was before optimizations, and to what it became.
+
+use db::compiles::{last_stage, match_ahead, sources, stage_links};
+
+use crate::StagePlace;
+use crate::file_context::FileContext;
+use crate::hlo::locate::InstructionRef;
+use crate::origins::located::Located;
+use crate::origins::section::became;
+use crate::symbol::{Name, Symbol};
+
+/// The largest number of targets; a longer list is of no use.
+const MAX_TARGETS: usize = 1000;
+
+/// What the instruction at `offset` and all that it fuses were in the first stage; empty there.
+pub(crate) fn declarations(context: &FileContext<'_>, offset: usize) -> Vec<StagePlace> {
+    let db = context.db;
+    let find = || {
+        let at = Located::of(context, instruction_at(context, offset)?)?;
+        let compile = at.stage.compile(db)?;
+        match_ahead(db, compile);
+        let stages = compile.stages(db);
+        let first = *stages.iter().find(|stage| stage_links(db, **stage).problem().is_none())?;
+        if first == at.stage {
+            return None;
+        }
+        let found = sources(db, at.stage, at.program.program(), at.instruction, first);
+        let targets = found.into_iter().take(MAX_TARGETS).filter_map(|id| Located::new(db, first, id));
+        Some(targets.map(|target| target.place(db)).collect())
+    };
+    find().unwrap_or_default()
+}
+
+/// What the instruction at `offset` is in the last stage, or the fusions that contain it there; empty in the last stage.
+pub(crate) fn implementations(context: &FileContext<'_>, offset: usize) -> Vec<StagePlace> {
+    let db = context.db;
+    let find = || {
+        let at = Located::of(context, instruction_at(context, offset)?)?;
+        match_ahead(db, at.stage.compile(db)?);
+        let last = last_stage(db, at.stage).filter(|last| *last != at.stage)?;
+        let targets = became(db, &at, last).into_iter().take(MAX_TARGETS);
+        Some(targets.map(|(target, _)| target.place(db)).collect())
+    };
+    find().unwrap_or_default()
+}
+
+/// The instruction whose name is at `offset`, or in whose line it is.
+fn instruction_at(context: &FileContext<'_>, offset: usize) -> Option<InstructionRef> {
+    match context.semantics().name_at(context, offset) {
+        Some(Name { symbol: Symbol::Instruction(at), .. }) => Some(at),
+        _ => context.instruction_at(offset),
+    }
+}

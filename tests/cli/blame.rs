@@ -1,0 +1,49 @@
+//! `explain --blame`, and hovers of files in a dump folder.
+
+use expect_test::expect;
+
+use super::{run, text};
+
+const LAST: &str = "module_0001.jit_step.sm_9.0a_gpu_after_optimizations.txt";
+
+#[test]
+fn blame_names_the_pass_of_each_instruction() {
+    let folder = test_files::dump_folder();
+    let output = run(&["explain", "--blame", folder.to_str().expect("the path is text")]);
+    assert_eq!(text(&output.stderr), "");
+    expect![[r#"
+        jit_step: after optimizations (stage 8 of 8)
+          %bitcast.11.0                  bitcast  sort-iota-fusion (stage 6)      it reads the bytes of the module's parameter %w.1, bf16[256,64], as bf16[8,32,64] for operand 1 of %gemm_fusion_dot
+          %bitcast.12.0                  bitcast  sort-iota-fusion (stage 6)      it reads the bytes of the module's parameter %x.1, bf16[128,256], as bf16[128,8,32] for operand 0 of %gemm_fusion_dot
+          %gemm_fusion_dot               fusion   triton-gemm-rewriter (stage 5)  it joins %dot, %reshape.3 and %reshape.4
+          %loop_tanh_fusion              fusion   after optimizations (stage 8)   it comes from %fusion.3 of priority-fusion, which joins %reduce.2, %add.2, %tanh.2, %bitcast.24 and %broadcast.3.0
+          %input_multiply_reduce_fusion  fusion   after optimizations (stage 8)   it joins %fusion.4 and %fusion.2
+    "#]].assert_eq(&text(&output.stdout));
+    // A file finds the other stages beside it.
+    let file = folder.join(LAST);
+    let of_file = run(&["explain", "--blame", file.to_str().expect("the path is text")]);
+    assert_eq!(text(&of_file.stdout), text(&output.stdout));
+}
+
+#[test]
+fn hovers_in_a_dump_folder_have_origins() {
+    let file = test_files::dump_folder().join(LAST);
+    let output =
+        run(&["explain", file.to_str().expect("the path is text"), "--instruction", "gemm_fusion_dot"]);
+    let shown = text(&output.stdout);
+    assert!(shown.contains("introduced by triton-gemm-rewriter (stage 5 of 8)"), "{shown}");
+}
+
+#[test]
+fn other_files_and_folders_are_refused() {
+    let cases = [
+        ("/no/such/folder", "XLA gives no dump such a name"),
+        ("/no/such/folder/module_0001.jit_f.before_optimizations.txt", "cannot list /no/such/folder"),
+        (env!("CARGO_MANIFEST_DIR"), "has no modules that XLA dumped"),
+    ];
+    for (path, message) in cases {
+        let output = run(&["explain", "--blame", path]);
+        assert!(!output.status.success());
+        assert!(text(&output.stderr).contains(message), "{}", text(&output.stderr));
+    }
+}
