@@ -4,6 +4,7 @@
 //! the server on MLIR, compared with upstream's; edits and cancellations during requests; maps by themselves;
 //! and the execution of PTX.
 
+mod against;
 mod freezes;
 mod generate;
 mod generate_mlir;
@@ -64,6 +65,8 @@ struct Row {
 }
 
 pub fn bench(args: &[&str], tools: &Tools) -> Result<()> {
+    let mut args = args.to_vec();
+    let before = against::binary(&mut args)?;
     let install = args.contains(&"--with-jaxlib");
     let only_previews = args.contains(&"--previews");
     let only_mlir = args.contains(&"--mlir");
@@ -89,6 +92,13 @@ pub fn bench(args: &[&str], tools: &Tools) -> Result<()> {
     }
     let named_none = named.is_empty();
     let files = if named_none { corpus()? } else { named };
+    let mut kernel_files = files.clone();
+    if named_none {
+        kernel_files.extend(optimized()?);
+    }
+    if let Some(before) = before {
+        return against::against(&before, &server, &files, &kernel_files);
+    }
     let peer = xla::Parser::find(tools, install);
     match &peer {
         Ok(parser) => println!("XLA's parser: {}", parser.version()),
@@ -116,10 +126,6 @@ pub fn bench(args: &[&str], tools: &Tools) -> Result<()> {
         });
     }
     print_table(&rows);
-    let mut kernel_files = files.clone();
-    if named_none {
-        kernel_files.extend(optimized()?);
-    }
     kernels(&server, &kernel_files)?;
     previews::previews(&server, tools)?;
     mlir_servers::mlir_servers(&server)?;
@@ -141,17 +147,13 @@ fn execution() -> Result<()> {
 fn kernels(server: &Path, files: &[PathBuf]) -> Result<()> {
     println!("\nwhat the GPU will do: all kernels of a file, and again after an edit in one of them");
     for file in files {
-        let mut rounds = Vec::new();
-        for _ in 0..ROUNDS {
-            let printed = output(command(server, &["analysis-stats", "--json"]).arg(file))?;
-            let number = |key| number_after(&printed, key).unwrap_or(0.0);
-            let [parse, cold, edited] =
-                ["parse_seconds", "kernels_seconds", "kernel_edit_seconds"].map(number);
-            rounds.push((cold / parse.max(1e-9), cold / edited.max(1e-9), cold, edited, number("kernels")));
-        }
-        rounds.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let (times_parse, part, cold, edited, count) = rounds[ROUNDS / 2];
+        let rounds: Result<Vec<_>> = (0..ROUNDS).map(|_| kernel_times(server, file)).collect();
+        let mut rounds = rounds?;
+        rounds.sort_by(|a, b| a.times_parse().total_cmp(&b.times_parse()));
+        let median = rounds[ROUNDS / 2];
+        let KernelTimes { cold, edited, count, .. } = median;
         if count > 0.0 {
+            let (times_parse, part) = (median.times_parse(), cold / edited.max(1e-9));
             let name = file.file_stem().unwrap_or_default().to_string_lossy();
             println!(
                 "{name}: {count} kernels in {:.1} ms, {times_parse:.1} times the parsing (at most 10); after an edit {:.2} ms, \
@@ -162,6 +164,34 @@ fn kernels(server: &Path, files: &[PathBuf]) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// The seconds for all kernel information of a file, in one process.
+#[derive(Clone, Copy)]
+struct KernelTimes {
+    parse: f64,
+    cold: f64,
+    /// After an edit inside one fused computation.
+    edited: f64,
+    /// The number of kernels.
+    count: f64,
+}
+
+impl KernelTimes {
+    fn times_parse(&self) -> f64 {
+        self.cold / self.parse.max(1e-9)
+    }
+}
+
+fn kernel_times(server: &Path, file: &Path) -> Result<KernelTimes> {
+    let printed = output(command(server, &["analysis-stats", "--json"]).arg(file))?;
+    let number = |key| number_after(&printed, key).unwrap_or(0.0);
+    Ok(KernelTimes {
+        parse: number("parse_seconds"),
+        cold: number("kernels_seconds"),
+        edited: number("kernel_edit_seconds"),
+        count: number("kernels"),
+    })
 }
 
 /// Runs the benchmark in the maps' crate, on the maps for which results of XLA's simplifier are available.

@@ -30,6 +30,7 @@ usage: cargo xtask TASK
   bench [--with-jaxlib] [FILE…]
                           our parse rate, beside XLA's own parser where jaxlib can be imported; maps; kernels as text, beside
                           XLA's compiler where its plugin can be imported; PTX instructions run
+  bench --against BINARY  this server and another one in turns: a ratio per row, and how many rows are slower
   bench --previews        kernels as text alone; --release measures the build with assertions
   bench --mlir            the server on MLIR alone, beside mlir-lsp-server where it is installed
   bench --freezes         edits and cancellations while requests run, alone

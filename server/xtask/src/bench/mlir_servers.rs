@@ -50,11 +50,8 @@ pub fn mlir_servers(server: &Path) -> Result<()> {
     if peer.is_none() {
         println!("ours alone: no mlir-lsp-server here (Debian: apt-get install mlir-19-tools)");
     }
-    let folder = target_dir().join("bench");
-    fs::create_dir_all(&folder)?;
     for (size, edits) in SIZES {
-        let file = folder.join(format!("upstream_{}.mlir", size / 1_000_000));
-        fs::write(&file, generate_mlir::module(size))?;
+        let file = generated(size)?;
         let (mut ours, mut theirs) = (Vec::new(), Vec::new());
         for _ in 0..ROUNDS {
             ours.push(times(&python, &file, edits, server)?);
@@ -78,6 +75,33 @@ pub fn mlir_servers(server: &Path) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// One round of one server, a row per figure.
+pub(super) fn figures(server: &Path) -> Result<Vec<(String, f64)>> {
+    let Some(python) = on_path(&["python3"]) else { return Ok(Vec::new()) };
+    let mut found = Vec::new();
+    for (size, edits) in SIZES {
+        let Times { open_ms, edit_ms, hover_ms, resident_mb } =
+            times(&python, &generated(size)?, edits, server)?;
+        let row = |what: &str, value| (format!("MLIR of {} MB: {what}", size / 1_000_000), value);
+        found.extend([
+            row("open", open_ms),
+            row("edit", edit_ms),
+            row("hover after an edit", hover_ms),
+            row("memory", resident_mb),
+        ]);
+    }
+    Ok(found)
+}
+
+/// A module of upstream's dialects of about so many bytes.
+fn generated(size: usize) -> Result<PathBuf> {
+    let folder = target_dir().join("bench");
+    fs::create_dir_all(&folder)?;
+    let file = folder.join(format!("upstream_{}.mlir", size / 1_000_000));
+    fs::write(&file, generate_mlir::module(size))?;
+    Ok(file)
 }
 
 /// Upstream's server: on PATH, or in the folder of Debian's package.

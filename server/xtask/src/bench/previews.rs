@@ -26,18 +26,42 @@ struct Preview {
 /// Ours on all pairs, XLA's on a sample, in one run.
 pub fn previews(server: &Path, tools: &Tools) -> Result<()> {
     println!("\nshow kernel: from the text of a module to MLIR and PTX");
+    let Some((all, mut of_device)) = all_of_ours(server)? else {
+        println!(
+            "skipped: the kernels of XLA's compiler are not beside this checkout, or there is no python3"
+        );
+        return Ok(());
+    };
+    println!("{} kernels: p50 {:.2} ms, p99 {:.2} ms", all.len(), at(&all, 50) * 1e3, at(&all, 99) * 1e3);
+    of_device.sort_by(|a, b| a.file.cmp(&b.file));
+    let step = of_device.len().div_ceil(SAMPLE).max(1);
+    let sample: Vec<&Preview> = of_device.iter().step_by(step).collect();
+    match compiler(tools) {
+        Ok((python, tool)) => beside_xla(&python, &tool, &sample),
+        Err(why) => {
+            println!("without XLA's compiler: {why}");
+            Ok(())
+        }
+    }
+}
+
+/// Half of the kernels and all but a hundredth take at most so many milliseconds.
+pub(super) fn figures(server: &Path) -> Result<Vec<(String, f64)>> {
+    let Some((all, _)) = all_of_ours(server)? else { return Ok(Vec::new()) };
+    let row = |part| (format!("show kernel, p{part} of {}", all.len()), at(&all, part) * 1e3);
+    Ok(vec![row(50), row(99)])
+}
+
+/// The sorted seconds for all kernels of XLA's compiler, and the kernels on [`DEVICE`]; `None` where they are not beside this
+/// checkout.
+fn all_of_ours(server: &Path) -> Result<Option<(Vec<f64>, Vec<Preview>)>> {
     let data = root().join("../shared/conformance/data");
     let archives: Vec<PathBuf> = ["xla_gpu", "xla_gpu_emitters", "xla_gpu_sweep"]
         .iter()
         .map(|set| data.join(set).join("pairs.jsonl.gz"))
         .filter(|archive| archive.is_file())
         .collect();
-    let Some(python) = on_path(&["python3"]).filter(|_| !archives.is_empty()) else {
-        println!(
-            "skipped: the kernels of XLA's compiler are not beside this checkout, or there is no python3"
-        );
-        return Ok(());
-    };
+    let Some(python) = on_path(&["python3"]).filter(|_| !archives.is_empty()) else { return Ok(None) };
     let folder = target_dir().join("bench/pairs");
     if !folder.is_dir() {
         output(command(python, &["-c", UNPACK]).arg(&folder).args(&archives))?;
@@ -54,17 +78,7 @@ pub fn previews(server: &Path, tools: &Tools) -> Result<()> {
         }
     }
     all.sort_by(f64::total_cmp);
-    println!("{} kernels: p50 {:.2} ms, p99 {:.2} ms", all.len(), at(&all, 50) * 1e3, at(&all, 99) * 1e3);
-    of_device.sort_by(|a, b| a.file.cmp(&b.file));
-    let step = of_device.len().div_ceil(SAMPLE).max(1);
-    let sample: Vec<&Preview> = of_device.iter().step_by(step).collect();
-    match compiler(tools) {
-        Ok((python, tool)) => beside_xla(&python, &tool, &sample),
-        Err(why) => {
-            println!("without XLA's compiler: {why}");
-            Ok(())
-        }
-    }
+    Ok(Some((all, of_device)))
 }
 
 fn at(sorted: &[f64], part: usize) -> f64 {
