@@ -26,8 +26,8 @@ use std::sync::Arc;
 
 pub use changes::{StageChanges, stage_changes};
 pub use descendants::{descendants, last_stage};
-pub use device::{compile_device, stage_device};
 pub(crate) use device::device_of;
+pub use device::{compile_device, stage_device};
 pub use files::{DumpedFile, FileVersion, ReadDump, dumped_text};
 pub use folders::{DumpFolders, ListedFile};
 pub use links::{StageLinks, stage_links};
