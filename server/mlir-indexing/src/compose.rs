@@ -18,7 +18,13 @@ impl Access {
         if first.is_undefined() || second.is_undefined() || first.results().len() != second.num_dims() {
             return None;
         }
-        let mut map = first.compose(second);
+        // Two symbols may have the same source.
+        let may_unify = self.symbols.len() + inner.symbols.len() > 1;
+        let moved = if may_unify { None } else { first.compose_moves(second) };
+        let (mut map, is_simplified) = match moved {
+            Some(map) => (map, true),
+            None => (first.compose(second), false),
+        };
         if map.is_undefined() || map.node_count() > MAX_NODES {
             return None;
         }
@@ -44,7 +50,7 @@ impl Access {
         }
         if map.is_known_empty() {
             symbols.clear();
-        } else {
+        } else if !is_simplified {
             unify(&mut map, &mut symbols);
             map = map.simplified(SimplifyMode::Replace);
         }

@@ -11,6 +11,10 @@ impl Access {
     /// `kept` (flat ids) stay if a constraint uses them.
     pub(crate) fn remove_unused(&mut self, kept: &[usize]) {
         let before = self.map.num_dims() + self.map.num_ranges();
+        let is_used = |v: usize| self.map.results().iter().any(|result| result.uses_var(v as u32));
+        if (self.map.num_dims()..self.map.variables().len()).all(is_used) {
+            return self.name_symbols();
+        }
         let results = self.map.results().to_vec();
         // A constraint on a single variable has been folded into its bounds.
         let is_narrowed = |v: usize| {
