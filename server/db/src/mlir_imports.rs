@@ -5,7 +5,7 @@ mod definitions;
 use std::sync::Arc;
 
 use definitions::{MlirDefinition, mlir_definition_of};
-pub(crate) use definitions::{is_followed, mlir_definitions_behind};
+pub(crate) use definitions::{has_operands, is_followed, mlir_definitions_behind};
 use mlir::{Definition, Form, Op, OpId, Parse, PieceState, TypeRef, Value, ValueId};
 use rustc_hash::{FxHashMap, FxHashSet};
 use text::Span;

@@ -16,7 +16,7 @@ use rustc_hash::FxHashSet;
 
 use crate::hlo_ops::hlo_op_maps;
 use crate::mlir_giants::{GiantName, mlir_links};
-use crate::mlir_imports::{MlirImported, mlir_definitions_behind, mlir_imported};
+use crate::mlir_imports::{MlirImported, has_operands, mlir_definitions_behind, mlir_imported};
 use crate::mlir_queries::{MlirPiece, mlir_module, mlir_piece};
 use crate::positions::position_of;
 use crate::{File, Piece};
@@ -79,23 +79,34 @@ pub fn with_mlir_operands<T>(
     f: impl FnOnce(&Source<'_>) -> T,
 ) -> Option<T> {
     let input = *file.pieces(db).get(piece)?;
-    let (parse, links) = (&mlir_piece(db, input).parse, mlir_links(db, input));
-    // Ops of the piece that the op is computed from.
+    let wanted = definitions_behind_op(db, file, input, op, NEAR);
+    Some(MlirImported::of(db, input, &wanted).with_source(db, file, &|| piece, f))
+}
+
+/// The definitions in other pieces that an op is computed from, through at most `limit` ops of its piece and `limit` of others.
+fn definitions_behind_op(
+    db: &dyn salsa::Database,
+    file: File,
+    piece: Piece,
+    op: OpId,
+    limit: usize,
+) -> FxHashSet<GiantName> {
+    let (parse, links) = (&mlir_piece(db, piece).parse, mlir_links(db, piece));
     let mut ops = vec![op];
+    let mut seen = FxHashSet::from_iter([op]);
     let mut names = Vec::new();
     let mut at = 0;
     while let Some(&op) = ops.get(at) {
         for nth in parse.op(op).uses.clone() {
             match parse.uses[nth as usize].value.map(|value| parse.values[value as usize].definition) {
-                Some(Definition::Result(op)) if ops.len() < NEAR && !ops.contains(&op) => ops.push(op),
+                Some(Definition::Result(op)) if ops.len() < limit && seen.insert(op) => ops.push(op),
                 Some(_) => {}
                 None => names.extend(links.of_use(nth as usize)),
             }
         }
         at += 1;
     }
-    let wanted = mlir_definitions_behind(db, file, &names, NEAR).into_iter().collect();
-    Some(MlirImported::of(db, input, &wanted).with_source(db, file, &|| piece, f))
+    mlir_definitions_behind(db, file, &names, limit).into_iter().collect()
 }
 
 impl MlirImported {
@@ -230,8 +241,8 @@ const MAX_ROUNDS: usize = 8;
 
 /// From a result of an op to arguments, through the ops that compute its operands, in whatever pieces they are.
 ///
-/// The way back is followed in the piece, with what is known of others; where it ends at one of their definitions, these and what
-/// they use are read, and it is followed again. So a function of any size costs what the way back is long.
+/// The way back is followed in the piece and in definitions of others that its operands lead to; where it ends at another one of
+/// these, that and what it uses is read, and the way is followed again. So a function of any size costs what the way back is long.
 pub fn mlir_producers(
     db: &dyn salsa::Database,
     file: File,
@@ -240,22 +251,33 @@ pub fn mlir_producers(
     result: usize,
 ) -> Producers {
     let Some(&input) = file.pieces(db).get(piece) else { return Producers::default() };
-    let mut wanted: FxHashSet<GiantName> = FxHashSet::default();
-    let mut imported = mlir_imported(db, input).clone();
+    let mut wanted = definitions_behind_op(db, file, input, id, BATCH);
+    let mut imported = match wanted.is_empty() {
+        true => mlir_imported(db, input).clone(),
+        false => Arc::new(MlirImported::of(db, input, &wanted)),
+    };
     for round in 0.. {
         db.unwind_if_revision_cancelled();
         let missing = std::cell::RefCell::new(Vec::new());
         let mut producers = imported.with_source(db, file, &|| piece, |source| {
+            // A constant, or a payload that is too long to be read.
+            let reads_nothing = |id: OpId| match imported.stub(id) {
+                Some(name) => !has_operands(db, file, name),
+                None => source.parse.uses_of(id).is_empty(),
+            };
             let maps_of = |id: OpId, result: usize| {
                 if let Some(name) = imported.stub(id) {
                     missing.borrow_mut().push(name);
+                    return None;
+                }
+                if source.parse.uses_of(id).is_empty() {
                     return None;
                 }
                 let maps = mlir_maps(source, id, result)?.ok()?;
                 let OpMaps { space, accesses } = maps.into_op_maps(source, id, result);
                 Some((space, accesses))
             };
-            through_producers(source.parse, &maps_of, id, result, None)
+            through_producers(source.parse, &maps_of, &reads_nothing, id, result, None)
         });
         let missing = missing.into_inner();
         let known = wanted.len();

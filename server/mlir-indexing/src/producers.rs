@@ -36,10 +36,12 @@ pub type MapsOf<'a> = dyn Fn(OpId, usize) -> Option<(Space, Vec<Access>)> + 'a;
 /// ops without maps; with a `target`, only to that value. Without one, direct operands of the op are left
 /// out.
 ///
-/// The work is bounded: some hundred ops, each value by a bounded number of maps.
+/// `reads_nothing` is asked of ops without maps: a constant is no argument. The work is bounded: some hundred ops, each value by
+/// a bounded number of maps.
 pub fn through_producers(
     parse: &Parse,
     maps_of: &MapsOf<'_>,
+    reads_nothing: &dyn Fn(OpId) -> bool,
     op: OpId,
     result: usize,
     target: Option<ValueId>,
@@ -53,6 +55,7 @@ pub fn through_producers(
         .map(|access| FarAccess { access, through: 1 })
         .collect();
     let (mut looked_at, mut composed) = (1, 0);
+    let is_constant = |value| producer(parse, value).is_some_and(|(op, _)| reads_nothing(op));
     while let Some(far) = open.pop_front() {
         let Some(value) = far.access.value else { continue };
         let maps = seen.entry(value).or_default();
@@ -95,7 +98,7 @@ pub fn through_producers(
                     }
                 }
             }
-            None if is_target || target.is_none() && far.through > 1 && !is_constant(parse, value) => {
+            None if is_target || target.is_none() && far.through > 1 && !is_constant(value) => {
                 match found.accesses.len() < MAX_MAPS {
                     true => found.accesses.push(far),
                     false => found.is_cut = true,
@@ -113,9 +116,4 @@ fn producer(parse: &Parse, (value, index): (ValueId, u32)) -> Option<(OpId, usiz
     let before: u32 =
         parse.op(op).results.clone().take_while(|&v| v < value).map(|v| parse.values[v as usize].count).sum();
     Some((op, (before + index) as usize))
-}
-
-/// Whether an op without operands computes the value: a constant, where nothing is read.
-fn is_constant(parse: &Parse, value: (ValueId, u32)) -> bool {
-    producer(parse, value).is_some_and(|(op, _)| parse.uses_of(op).is_empty())
 }

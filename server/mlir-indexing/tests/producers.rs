@@ -210,7 +210,8 @@ fn chains() {
                 results.into_iter().any(|v| read.parse.values[v as usize].name.of(&read.text) == last.name)
             })
             .expect("the op of the last value");
-        let far = through_producers(&read.parse, &maps_of, op, 0, None);
+        let reads_nothing = |id| read.parse.uses_of(id).is_empty();
+        let far = through_producers(&read.parse, &maps_of, &reads_nothing, op, 0, None);
         assert!(!far.is_cut, "{}", read.text);
         longest = far.accesses.iter().map(|f| f.through).max().unwrap_or(0).max(longest);
         let (space, direct): (Space, Vec<Access>) = maps_of(op, 0).expect("it has maps");
@@ -242,7 +243,9 @@ fn offsets_cancel() {
         let maps = op_maps(&source, id, result)?.ok()?;
         Some((maps.space, maps.accesses))
     };
-    let far = through_producers(&read.parse, &maps_of, read.op("tensor.extract_slice"), 0, None);
+    let reads_nothing = |id| read.parse.uses_of(id).is_empty();
+    let far =
+        through_producers(&read.parse, &maps_of, &reads_nothing, read.op("tensor.extract_slice"), 0, None);
     let shown: Vec<_> =
         far.accesses.iter().map(|f| format!("{}: {}", f.access.operand, f.access.map)).collect();
     // The overwritten array is not read.

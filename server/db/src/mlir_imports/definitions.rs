@@ -75,6 +75,13 @@ pub(crate) fn mlir_definition_of<'a>(
     definition(db, piece, name.part, base(written).into()).as_ref()
 }
 
+/// Whether an op that is short enough to be read, and has operands, defines a name.
+pub(crate) fn has_operands(db: &dyn salsa::Database, file: File, name: GiantName) -> bool {
+    let index = mlir_giant_index(db, file);
+    let definition = mlir_definition_of(db, file, name, index.name(name));
+    definition.is_some_and(|definition| !definition.parse.uses.is_empty())
+}
+
 /// Names, and what the definitions of those use, breadth first: at most `limit` of them.
 pub(crate) fn mlir_definitions_behind(
     db: &dyn salsa::Database,
