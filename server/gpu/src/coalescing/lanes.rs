@@ -165,11 +165,13 @@ impl Program {
         self.results.iter().map(move |&step| self.value(step, lane))
     }
 
-    /// Whether all constraints hold in `lane`.
+    /// Whether all constraints hold in `lane`. Asked per lane of each request.
+    #[inline]
     pub(super) fn is_active(&self, lane: usize) -> bool {
         self.constraints.iter().all(|&(step, interval)| interval.contains(self.value(step, lane)))
     }
 
+    #[inline]
     fn value(&self, step: u32, lane: usize) -> i64 {
         match self.steps[step as usize] {
             Step::Uniform(_) => self.uniform[step as usize],
