@@ -97,7 +97,7 @@ fn requests_out_of_turn_are_refused() {
     assert_eq!(client.refused("$/unknown", json!({})), -32601);
     assert_eq!(
         client.refused(
-            "textDocument/implementation",
+            "textDocument/moniker",
             json!({"textDocument": {"uri": URI}, "position": {"line": 0, "character": 0}})
         ),
         -32601

@@ -1,4 +1,4 @@
-//! What `--xla_dump_to` wrote: [`group`] takes the listing of a folder and returns its compiles, each with its stages in order
+//! What `--xla_dump_to` wrote: [`group()`] takes the listing of a folder and returns its compiles, each with its stages in order
 //! and its artefacts.
 //!
 //! ```text

@@ -36,9 +36,16 @@ pub(crate) trait Foldable {
         Vec::new()
     }
 
-    /// The parts of a piece where brackets over several lines and comments are, disjoint and in text order. No
-    /// bracket is open at the start of a part.
-    fn foldable_in(&self, context: &FileContext<'_>, piece: usize) -> Vec<Span>;
+    /// The parts of a piece where brackets over several lines and comments are, disjoint and in text order.
+    fn foldable_in(&self, context: &FileContext<'_>, piece: usize) -> Vec<FoldablePart>;
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct FoldablePart {
+    pub(crate) span: Span,
+    /// Whether its brackets fold: no bracket is open at its start. Text that belongs to nothing is read for comments
+    /// alone, because it may go on in the next piece.
+    pub(crate) has_brackets: bool,
 }
 
 /// In text order. A limit keeps bodies first, because they contain the rest.
@@ -77,7 +84,7 @@ impl Folds<'_> {
         for span in semantics.headers_in(context, piece) {
             self.add(context.range(piece, span), FoldKind::Header);
         }
-        for part in semantics.foldable_in(context, piece) {
+        for FoldablePart { span: part, has_brackets } in semantics.foldable_in(context, piece) {
             let range = context.range(piece, part);
             if range.start != self.end {
                 self.end_comments();
@@ -90,7 +97,7 @@ impl Folds<'_> {
                 } else {
                     self.end_comments();
                 }
-                if let Some(pair) = brackets.pair(&token) {
+                if let Some(pair) = brackets.pair(&token).filter(|_| has_brackets) {
                     self.add(
                         context.range(piece, Span { end: token.span.start, ..pair }),
                         FoldKind::Brackets,

@@ -5,7 +5,7 @@ use syntax::Span;
 
 use crate::TextRange;
 use crate::file_context::FileContext;
-use crate::folding_ranges::Foldable;
+use crate::folding_ranges::{Foldable, FoldablePart};
 use crate::hlo::Hlo;
 
 const TABLES: [&str; 4] = ["FileNames", "FunctionNames", "FileLocations", "StackFrames"];
@@ -45,7 +45,7 @@ impl Foldable for Hlo {
     }
 
     /// The header and instructions over several lines, and what is between instructions.
-    fn foldable_in(&self, context: &FileContext<'_>, piece: usize) -> Vec<Span> {
+    fn foldable_in(&self, context: &FileContext<'_>, piece: usize) -> Vec<FoldablePart> {
         let block = context.block(piece);
         let header = block.parse.header.iter().map(|header| header.span);
         let instructions = block.parse.instructions.iter().filter(|i| !i.is_nested).map(|i| i.span);
@@ -57,10 +57,10 @@ impl Foldable for Hlo {
         for span in taken.into_iter().chain([Span { start: text_end, end: text_end }]) {
             let gap = Span { start: at, end: span.start.max(at) };
             if !gap.of(&block.text).trim().is_empty() {
-                parts.push(gap);
+                parts.push(FoldablePart { span: gap, has_brackets: false });
             }
             if span.start >= at && span.of(&block.text).contains('\n') {
-                parts.push(span);
+                parts.push(FoldablePart { span, has_brackets: true });
             }
             at = at.max(span.end);
         }

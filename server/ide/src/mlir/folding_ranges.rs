@@ -6,7 +6,7 @@ use syntax::Span;
 
 use crate::TextRange;
 use crate::file_context::FileContext;
-use crate::folding_ranges::Foldable;
+use crate::folding_ranges::{Foldable, FoldablePart};
 use crate::mlir::Mlir;
 
 impl Foldable for Mlir {
@@ -59,8 +59,8 @@ impl Foldable for Mlir {
         runs
     }
 
-    fn foldable_in(&self, context: &FileContext<'_>, piece: usize) -> Vec<Span> {
-        vec![Span::new(0, context.mlir_piece(piece).text.len())]
+    fn foldable_in(&self, context: &FileContext<'_>, piece: usize) -> Vec<FoldablePart> {
+        vec![FoldablePart { span: Span::new(0, context.mlir_piece(piece).text.len()), has_brackets: true }]
     }
 }
 
