@@ -52,51 +52,74 @@ pub(crate) fn place_by(intervals: &[Interval], alignment: u64, first: First) -> 
     let ends = intervals.iter().flat_map(|i| i.others.iter().map(|other| other.1).chain([i.end])).max();
     let mut taken = Taken::new(ends.map_or(0, |end| end + 1));
     let mut placed = Placed { offsets: vec![0; intervals.len()], size: 0 };
-    let mut used = Vec::new();
+    // The placed intervals by offset, and per interval the last one that met it.
+    let mut by_offset: Vec<u32> = Vec::new();
+    let mut met_by = vec![u32::MAX; intervals.len()];
+    let mut met = Vec::new();
     for i in order {
         cancel::tick();
         let interval = &intervals[i as usize];
         if interval.size == 0 {
             continue;
         }
-        used.clear();
+        met.clear();
         let times = || interval.others.iter().copied().chain([(interval.start, interval.end)]);
         for (start, end) in times() {
-            taken.each_within(start, end, |chunk| used.push(chunk));
+            taken.each_within(start, end, |other| {
+                if std::mem::replace(&mut met_by[other as usize], i) != i {
+                    met.push(other);
+                }
+            });
         }
-        let offset = best_fit(&mut used, interval.size, alignment);
+        let offset_of = |other: &u32| placed.offsets[*other as usize];
+        // Of many it is faster to skip the others than to sort.
+        let offset = if met.len().saturating_mul(8) > by_offset.len() {
+            let met = by_offset.iter().filter(|&&other| met_by[other as usize] == i);
+            best_fit(
+                met.map(|other| (offset_of(other), intervals[*other as usize].size)),
+                interval.size,
+                alignment,
+            )
+        } else {
+            met.sort_unstable_by_key(offset_of);
+            best_fit(
+                met.iter().map(|other| (offset_of(other), intervals[*other as usize].size)),
+                interval.size,
+                alignment,
+            )
+        };
+        let at = by_offset.partition_point(|other| offset_of(other) < offset);
+        by_offset.insert(at, i);
         placed.offsets[i as usize] = offset;
         placed.size = placed.size.max(offset + interval.size);
         for (start, end) in times() {
-            taken.add(start, end, (offset, offset + interval.size));
+            taken.add(start, end, i);
         }
     }
     placed
 }
 
-/// The start of the smallest gap between the used chunks that holds `size` bytes; the first of equal ones.
-fn best_fit(used: &mut [(u64, u64)], size: u64, alignment: u64) -> u64 {
-    used.sort_unstable();
+/// The start of the smallest gap between the used chunks that holds `size` bytes; the first of equal ones. Chunks are
+/// given as offset and size, by offset.
+fn best_fit(used: impl Iterator<Item = (u64, u64)>, size: u64, alignment: u64) -> u64 {
     let mut best: Option<(u64, u64)> = None;
     let mut start = 0u64;
-    for &(from, to) in used.iter() {
-        if let Some(gap) =
-            from.checked_sub(start).filter(|&gap| gap >= size && best.is_none_or(|(own, _)| gap < own))
-        {
+    for (from, bytes) in used {
+        let is_better = |&gap: &u64| gap >= size && best.is_none_or(|(own, _)| gap < own);
+        if let Some(gap) = from.checked_sub(start).filter(is_better) {
             best = Some((gap, start));
         }
-        start = start.max(to.next_multiple_of(alignment));
+        start = start.max((from + bytes).next_multiple_of(alignment));
     }
     best.map_or(start, |(_, start)| start)
 }
 
-/// Chunks by the time at which they are taken. A segment tree over the times: a chunk is stored at the nodes that its
-/// time consists of.
+/// Intervals by their times. A segment tree: an interval is stored at the nodes that its times consist of.
 struct Taken {
     leaves: usize,
-    /// Chunks whose time covers the node.
-    covering: Vec<Vec<(u64, u64)>>,
-    /// Whether a node below has chunks.
+    /// Intervals whose times cover the node.
+    covering: Vec<Vec<u32>>,
+    /// Whether a node below has intervals.
     is_used_below: Vec<bool>,
 }
 
@@ -125,9 +148,9 @@ impl Taken {
         nodes.into_iter()
     }
 
-    fn add(&mut self, start: u32, end: u32, chunk: (u64, u64)) {
+    fn add(&mut self, start: u32, end: u32, interval: u32) {
         for node in self.nodes(start, end) {
-            self.covering[node].push(chunk);
+            self.covering[node].push(interval);
             let mut above = node / 2;
             while above > 0 && !self.is_used_below[above] {
                 self.is_used_below[above] = true;
@@ -136,8 +159,8 @@ impl Taken {
         }
     }
 
-    /// Calls `each` for all chunks taken at some time from `start` to `end`; several times for some.
-    fn each_within(&self, start: u32, end: u32, mut each: impl FnMut((u64, u64))) {
+    /// Calls `each` for all intervals with a time from `start` to `end`; several times for some.
+    fn each_within(&self, start: u32, end: u32, mut each: impl FnMut(u32)) {
         let mut open = Vec::new();
         for node in self.nodes(start, end) {
             let mut above = node / 2;
