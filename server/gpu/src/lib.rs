@@ -58,7 +58,7 @@ pub use fusion_analysis::FusionAnalysis;
 pub use heroes::{Kind, hero, is_real_reduction, kind, tiling};
 pub use launch::{Launch, split_grid_x};
 pub use partition::{Function, Partition, Reason as SplitReason, partition};
-pub use post_order::post_order;
+pub use post_order::{operands_first, post_order};
 pub use priority_fusion::{
     Candidate, ConsumerDecision, Decision, Pair, can_fuse, decide, into_several_results, is_fusible, siblings,
 };

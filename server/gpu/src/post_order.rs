@@ -10,21 +10,31 @@ pub fn post_order(graph: &Graph) -> Vec<OpId> {
     for &operand in graph.operands.iter().flatten() {
         is_used[operand as usize] = true;
     }
-    let mut order = Vec::with_capacity(graph.ops.len());
-    let mut state = vec![State::New; graph.ops.len()];
+    let starts = (0..graph.ops.len() as OpId).filter(|&op| !is_used[op as usize]);
+    operands_first(graph.ops.len(), starts, |op| &graph.operands[op as usize])
+}
+
+/// The same walk from `starts` over ids below `count`, whatever they are ids of.
+pub fn operands_first<'a>(
+    count: usize,
+    starts: impl Iterator<Item = u32>,
+    operands: impl Fn(u32) -> &'a [u32],
+) -> Vec<u32> {
+    let mut order = Vec::with_capacity(count);
+    let mut state = vec![State::New; count];
     let mut stack = Vec::new();
-    for start in (0..graph.ops.len() as OpId).filter(|&op| !is_used[op as usize]) {
+    for start in starts {
         stack.push(start);
-        while let Some(&op) = stack.last() {
-            match state[op as usize] {
+        while let Some(&id) = stack.last() {
+            match state[id as usize] {
                 State::New => {
-                    state[op as usize] = State::Open;
-                    stack.extend(graph.operands[op as usize].iter().rev());
+                    state[id as usize] = State::Open;
+                    stack.extend(operands(id).iter().rev());
                 }
                 State::Open => {
                     stack.pop();
-                    state[op as usize] = State::Done;
-                    order.push(op);
+                    state[id as usize] = State::Done;
+                    order.push(id);
                 }
                 State::Done => {
                     stack.pop();

@@ -42,6 +42,15 @@ fn text(lines: &[Line]) -> String {
     text
 }
 
+/// The same lines, in which an instruction may have the name of another one. Parameters keep theirs.
+fn with_permuted_names(rng: &mut Rng, before: &[Line]) -> Vec<Line> {
+    let mut after = before.to_vec();
+    for (n, m) in rng.permutation(before.len() - 3).into_iter().enumerate() {
+        after[n + 3].name.clone_from(&before[m + 3].name);
+    }
+    after
+}
+
 /// A number per line, equal for equal values.
 fn values(lines: &[Line]) -> Vec<usize> {
     let mut known: HashMap<(String, Vec<usize>), usize> = HashMap::new();
@@ -78,11 +87,7 @@ fn permuted_names_give_the_permutation() {
     for seed in 0..200 {
         let mut rng = Rng::new(seed);
         let before = lines(&mut rng, 40);
-        let order = rng.permutation(before.len() - 3);
-        let mut after = before.clone();
-        for (n, &m) in order.iter().enumerate() {
-            after[n + 3].name.clone_from(&before[m + 3].name);
-        }
+        let after = with_permuted_names(&mut rng, &before);
         let matching = matched(&text(&before), &text(&after));
         for (id, origin) in matching.origins.iter().enumerate() {
             assert_eq!(origin.source, Some(id as u32), "seed {seed}");
@@ -182,11 +187,7 @@ fn pairs_are_by_structure() {
     for seed in 0..200 {
         let mut rng = Rng::new(seed);
         let before = lines(&mut rng, 40);
-        let order = rng.permutation(before.len() - 3);
-        let mut after = before.clone();
-        for (n, &m) in order.iter().enumerate() {
-            after[n + 3].name.clone_from(&before[m + 3].name);
-        }
+        let after = with_permuted_names(&mut rng, &before);
         let texts = [text(&before), text(&after)];
         let [one, other] = [0, 1].map(|n| Program::read(&texts[n]).expect("it is HLO"));
         let pairing = pair_programs(&one, &other);

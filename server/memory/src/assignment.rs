@@ -4,7 +4,7 @@
 //! Source: `service/buffer_assignment.cc`, with the options of `RunBufferAssignment`,
 //! `service/gpu/compile_module_to_llvm_ir.cc`.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use ir::{AttributeKey, Opcode};
 
@@ -78,7 +78,7 @@ struct Open {
     allocations: Vec<Allocation>,
     allocation_of: Vec<Option<u32>>,
     /// Per allocation, when its values are alive. They do not overlap, except where one ends and the next one starts.
-    taken: Vec<BTreeMap<(u32, u32, ValueId), ()>>,
+    taken: Vec<BTreeSet<(u32, u32, ValueId)>>,
     /// Allocations that later buffers may use.
     reusable: Vec<u32>,
 }
@@ -125,12 +125,9 @@ impl Assigner<'_> {
     /// Largest buffers first, results before others, and then in the order of the program.
     fn order(&self, sizes: &[u64]) -> Vec<BufferId> {
         let mut position = vec![u32::MAX; self.program.instructions.len()];
-        let mut next = 0;
-        for &computation in self.schedule.computations.iter().rev() {
-            for id in post_order(self.program, computation) {
-                position[id as usize] = next;
-                next += 1;
-            }
+        let program_order = post_order(self.program, self.schedule.computations.iter().rev());
+        for (at, &id) in program_order.iter().enumerate() {
+            position[id as usize] = at as u32;
         }
         let slots = self.overwriting.slots;
         let dataflow = self.overwriting.dataflow;
@@ -158,12 +155,7 @@ impl Assigner<'_> {
                 Some(Opcode::Constant) => return Some(AllocationKind::Constant),
                 Some(Opcode::Parameter) if instruction.computation as usize == self.program.entry => {
                     let number = instruction.number.unwrap_or_default();
-                    let path = slots.path(slot);
-                    let is_donated = self
-                        .program
-                        .aliases
-                        .iter()
-                        .any(|alias| alias.parameter == i64::from(number) && alias.index == path);
+                    let is_donated = self.program.is_donated(number, &slots.path(slot));
                     return Some(AllocationKind::Parameter { number, is_donated });
                 }
                 _ => {}
@@ -341,7 +333,7 @@ impl Open {
         let allocation = self.allocations.len() as u32;
         let space = assigner.space(buffer);
         self.allocations.push(Allocation { size, kind, is_result: false, space, values: Vec::new() });
-        self.taken.push(BTreeMap::new());
+        self.taken.push(BTreeSet::new());
         self.assign(assigner, allocation, buffer);
         allocation
     }
@@ -351,7 +343,7 @@ impl Open {
             self.allocation_of[value as usize] = Some(allocation);
             self.allocations[allocation as usize].values.push((value, 0));
             let range = assigner.ranges[value as usize];
-            self.taken[allocation as usize].insert((range.start, range.end, value), ());
+            self.taken[allocation as usize].insert((range.start, range.end, value));
         }
         self.allocations[allocation as usize].is_result |= assigner.aliases.is_result[buffer as usize];
     }
@@ -402,9 +394,9 @@ impl Open {
         // Values that start at one time, or earlier and reach into the range: since values do not overlap, few do.
         let taken = &self.taken[allocation as usize];
         let before =
-            taken.range(..(range.start, 0, 0)).rev().take_while(move |((_, end, _), ())| *end >= range.start);
+            taken.range(..(range.start, 0, 0)).rev().take_while(move |(_, end, _)| *end >= range.start);
         let within = taken.range((range.start, 0, 0)..=(range.end, u32::MAX, ValueId::MAX));
-        before.chain(within).map(|((_, _, value), ())| *value)
+        before.chain(within).map(|&(_, _, value)| value)
     }
 }
 
@@ -412,8 +404,8 @@ impl Open {
 fn inside_instructions(program: &Program, schedule: &Schedule) -> Vec<u32> {
     let mut found = vec![false; program.computations.len()];
     let mut order = Vec::new();
-    let mut open: Vec<(Id, bool)> = schedule.order.iter().map(|&id| (id, false)).collect();
-    while let Some((id, _)) = open.pop() {
+    let mut open: Vec<Id> = schedule.order.clone();
+    while let Some(id) = open.pop() {
         let instruction = program.instruction(id);
         for &(key, callee) in &instruction.callees {
             let is_step = schedule.span[callee as usize].is_some();
@@ -425,7 +417,7 @@ fn inside_instructions(program: &Program, schedule: &Schedule) -> Vec<u32> {
             if !is_fused {
                 order.push(callee);
             }
-            open.extend(program.computations[callee as usize].instructions.iter().map(|&id| (id, is_fused)));
+            open.extend(&program.computations[callee as usize].instructions);
         }
     }
     order

@@ -66,10 +66,7 @@ impl Dataflow {
         held: &[Option<Slot>],
     ) -> Dataflow {
         let mut dataflow = Dataflow { values: Vec::new(), of_slot: vec![None; held.len()] };
-        let mut order = Vec::new();
-        for &computation in &schedule.computations {
-            order.extend(post_order(program, computation));
-        }
+        let order = post_order(program, schedule.computations.iter());
         let in_order = || order.iter().flat_map(|&id| slots.of_instruction(id));
         for is_joined in [false, true] {
             for slot in in_order() {
@@ -138,37 +135,11 @@ impl Dataflow {
     }
 }
 
-/// Operands before users; what nothing uses starts a walk.
-/// Source: `HloComputation::MakeInstructionPostOrder`.
-pub(crate) fn post_order(program: &Program, computation: u32) -> Vec<Id> {
-    let own = &program.computations[computation as usize].instructions;
-    let mut order = Vec::with_capacity(own.len());
-    let Some(&first) = own.iter().min() else { return order };
-    let last = own.iter().max().copied().unwrap_or(first);
-    // 0: not visited, 1: its operands are being visited, 2: done.
-    let mut state = vec![0u8; (last - first + 1) as usize];
-    let mut stack = Vec::new();
-    for &start in own.iter().filter(|&&id| program.instruction(id).users.is_empty()) {
-        stack.push(start);
-        while let Some(&id) = stack.last() {
-            let state = &mut state[(id - first) as usize];
-            match *state {
-                0 => {
-                    *state = 1;
-                    stack.extend(program.instruction(id).operands.iter().rev());
-                }
-                1 => {
-                    *state = 2;
-                    order.push(id);
-                    stack.pop();
-                }
-                _ => {
-                    stack.pop();
-                }
-            }
-        }
-    }
-    order
+/// The instructions of some computations, one computation after the other, operands before users.
+pub(crate) fn post_order<'a>(program: &Program, computations: impl Iterator<Item = &'a u32>) -> Vec<Id> {
+    let own = computations.flat_map(|&computation| &program.computations[computation as usize].instructions);
+    let unused = own.copied().filter(|&id| program.instruction(id).users.is_empty());
+    gpu::operands_first(program.instructions.len(), unused, |id| &program.instruction(id).operands)
 }
 
 /// Per slot, the slot that defines what it holds. Starts from "anything" for what is joined and lowers it where two

@@ -85,7 +85,9 @@ impl Ranges<'_> {
             end = end.max(self.passed_on(self.slots.owner(position)).unwrap_or(0));
         }
         let is_entry = instruction.computation as usize == self.program.entry;
-        end = match is_parameter && is_entry && !self.is_donated(id, slot) {
+        let is_donated =
+            || instruction.number.is_some_and(|n| self.program.is_donated(n, &self.slots.path(slot)));
+        end = match is_parameter && is_entry && !is_donated() {
             true => self.schedule.end,
             false => end.max(self.last_use(value).unwrap_or(0)),
         };
@@ -117,12 +119,5 @@ impl Ranges<'_> {
 
     fn end_of_chain(&self, start: Id) -> Option<Time> {
         self.schedule.at(asynchronous::done(self.program, start)?)
-    }
-
-    /// Whether a result takes the memory of the parameter.
-    fn is_donated(&self, parameter: Id, slot: crate::slots::Slot) -> bool {
-        let number = self.program.instruction(parameter).number.map(i64::from);
-        let path = self.slots.path(slot);
-        self.program.aliases.iter().any(|alias| Some(alias.parameter) == number && alias.index == path)
     }
 }

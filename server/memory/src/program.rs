@@ -120,6 +120,11 @@ impl Program {
         Some(&self.computations[*callee as usize])
     }
 
+    /// Whether a result takes the memory of the entry's parameter `number` at `path`.
+    pub(crate) fn is_donated(&self, number: u32, path: &[i64]) -> bool {
+        self.aliases.iter().any(|alias| alias.parameter == i64::from(number) && alias.index == path)
+    }
+
     /// The position of the first of the operands that is `operand`.
     pub fn operand_number(&self, user: Id, operand: Id) -> Option<usize> {
         self.instruction(user).operands.iter().position(|&own| own == operand)

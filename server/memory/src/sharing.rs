@@ -19,15 +19,15 @@ impl FusionOrder {
     pub fn of(analysis: &FusionAnalysis) -> FusionOrder {
         let fused = &analysis.fused;
         let name = |op: ir::OpId| fused.graph.names[op as usize].as_str().into();
-        let is_reduction = analysis.kind == gpu::Kind::Reduction;
-        let mut heroes = analysis.heroes.iter().filter(|&&hero| fused.op(hero).opcode == Opcode::Reduce);
+        let is_reduction = |(root, hero): &(&ir::OpId, &ir::OpId)| {
+            analysis.kind == gpu::Kind::Reduction
+                && gpu::is_real_reduction(fused, **root, **hero, analysis.device)
+        };
+        let reduction = fused.roots.iter().zip(&analysis.heroes).find(is_reduction);
         let roots = fused.roots.iter().zip(&analysis.heroes).map(|(&root, &hero)| {
             (name(root), matches!(fused.op(hero).opcode, Opcode::Transpose | Opcode::Copy))
         });
-        FusionOrder {
-            reduction: heroes.next().filter(|_| is_reduction).map(|&hero| name(hero)),
-            roots: roots.collect(),
-        }
+        FusionOrder { reduction: reduction.map(|(_, &hero)| name(hero)), roots: roots.collect() }
     }
 }
 

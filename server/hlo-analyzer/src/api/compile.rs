@@ -4,8 +4,6 @@ use matching::{Blame, Lineage, Matching, Program, Reasons, Unreadable, match_pro
 use ropey::Rope;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use text::PositionEncoding;
-use text::position::position;
 
 use super::error::{Answer, ApiError, ErrorKind};
 use super::request::params;
@@ -97,13 +95,7 @@ fn compile<'a, T>(
 
 fn read<'a>(stage: &Stage<'a>) -> Result<Program<'a>, ApiError> {
     Program::read(stage.hlo).map_err(|Unreadable { message, offset }| {
-        let at = position(&Rope::from_str(stage.hlo), offset, PositionEncoding::Utf8);
-        let message = format!("stage {}: {message}", stage.name);
-        ApiError {
-            line: Some(at.line + 1),
-            column: Some(at.column + 1),
-            ..ApiError::new(ErrorKind::Parse, message)
-        }
+        ApiError::in_text(&Rope::from_str(stage.hlo), offset, format!("stage {}: {message}", stage.name))
     })
 }
 

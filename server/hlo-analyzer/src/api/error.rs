@@ -1,5 +1,8 @@
+use ropey::Rope;
 use serde::Serialize;
 use serde_json::Value;
+use text::PositionEncoding;
+use text::position::position;
 
 /// The kind of an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -28,6 +31,16 @@ pub struct ApiError {
 impl ApiError {
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> ApiError {
         ApiError { kind, message: message.into(), line: None, column: None }
+    }
+
+    /// An error of the text of a request, `offset` bytes from its start.
+    pub fn in_text(text: &Rope, offset: usize, message: impl Into<String>) -> ApiError {
+        let at = position(text, offset, PositionEncoding::Utf8);
+        ApiError {
+            line: Some(at.line + 1),
+            column: Some(at.column + 1),
+            ..ApiError::new(ErrorKind::Parse, message)
+        }
     }
 }
 

@@ -4,8 +4,6 @@ use memory::{AllocationKind, memory_of_text};
 use ropey::Rope;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use text::PositionEncoding;
-use text::position::position;
 
 use super::error::{Answer, ApiError, ErrorKind};
 use super::request::params;
@@ -29,11 +27,8 @@ pub fn memory(value: &Value) -> Answer {
     }
     let device = ide::Device::find(device.unwrap_or(ide::DEFAULT_DEVICE))
         .map_err(|unknown| ApiError::new(ErrorKind::InvalidParams, unknown.to_string()))?;
-    let (_, memory) = memory_of_text(hlo, device).map_err(|error| {
-        let at = position(&Rope::from_str(hlo), error.offset, PositionEncoding::Utf8);
-        let error = ApiError::new(ErrorKind::Parse, error.message);
-        ApiError { line: Some(at.line + 1), column: Some(at.column + 1), ..error }
-    })?;
+    let (_, memory) = memory_of_text(hlo, device)
+        .map_err(|error| ApiError::in_text(&Rope::from_str(hlo), error.offset, error.message))?;
     let allocations = memory.allocations.iter().map(|allocation| {
         let values = allocation
             .values

@@ -3,8 +3,6 @@
 use ide::{Depth, PrintOptions, Severity};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use text::PositionEncoding;
-use text::position::position;
 
 use super::error::{Answer, ApiError, ErrorKind};
 use super::parse::{fragment_errors, fragment_of};
@@ -74,7 +72,11 @@ pub fn print(session: &mut Session, value: &Value) -> Answer {
         let text = p.text.as_deref().unwrap_or_default();
         let fragment = fragment_of(entry)?;
         if let Some(first) = fragment_errors(fragment, text).into_iter().next() {
-            return Err(unparsable(&ropey::Rope::from_str(text), first.span.range().start, first.message));
+            return Err(ApiError::in_text(
+                &ropey::Rope::from_str(text),
+                first.span.range().start,
+                first.message,
+            ));
         }
         let printed = ide::print_fragment(text, fragment, options.metadata);
         let printed = printed.ok_or_else(|| ApiError::new(ErrorKind::Parse, format!("no {entry}")))?;
@@ -87,7 +89,7 @@ pub fn print(session: &mut Session, value: &Value) -> Answer {
         Ok((found, printed, analysis.rope(file).clone()))
     })?;
     if let Some(first) = found.shown.into_iter().find(|d| d.severity == Severity::Error) {
-        return Err(unparsable(&rope, first.range.start, first.message));
+        return Err(ApiError::in_text(&rope, first.range.start, first.message));
     }
     match printed {
         Ok(text) => Ok(json!({"text": text})),
@@ -95,14 +97,5 @@ pub fn print(session: &mut Session, value: &Value) -> Answer {
             ErrorKind::Limit,
             format!("the printed text is larger than {} bytes", too_large.limit),
         )),
-    }
-}
-
-fn unparsable(rope: &ropey::Rope, offset: usize, message: String) -> ApiError {
-    let at = position(rope, offset, PositionEncoding::Utf8);
-    ApiError {
-        line: Some(at.line + 1),
-        column: Some(at.column + 1),
-        ..ApiError::new(ErrorKind::Parse, message)
     }
 }
