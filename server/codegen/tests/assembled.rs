@@ -61,7 +61,7 @@ fn modules() -> Vec<(String, String)> {
     let mut modules: Vec<(String, String)> = OWN.iter().copied().map(module).collect();
     let takes_all = std::env::var("CODEGEN_ASSEMBLE").is_ok_and(|which| which == "all");
     if test_files::needs::find_shared("conformance/data").is_some() {
-        let loaded = executor::xla_kernels::load();
+        let loaded = agreement::xla_kernels::load();
         // The corpus has the same fusion compiled for several devices.
         let mut seen = BTreeSet::new();
         for pair in loaded.pairs {

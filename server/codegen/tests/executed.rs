@@ -11,8 +11,8 @@ use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use executor::agreement::{Effort, Flavour, Kernel, Outcome};
-use executor::xla_kernels::{self, Loaded, Pair};
+use agreement::xla_kernels::{self, Loaded, Pair};
+use agreement::{Effort, Flavour, Kernel, Outcome};
 use written::{Written, written};
 
 #[derive(Default)]
@@ -68,7 +68,7 @@ fn faults(hlo: &str, own: &[Kernel], outcome: &Outcome, theirs: &[Kernel], effor
     // Several results share a word: it is read to be exchanged, and other threads may have written it.
     let exchanges = own[0].ptx.contains("global.cas.b32");
     let as_theirs = reads_inactive_lanes(outcome)
-        && executor::agreement::check(hlo, theirs, Effort { elements: 0, ..effort })
+        && agreement::check(hlo, theirs, Effort { elements: 0, ..effort })
             .is_ok_and(|outcome| reads_inactive_lanes(&outcome));
     let is_fault = |code: &str| match code {
         "inactive-shuffle" => !as_theirs,
@@ -90,7 +90,7 @@ fn check(pair: &Pair, efforts: &[Effort], tally: &Mutex<Tally>) {
         }
     };
     for &effort in efforts {
-        match executor::agreement::check(&own.hlo, &own.launches, effort) {
+        match agreement::check(&own.hlo, &own.launches, effort) {
             Ok(outcome) => {
                 add(&|t| t.compared += outcome.compared);
                 for fault in faults(&pair.hlo, &own.launches, &outcome, &pair.launches, effort) {
@@ -191,7 +191,7 @@ ENTRY e {
     let own = [Kernel { ptx, grid, threads: block }];
     let effort =
         Effort { seed: 1, flavour: Flavour::Plain, threads: 1 << 13, elements: 1 << 9, traces: false };
-    let outcome = executor::agreement::check(hlo, &own, effort).expect("a run");
+    let outcome = agreement::check(hlo, &own, effort).expect("a run");
     assert_eq!(outcome.wrong, Vec::<String>::new());
     let faults = |theirs: &[Kernel]| faults(hlo, &own, &outcome, theirs, effort);
     assert_eq!(faults(&own), Vec::<String>::new());

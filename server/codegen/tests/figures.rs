@@ -4,7 +4,7 @@ mod written;
 
 use std::collections::BTreeMap;
 
-use executor::agreement::{Effort, Flavour, Kernel, check};
+use agreement::{Effort, Flavour, Kernel, check};
 use gpu::Buffer;
 use written::{Emitted, emitted, written};
 

@@ -6,8 +6,8 @@
 mod well_formed;
 mod written;
 
+use agreement::{Effort, Flavour, Kernel, check};
 use codegen::passes::{PIPELINE, after_each};
-use executor::agreement::{Effort, Flavour, Kernel, check};
 use well_formed::check_mlir;
 use written::{Written, written_of};
 
@@ -202,7 +202,7 @@ mod needs_shared {
     #[test]
     #[ignore = "needs the shared data beside the checkout: cargo xtask test"]
     fn kernels_of_the_corpus_agree_after_every_pass() {
-        let loaded = executor::xla_kernels::load();
+        let loaded = agreement::xla_kernels::load();
         let every = std::env::var("PASSES_EVERY").ok().and_then(|n| n.parse().ok()).unwrap_or(60);
         let effort =
             Effort { seed: 1, flavour: Flavour::Plain, threads: 1 << 12, elements: 1 << 9, traces: false };

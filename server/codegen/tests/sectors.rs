@@ -11,8 +11,8 @@ use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use executor::agreement::{Effort, Flavour, check};
-use executor::xla_kernels::{self, Loaded, Pair};
+use agreement::xla_kernels::{self, Loaded, Pair};
+use agreement::{Effort, Flavour, check};
 use gpu::{Buffer, BufferTraffic};
 use written::{Emitted, emitted};
 

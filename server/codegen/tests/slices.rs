@@ -2,7 +2,7 @@
 
 mod written;
 
-use executor::agreement::{Effort, Flavour, Kernel, check};
+use agreement::{Effort, Flavour, Kernel, check};
 use written::{Emitted, emitted, written};
 
 const TWICE: &str = "HloModule m

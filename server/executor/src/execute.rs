@@ -5,6 +5,9 @@ use super::problem::Problem;
 use super::program::*;
 use super::warp::{Frame, Split, Warp};
 
+/// Less than a millisecond of work.
+const STEPS_BETWEEN_CHECKS: u64 = 1 << 12;
+
 impl Machine<'_, '_> {
     /// Runs a warp to its next barrier or its end.
     pub(crate) fn run_warp(&mut self, warp: &mut Warp) -> Result<Stop, Problem> {
@@ -33,6 +36,9 @@ impl Machine<'_, '_> {
                 self.unknown_register(unknown, step, warp);
             }
             self.warp_steps += 1;
+            if self.warp_steps.is_multiple_of(STEPS_BETWEEN_CHECKS) {
+                cancel::check();
+            }
             self.thread_steps += u64::from(active.count_ones());
             if self.warp_steps > self.launch.max_steps {
                 return Err(self.problem("step-limit", step, warp, lanes, "the run takes too long"));

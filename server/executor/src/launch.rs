@@ -39,6 +39,8 @@ pub struct Launch {
     pub dynamic_shared: u64,
     /// The number of warp instructions, in total, after which the run ends with `step-limit`.
     pub max_steps: u64,
+    /// The number of warp instructions after which no further block starts.
+    pub enough_steps: u64,
     /// Whether the sectors of each request are counted.
     pub traces: bool,
 }
@@ -46,8 +48,16 @@ pub struct Launch {
 impl Launch {
     /// All blocks, no tracing, at most some minutes of work.
     pub fn new(grid: [u32; 3], threads: [u32; 3], arguments: Vec<Argument>) -> Launch {
-        let blocks = Blocks::Whole { seed: 1 };
-        Launch { grid, threads, arguments, blocks, dynamic_shared: 0, max_steps: 1 << 32, traces: false }
+        Launch {
+            grid,
+            threads,
+            arguments,
+            blocks: Blocks::Whole { seed: 1 },
+            dynamic_shared: 0,
+            max_steps: 1 << 32,
+            enough_steps: u64::MAX,
+            traces: false,
+        }
     }
 }
 
@@ -126,15 +136,18 @@ pub fn run(program: &Program, launch: &Launch, memory: &mut Memory<'_>) -> Resul
     let is_whole = chosen.is_none();
     let mut machine = Machine::new(program, launch, memory);
     let count = chosen.as_ref().map_or(blocks, |list| list.len() as u64);
-    for i in 0..count {
+    let mut started = 0;
+    while started < count && machine.warp_steps < launch.enough_steps {
+        let i = started;
         let number = chosen.as_ref().map_or(i, |list| list[i as usize]);
         let (x, y) = (u64::from(launch.grid[0]), u64::from(launch.grid[1]));
         let block = [(number % x) as u32, (number / x % y) as u32, (number / x / y) as u32];
         machine.block(block, threads as u32)?;
+        started += 1;
     }
     let mut report = machine.report();
-    report.blocks = count;
-    report.is_whole = is_whole;
+    report.blocks = started;
+    report.is_whole = is_whole && started == blocks;
     report.findings.sort_by_key(|f| f.place);
     Ok(report)
 }

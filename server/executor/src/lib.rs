@@ -1,5 +1,5 @@
-//! Executes PTX on the CPU: [`Program::new`] reads text, [`run`] executes a grid of threads on a [`Memory`].
-//! [`agreement`] compares kernels with the reference interpreter, [`xla_kernels`] loads those of XLA. For tests.
+//! Executes PTX on the CPU: [`Program::new`] reads text, [`run`] executes a grid of threads on a [`Memory`],
+//! [`trace`] counts the sectors that its requests touch.
 //!
 //! One warp at a time: a register is 32 values, an instruction one function over them. Lanes that diverge at
 //! a branch run one group after the other, the one at the lowest step first, and reconverge where they meet.
@@ -12,7 +12,6 @@
 //! Architecture Invariant: a text is data; whatever it says, nothing panics, hangs or grows without bound.
 
 mod accesses;
-pub mod agreement;
 mod atomics;
 mod block;
 mod calls;
@@ -37,12 +36,13 @@ mod sectors;
 mod shared;
 mod steps;
 mod stores;
+mod traced;
 mod transfers;
 mod warp;
-pub mod xla_kernels;
 
 pub use launch::{Argument, Blocks, Finding, Launch, MAX_THREADS, Report, run};
 pub use memory::{Contents, Fill, Memory};
 pub use problem::{Problem, Thread};
 pub use program::Program;
 pub use sectors::{SECTOR, Traffic};
+pub use traced::{Buffers, trace};

@@ -16,7 +16,7 @@ pub fn kernels(options: &[&str]) -> Result<()> {
         println!("there are no kernels of XLA's compiler beside this checkout");
         return Ok(());
     }
-    for (package, test) in [("executor", "xla_kernels"), ("codegen", "executed")] {
+    for (package, test) in [("agreement", "xla_kernels"), ("codegen", "executed")] {
         let mut test = cargo(&[
             "test",
             "--release",

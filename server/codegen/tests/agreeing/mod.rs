@@ -1,6 +1,6 @@
 //! Runs kernels of fusions given as text and compares them with the interpreter.
 
-use executor::agreement::{Effort, Flavour, Kernel, check};
+use agreement::{Effort, Flavour, Kernel, check};
 
 use crate::written::{Written, written};
 

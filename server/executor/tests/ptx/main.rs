@@ -1,6 +1,5 @@
 //! Small kernels: their outputs, their findings, where they end.
 
-mod agreement;
 mod broken;
 mod kernels;
 

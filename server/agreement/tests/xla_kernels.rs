@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use executor::agreement::{Effort, Flavour, check};
-use executor::xla_kernels::{self, Pair};
+use agreement::xla_kernels::{self, Pair};
+use agreement::{Effort, Flavour, check};
 
 #[derive(Default)]
 struct Tally {

@@ -4,9 +4,9 @@ use eval::Reason;
 use eval::{Column, Evaluator, Kind};
 use ir::ArrayShape;
 
-use super::buffers::{logical, memory_bits};
-use super::{Effort, Outcome};
-use crate::Memory;
+use crate::buffers::{logical, memory_bits};
+use crate::{Effort, Outcome};
+use executor::Memory;
 
 /// The elements of an output to compare: those that were written, or a part of them. `Err` if a required
 /// element was not written.

@@ -3,8 +3,8 @@
 use eval::Kind;
 use ir::ArrayShape;
 
-use super::Effort;
-use super::values;
+use crate::Effort;
+use crate::values;
 
 /// The bits of an element in memory.
 pub fn memory_bits(array: &ArrayShape) -> u64 {

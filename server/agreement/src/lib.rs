@@ -3,6 +3,7 @@
 //!
 //! [`check`] takes the HLO text and the PTX. Integers, data movement and single roundings must match exactly,
 //! everything else within the error of [`eval::Column`]. Elements that it leaves open are counted.
+//! [`xla_kernels`] loads the kernels of XLA's compiler.
 //!
 //! Architecture Invariant: nothing here depends on which compiler wrote the kernel.
 
@@ -10,13 +11,14 @@ mod buffers;
 mod comparison;
 mod graphs;
 mod values;
+pub mod xla_kernels;
 
 use eval::{Column, Evaluator, Kind, Reason, memory_strides};
 use ir::{ArrayShape, Opcode, Shape};
 
-use self::buffers::{fill, physical};
-use self::comparison::{compare, places};
-use crate::{Argument, Blocks, Contents, Launch, Memory, Program, Report, run};
+use crate::buffers::{fill, physical};
+use crate::comparison::{compare, places};
+use executor::{Argument, Blocks, Contents, Launch, Memory, Program, Report, run};
 
 pub use buffers::memory_bits;
 pub use graphs::Graphs;

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::agreement::Kernel;
+use crate::Kernel;
 
 /// One fusion and its kernel.
 pub struct Pair {
