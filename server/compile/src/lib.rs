@@ -16,13 +16,19 @@
 
 mod artefact;
 mod folder;
+mod functions;
 mod group;
 mod name;
 mod problems;
 mod stage;
+mod thunks;
 
 pub use artefact::{Artefact, ArtefactKind};
 pub use folder::{Compile, Entry, Folder, Problem};
+pub use functions::{KernelFunction, llvm_functions, ptx_kernels};
 pub use group::group;
 pub use name::is_dump_name;
 pub use stage::{Stage, StageKind};
+pub use thunks::{
+    LaunchedKernel, Thunk, ThunkOrigin, function_name, thunk_origins, thunks, thunks_of_instructions,
+};

@@ -6,6 +6,7 @@
 //!                                            stage_program ◄──┤ read on request, kept by size
 //!                                            stage_links   ◄──┘ with the stage before; small, and kept
 //! lineage, blame, trace: steps over the links of all stages
+//! artefacts_of_kernel: thunks, PTX, LLVM IR and Triton IR of one instruction
 //! ```
 //!
 //! A stage is read when it is asked about. The text and its program are not memos of salsa, because salsa drops memos only when an
@@ -16,6 +17,7 @@ mod descendants;
 mod device;
 mod files;
 mod folders;
+mod kernels;
 mod links;
 mod origins;
 mod programs;
@@ -30,6 +32,7 @@ pub(crate) use device::device_of;
 pub use device::{compile_device, stage_device};
 pub use files::{DumpedFile, FileVersion, ReadDump, dumped_text};
 pub use folders::{DumpFolders, ListedFile};
+pub use kernels::{CompileThunks, KernelText, XlaKernel, artefacts_of_kernel, compile_thunks};
 pub use links::{StageLinks, stage_links};
 pub use origins::{
     CompileBlame, CompileLineage, Fated, Traced, blame, fate_in, fusion_of, introduced, lineage, match_ahead,
