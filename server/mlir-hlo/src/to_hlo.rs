@@ -15,6 +15,7 @@ mod function;
 mod host;
 mod locations;
 mod module;
+mod one_instruction;
 mod ops;
 mod other_dialects;
 mod regions;
@@ -24,6 +25,9 @@ mod sums;
 mod windows;
 
 pub use body::HloComputation;
+pub(crate) use body::Operand;
+pub(crate) use constants::literal_of;
 pub use function::{FunctionHeader, HloFunction, functions};
-pub(crate) use function::{Writer, pack_index};
+pub(crate) use function::{Writer, pack_index, wanted_name};
 pub use module::{HloModule, Origin, assemble, to_hlo};
+pub(crate) use one_instruction::one_instruction;

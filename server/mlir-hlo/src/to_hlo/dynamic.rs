@@ -7,10 +7,10 @@ use mlir_ops::{OpKind, constant_integers};
 use super::Writer;
 use super::annotations::known_attributes;
 use super::attributes::{attributes, attributes_of, push_padding, push_window};
+use super::sums::broadcast_dimensions;
 use super::windows::{convolution_window, triples};
 use crate::not_in_hlo::NotInHlo;
 use crate::op_row::{Form, OpRow};
-use crate::op_text::needed;
 use crate::types::extents;
 
 /// Numbers of a place or a size: two per dimension are many.
@@ -64,7 +64,7 @@ impl Writer<'_> {
         let constant = || NotInHlo::from("a place or a size is no constant");
         match (name, lists.as_deref()) {
             ("dynamic_broadcast_in_dim", _) => {
-                let dimensions = needed(op, &["broadcast_dimensions", "dims"])?;
+                let dimensions = broadcast_dimensions(op)?;
                 self.only_maps = false;
                 self.broadcast_to(id, first, &dimensions)
             }

@@ -237,13 +237,8 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// What a value is called: its name where it has letters, else the opcode with its number.
     pub fn wanted_name(&self, value: ValueId, opcode: &str) -> String {
-        let name = self.parse().values[value as usize].name.of(self.text()).trim_start_matches('%');
-        match name.starts_with(|c: char| c.is_ascii_digit()) {
-            true => format!("{opcode}.{name}"),
-            false => sanitized(name),
-        }
+        wanted_name(self.source, value, opcode)
     }
 
     fn function(&mut self, id: OpId, block: BlockId) -> FunctionHeader {
@@ -288,6 +283,15 @@ impl<'a> Writer<'a> {
     pub(super) fn finish_body(&mut self, name: &str, root: &Operand) {
         let Some(body) = self.bodies.pop() else { return };
         self.finished.push(body.finish(name, root));
+    }
+}
+
+/// What a value is called: its name where it has letters, else the opcode with its number.
+pub(crate) fn wanted_name(source: &Source<'_>, value: ValueId, opcode: &str) -> String {
+    let name = source.parse.values[value as usize].name.of(source.text).trim_start_matches('%');
+    match name.starts_with(|c: char| c.is_ascii_digit()) {
+        true => format!("{opcode}.{name}"),
+        false => sanitized(name),
     }
 }
 

@@ -145,20 +145,7 @@ impl<'a> Writer<'a> {
                 shapes.push(self.shape_of(value, index)?);
             }
         }
-        let op = &self.op_text(id);
-        let stated = op.string(&["xla_shape"]);
-        if let [only] = shapes.as_mut_slice() {
-            if let Some(stated) = stated.and_then(|stated| stated_layout(stated, only)) {
-                *only = stated;
-            } else if let Some(layout) = op.list(&["result_layout"]) {
-                *only = with_layout(only, &layout);
-            }
-        } else if let Some(stated) = stated
-            && let Some(Shape::Tuple(stated)) = stated_layout(stated, &Shape::tuple(shapes.iter().cloned()))
-        {
-            return Ok(stated.to_vec());
-        }
-        Ok(shapes)
+        Ok(with_stated_layouts(&self.op_text(id), shapes))
     }
 
     /// Writes the instruction of an op, with its annotations. Those in `known` are already in `attributes`.
@@ -270,4 +257,21 @@ pub(super) fn one_shape(shapes: &[Shape]) -> Shape {
         [only] => only.clone(),
         several => Shape::tuple(several.iter().cloned()),
     }
+}
+
+/// The shapes of an op's results, with the layouts that it states.
+pub(super) fn with_stated_layouts(op: &OpText<'_>, mut shapes: Vec<Shape>) -> Vec<Shape> {
+    let stated = op.string(&["xla_shape"]);
+    if let [only] = shapes.as_mut_slice() {
+        if let Some(stated) = stated.and_then(|stated| stated_layout(stated, only)) {
+            *only = stated;
+        } else if let Some(layout) = op.list(&["result_layout"]) {
+            *only = with_layout(only, &layout);
+        }
+    } else if let Some(stated) = stated
+        && let Some(Shape::Tuple(stated)) = stated_layout(stated, &Shape::tuple(shapes.iter().cloned()))
+    {
+        return stated.to_vec();
+    }
+    shapes
 }

@@ -2,6 +2,7 @@
 
 use ir::{AttributeKey as K, AttributeValue as Value, Attributes, ElementType, Opcode, Shape};
 use mlir::OpId;
+use mlir_ops::OpText;
 
 use super::Writer;
 use super::annotations::known_attributes;
@@ -16,7 +17,7 @@ use crate::types::{element, is_dynamic, with_dimensions};
 impl Writer<'_> {
     pub(super) fn broadcast_in_dim(&mut self, id: OpId) -> Result<(), NotInHlo> {
         let operands = self.operands(id)?;
-        let dimensions = needed(&self.op_text(id), &["broadcast_dimensions", "dims"])?;
+        let dimensions = broadcast_dimensions(&self.op_text(id))?;
         let operand = operands.first().ok_or("it has no operand")?.clone();
         self.broadcast_to(id, operand, &dimensions)
     }
@@ -49,16 +50,9 @@ impl Writer<'_> {
         to: &Shape,
         dimensions: &[i64],
     ) -> Result<(Operand, Vec<i64>), NotInHlo> {
-        let from = operand.shape.dims();
-        if from.len() != dimensions.len() {
-            return Err("broadcast_dimensions are not as many as the operand's".into());
-        }
-        let is_one = |shape: &Shape, d: usize| shape.dims().get(d) == Some(&1) && !is_dynamic(shape, d);
-        let is_one_there = |d: i64| usize::try_from(d).is_ok_and(|d| is_one(to, d));
-        let is_kept = |&d: &usize| !is_one(&operand.shape, d) || is_one_there(dimensions[d]);
-        let kept: Vec<usize> = (0..from.len()).filter(is_kept).collect();
+        let kept = kept_dimensions(&operand.shape, to, dimensions)?;
         let places = kept.iter().map(|&i| dimensions[i]).collect();
-        if kept.len() == from.len() {
+        if kept.len() == dimensions.len() {
             return Ok((operand, places));
         }
         Ok((
@@ -150,4 +144,20 @@ impl Writer<'_> {
         self.finish_body(&name, &root);
         Ok(name)
     }
+}
+
+/// The dimensions of the result that those of a `broadcast_in_dim`'s operand become.
+pub(super) fn broadcast_dimensions(op: &OpText<'_>) -> Result<Vec<i64>, NotInHlo> {
+    needed(op, &["broadcast_dimensions", "dims"])
+}
+
+/// The dimensions of a broadcast's operand that are not stretched.
+pub(super) fn kept_dimensions(from: &Shape, to: &Shape, dimensions: &[i64]) -> Result<Vec<usize>, NotInHlo> {
+    if from.dims().len() != dimensions.len() {
+        return Err("broadcast_dimensions are not as many as the operand's".into());
+    }
+    let is_one = |shape: &Shape, d: usize| shape.dims().get(d) == Some(&1) && !is_dynamic(shape, d);
+    let is_one_there = |d: i64| usize::try_from(d).is_ok_and(|d| is_one(to, d));
+    let is_kept = |&d: &usize| !is_one(from, d) || is_one_there(dimensions[d]);
+    Ok((0..dimensions.len()).filter(is_kept).collect())
 }
