@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::Value;
 
@@ -23,6 +24,44 @@ pub struct Loaded {
     /// Kernels of emitters other than XLA's own (Triton, collectives), and fusions that reuse another kernel.
     pub custom: usize,
     pub reused: usize,
+}
+
+impl Loaded {
+    /// All pairs for `all`, one of `every` for an empty text, else those whose names contain the text.
+    pub fn chosen(&self, which: &str, every: u64) -> Vec<&Pair> {
+        let is_chosen = |pair: &&Pair| match which {
+            "" => hash(&pair.name).is_multiple_of(every),
+            "all" => true,
+            part => pair.name.contains(part),
+        };
+        self.pairs.iter().filter(is_chosen).collect()
+    }
+}
+
+/// A number for the name of a pair, the same in every run.
+pub fn hash(name: &str) -> u64 {
+    let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
+    name.bytes().fold(0xcbf2_9ce4_8422_2325, step) >> 20
+}
+
+/// Calls `work` with each pair, on two threads. Nested computations need their large stacks.
+///
+/// # Panics
+///
+/// If `work` does, or no thread starts.
+pub fn for_each(pairs: &[&Pair], work: impl Fn(&Pair) + Sync) {
+    let next = AtomicUsize::new(0);
+    let run = || {
+        while let Some(pair) = pairs.get(next.fetch_add(1, Ordering::Relaxed)) {
+            work(pair);
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            let thread = std::thread::Builder::new().stack_size(64 << 20);
+            thread.spawn_scoped(scope, run).expect("a thread");
+        }
+    });
 }
 
 fn records(path: &Path) -> Vec<Value> {

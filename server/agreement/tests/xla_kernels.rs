@@ -7,10 +7,12 @@
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use agreement::xla_kernels::{self, Pair};
 use agreement::{Effort, Flavour, check};
+
+/// One of this many kernels is run.
+const SAMPLE: u64 = 16;
 
 #[derive(Default)]
 struct Tally {
@@ -23,67 +25,48 @@ struct Tally {
     thread_steps: u64,
 }
 
-fn sampled(pair: &Pair) -> bool {
-    let hash = pair
-        .name
-        .bytes()
-        .fold(0xcbf2_9ce4_8422_2325u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3));
-    (hash >> 20).is_multiple_of(16)
-}
-
 fn on_all(pairs: &[&Pair], efforts: &[Effort], verbose: bool) -> Tally {
     let tally = Mutex::new(Tally::default());
-    let next = AtomicUsize::new(0);
-    let work = || {
-        while let Some(pair) = pairs.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let started = std::time::Instant::now();
-            let mut is_right = true;
-            for &effort in efforts {
-                let result = check(&pair.hlo, &pair.launches, effort);
-                let mut tally = tally.lock().expect("no panic elsewhere");
-                match result {
-                    Ok(outcome) => {
-                        tally.compared += outcome.compared;
-                        tally.open += outcome.open;
-                        for report in &outcome.reports {
-                            tally.thread_steps += report.thread_steps;
-                            for finding in &report.findings {
-                                let words =
-                                    format!("{} {}: {}", pair.name, finding.place.line, finding.words);
-                                tally.findings.entry(finding.code).or_default().push(words);
-                            }
-                        }
-                        if let Some(first) = outcome.wrong.first() {
-                            let count = outcome.wrong.len();
-                            let of = outcome.compared;
-                            let words = format!(
-                                "{} [{}] {:?}: {count} of {of}: {first}",
-                                pair.name, pair.emitter, effort.flavour
-                            );
-                            tally.wrong.push(words);
-                            is_right = false;
+    xla_kernels::for_each(pairs, |pair| {
+        let started = std::time::Instant::now();
+        let mut is_right = true;
+        for &effort in efforts {
+            let result = check(&pair.hlo, &pair.launches, effort);
+            let mut tally = tally.lock().expect("no panic elsewhere");
+            match result {
+                Ok(outcome) => {
+                    tally.compared += outcome.compared;
+                    tally.open += outcome.open;
+                    for report in &outcome.reports {
+                        tally.thread_steps += report.thread_steps;
+                        for finding in &report.findings {
+                            let words = format!("{} {}: {}", pair.name, finding.place.line, finding.words);
+                            tally.findings.entry(finding.code).or_default().push(words);
                         }
                     }
-                    Err(reason) => {
-                        tally.unsupported.entry(reason.into_owned()).or_default().push(pair.name.clone());
+                    if let Some(first) = outcome.wrong.first() {
+                        let count = outcome.wrong.len();
+                        let of = outcome.compared;
+                        let words = format!(
+                            "{} [{}] {:?}: {count} of {of}: {first}",
+                            pair.name, pair.emitter, effort.flavour
+                        );
+                        tally.wrong.push(words);
                         is_right = false;
-                        break;
                     }
                 }
-            }
-            if is_right {
-                tally.lock().expect("no panic elsewhere").agreeing += 1;
-            }
-            if verbose {
-                eprintln!("{:6} ms {}", started.elapsed().as_millis(), pair.name);
+                Err(reason) => {
+                    tally.unsupported.entry(reason.into_owned()).or_default().push(pair.name.clone());
+                    is_right = false;
+                    break;
+                }
             }
         }
-    };
-    std::thread::scope(|scope| {
-        for _ in 0..2 {
-            // Nested computations need stack space.
-            let thread = std::thread::Builder::new().stack_size(64 << 20);
-            thread.spawn_scoped(scope, work).expect("a thread");
+        if is_right {
+            tally.lock().expect("no panic elsewhere").agreeing += 1;
+        }
+        if verbose {
+            eprintln!("{:6} ms {}", started.elapsed().as_millis(), pair.name);
         }
     });
     tally.into_inner().expect("no panic elsewhere")
@@ -103,15 +86,7 @@ mod needs_shared {
             "" => (1 << 13, 1 << 9),
             _ => (number("HLO_ANALYZER_THREADS", 1 << 16), number("HLO_ANALYZER_ELEMENTS", 1 << 12) as usize),
         };
-        let pairs: Vec<&Pair> = loaded
-            .pairs
-            .iter()
-            .filter(|pair| match which.as_str() {
-                "" => sampled(pair),
-                "all" => true,
-                part => pair.name.contains(part),
-            })
-            .collect();
+        let pairs = loaded.chosen(&which, SAMPLE);
         let seed = number("HLO_ANALYZER_SEED", 1);
         let effort = |flavour| Effort { seed, flavour, threads, elements, traces: false };
         let efforts = [effort(Flavour::Plain), effort(Flavour::Special)];
@@ -153,7 +128,7 @@ mod needs_shared {
     #[ignore = "needs the shared data beside the checkout: cargo xtask test"]
     fn xla_kernels_print_what_is_parsed() {
         let loaded = xla_kernels::load();
-        for pair in loaded.pairs.iter().filter(|pair| sampled(pair)) {
+        for pair in loaded.chosen("", SAMPLE) {
             for launch in &pair.launches {
                 let printed = ptx::parse(&launch.ptx).map(|module| module.to_string());
                 let printed = printed.unwrap_or_else(|error| panic!("{}: {error}", pair.name));

@@ -10,6 +10,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use agreement::xla_kernels::hash;
 use written::written;
 
 /// The devices, and their names for ptxas.
@@ -48,11 +49,6 @@ fn assemble(ptxas: &Path, text: &str, target: &str, number: usize) -> Result<(),
     }
     let said = String::from_utf8_lossy(&run.stderr);
     Err(format!("{}: {}", file.display(), said.lines().next().unwrap_or("it fails without a word")))
-}
-
-fn hash(name: &str) -> u64 {
-    let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
-    name.bytes().fold(0xcbf2_9ce4_8422_2325, step) >> 20
 }
 
 /// The modules with a fusion each: those of our own, and a sample of the corpus.

@@ -9,7 +9,6 @@ mod written;
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use agreement::xla_kernels::{self, Loaded, Pair};
 use agreement::{Effort, Flavour, Kernel, Outcome};
@@ -23,14 +22,6 @@ struct Tally {
     wrong: Vec<String>,
     findings: Vec<String>,
     not_run: BTreeMap<String, Vec<String>>,
-}
-
-fn sampled(pair: &Pair) -> bool {
-    let hash = pair
-        .name
-        .bytes()
-        .fold(0xcbf2_9ce4_8422_2325u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3));
-    (hash >> 20).is_multiple_of(8)
 }
 
 /// Our kernel in place of XLA's; `None` if it is not or not completely emitted.
@@ -118,31 +109,11 @@ fn check(pair: &Pair, efforts: &[Effort], tally: &Mutex<Tally>) {
 fn all_agree(loaded: &Loaded) {
     let which = std::env::var("HLO_ANALYZER_KERNELS").unwrap_or_default();
     let (threads, elements) = if which.is_empty() { (1 << 13, 1 << 9) } else { (1 << 14, 1 << 11) };
-    let wanted: Vec<&Pair> = loaded
-        .pairs
-        .iter()
-        .filter(|pair| match which.as_str() {
-            "" => sampled(pair),
-            "all" => true,
-            part => pair.name.contains(part),
-        })
-        .collect();
+    let wanted = loaded.chosen(&which, 8);
     let effort = |flavour| Effort { seed: 1, flavour, threads, elements, traces: false };
     let efforts = [effort(Flavour::Plain), effort(Flavour::Special)];
     let tally = Mutex::new(Tally::default());
-    let next = AtomicUsize::new(0);
-    let work = || {
-        while let Some(pair) = wanted.get(next.fetch_add(1, Ordering::Relaxed)) {
-            check(pair, &efforts, &tally);
-        }
-    };
-    std::thread::scope(|scope| {
-        for _ in 0..2 {
-            // Nested computations need a large stack.
-            let thread = std::thread::Builder::new().stack_size(64 << 20);
-            thread.spawn_scoped(scope, work).expect("a thread");
-        }
-    });
+    xla_kernels::for_each(&wanted, |pair| check(pair, &efforts, &tally));
     let tally = tally.into_inner().expect("no panic elsewhere");
     let not_run: usize = tally.not_run.values().map(Vec::len).sum();
     println!(

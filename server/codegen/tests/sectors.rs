@@ -9,7 +9,6 @@ mod written;
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use agreement::xla_kernels::{self, Loaded, Pair};
 use agreement::{Effort, Flavour, check};
@@ -107,19 +106,8 @@ fn compare_all(loaded: &Loaded, least: u64) {
         })
         .map(|(_, pair)| pair)
         .collect();
-    let (tally, next) = (Mutex::new(Tally::default()), AtomicUsize::new(0));
-    std::thread::scope(|scope| {
-        for _ in 0..2 {
-            // Nested computations need a large stack.
-            let thread = std::thread::Builder::new().stack_size(64 << 20);
-            let work = || {
-                while let Some(pair) = chosen.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    compare(pair, limit, &tally);
-                }
-            };
-            thread.spawn_scoped(scope, work).expect("a thread");
-        }
-    });
+    let tally = Mutex::new(Tally::default());
+    xla_kernels::for_each(&chosen, |pair| compare(pair, limit, &tally));
     let tally = tally.into_inner().expect("no panic elsewhere");
     println!(
         "{} of {} arrays of {} kernels have the sectors per request of XLA's code, {} the same number of both; \

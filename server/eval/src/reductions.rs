@@ -130,13 +130,19 @@ fn reduce_as(
             (_, Some(partial)) => with_init(evaluator, how, &init, &partial)?,
             (_, None) => init,
         };
-        ensure(
-            finished.len() == results.len(),
-            "the computation does not answer as many values as there are inputs",
-        )?;
-        results.iter_mut().zip(&finished).for_each(|(all, part)| all.append(part));
+        append(&mut results, &finished)?;
     }
     Ok(results)
+}
+
+/// Appends the values of a part of a reduction to those of the parts before.
+pub(crate) fn append(results: &mut [Column], finished: &[Rc<Column>]) -> Checked<()> {
+    ensure(
+        finished.len() == results.len(),
+        "the computation does not answer as many values as there are inputs",
+    )?;
+    results.iter_mut().zip(finished).for_each(|(all, part)| all.append(part));
+    Ok(())
 }
 
 /// Combines a reduction with its init value, which may take part once or more: open if that makes a

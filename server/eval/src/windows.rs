@@ -10,7 +10,7 @@ use super::evaluator::{Evaluator, kind_of};
 use super::folding::{Combine, Sums, combine_of, fold_rows};
 use super::moves::woven;
 use super::positions::{array, count, each_index, sort, strides};
-use super::reductions::{init_values, inputs, name, with_init};
+use super::reductions::{append, init_values, inputs, name, with_init};
 use crate::checks::{Checked, Reason, ensure};
 
 /// The largest number of elements of a window.
@@ -112,11 +112,7 @@ pub(crate) fn reduce_window(
                 with_init(evaluator, how, &init, &folded)?
             }
         };
-        ensure(
-            finished.len() == results.len(),
-            "the computation does not answer as many values as there are inputs",
-        )?;
-        results.iter_mut().zip(&finished).for_each(|(all, part)| all.append(part));
+        append(&mut results, &finished)?;
     }
     Ok(results)
 }

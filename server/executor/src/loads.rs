@@ -21,6 +21,24 @@ fn value(bytes: &[u8], is_signed: bool) -> u64 {
     }
 }
 
+/// Fills a register of the active lanes.
+#[inline]
+fn fill(warp: &mut Warp, cell: Cell, active: u32, from: impl Fn(u32) -> u64) {
+    match cell {
+        Cell::Word(slot, mask) => {
+            let to = &mut warp.words[slot as usize];
+            lanes_of(active).for_each(|lane| to[lane as usize] = from(lane) as u32 & mask);
+            warp.known_words[slot as usize] |= active;
+        }
+        Cell::Double(slot) => {
+            let to = &mut warp.doubles[slot as usize];
+            lanes_of(active).for_each(|lane| to[lane as usize] = from(lane));
+            warp.known_doubles[slot as usize] |= active;
+        }
+        Cell::Nowhere => (),
+    }
+}
+
 impl Machine<'_, '_> {
     pub(crate) fn load(
         &mut self,
@@ -47,19 +65,7 @@ impl Machine<'_, '_> {
                     let at = in_page(addresses[lane as usize]) + k * width;
                     value(&page.bytes[at..at + width], access.is_signed)
                 };
-                match *cell {
-                    Cell::Word(slot, mask) => {
-                        let to = &mut warp.words[slot as usize];
-                        lanes_of(active).for_each(|lane| to[lane as usize] = from(lane) as u32 & mask);
-                        warp.known_words[slot as usize] |= active;
-                    }
-                    Cell::Double(slot) => {
-                        let to = &mut warp.doubles[slot as usize];
-                        lanes_of(active).for_each(|lane| to[lane as usize] = from(lane));
-                        warp.known_doubles[slot as usize] |= active;
-                    }
-                    Cell::Nowhere => (),
-                }
+                fill(warp, *cell, active, from);
             }
             if unknown != 0 {
                 self.finding("uninitialised-global", step, warp, unknown, || {
@@ -74,19 +80,7 @@ impl Machine<'_, '_> {
                     let at = addresses[lane as usize] as usize + k * width;
                     value(&self.shared.bytes[at..at + width], access.is_signed)
                 };
-                match *cell {
-                    Cell::Word(slot, mask) => {
-                        let to = &mut warp.words[slot as usize];
-                        lanes_of(active).for_each(|lane| to[lane as usize] = from(lane) as u32 & mask);
-                        warp.known_words[slot as usize] |= active;
-                    }
-                    Cell::Double(slot) => {
-                        let to = &mut warp.doubles[slot as usize];
-                        lanes_of(active).for_each(|lane| to[lane as usize] = from(lane));
-                        warp.known_doubles[slot as usize] |= active;
-                    }
-                    Cell::Nowhere => (),
-                }
+                fill(warp, *cell, active, from);
             }
             for lane in lanes_of(active) {
                 let amiss = self.shared.note_read(addresses[lane as usize], bytes, warp.first + lane);

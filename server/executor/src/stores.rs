@@ -6,6 +6,22 @@ use super::problem::Problem;
 use super::program::{Access, Cell, Space};
 use super::warp::Warp;
 
+/// Calls `put` with each active lane and the value of its register.
+#[inline]
+fn each_value(warp: &Warp, cell: Cell, active: u32, mut put: impl FnMut(u32, u64)) {
+    match cell {
+        Cell::Word(slot, _) => {
+            let from = warp.word(slot);
+            lanes_of(active).for_each(|lane| put(lane, u64::from(from[lane as usize])));
+        }
+        Cell::Double(slot) => {
+            let from = warp.double(slot);
+            lanes_of(active).for_each(|lane| put(lane, from[lane as usize]));
+        }
+        Cell::Nowhere => lanes_of(active).for_each(|lane| put(lane, 0)),
+    }
+}
+
 impl Machine<'_, '_> {
     pub(crate) fn store(
         &mut self,
@@ -29,42 +45,22 @@ impl Machine<'_, '_> {
         }
         if let Some(page) = self.one_page(&addresses, &access, bytes, active) {
             for (k, cell) in cells.iter().enumerate() {
-                let mut put = |lane: u32, value: u64| {
+                let put = |lane: u32, value: u64| {
                     let at = in_page(addresses[lane as usize]) + k * width;
                     page.bytes[at..at + width].copy_from_slice(&value.to_le_bytes()[..width]);
                 };
-                match *cell {
-                    Cell::Word(slot, _) => {
-                        let from = warp.word(slot);
-                        lanes_of(active).for_each(|lane| put(lane, u64::from(from[lane as usize])));
-                    }
-                    Cell::Double(slot) => {
-                        let from = warp.double(slot);
-                        lanes_of(active).for_each(|lane| put(lane, from[lane as usize]));
-                    }
-                    Cell::Nowhere => lanes_of(active).for_each(|lane| put(lane, 0)),
-                }
+                each_value(warp, *cell, active, put);
             }
             lanes_of(active).for_each(|lane| page.mark(in_page(addresses[lane as usize]), bytes as usize));
             return Ok(());
         }
         if self.is_plainly_shared(&addresses, &access, bytes, active) {
             for (k, cell) in cells.iter().enumerate() {
-                let mut put = |lane: u32, value: u64| {
+                let put = |lane: u32, value: u64| {
                     let at = addresses[lane as usize] as usize + k * width;
                     self.shared.bytes[at..at + width].copy_from_slice(&value.to_le_bytes()[..width]);
                 };
-                match *cell {
-                    Cell::Word(slot, _) => {
-                        let from = warp.word(slot);
-                        lanes_of(active).for_each(|lane| put(lane, u64::from(from[lane as usize])));
-                    }
-                    Cell::Double(slot) => {
-                        let from = warp.double(slot);
-                        lanes_of(active).for_each(|lane| put(lane, from[lane as usize]));
-                    }
-                    Cell::Nowhere => lanes_of(active).for_each(|lane| put(lane, 0)),
-                }
+                each_value(warp, *cell, active, put);
             }
             for lane in lanes_of(active) {
                 let amiss = self.shared.note_write(addresses[lane as usize], bytes, warp.first + lane, false);
