@@ -1,6 +1,6 @@
 //! Texts with a cursor, for the tests of features.
 
-use crate::{Analysis, AnalysisHost, Arguments, Evaluated, FileId, Language};
+use crate::{Analysis, AnalysisHost, Arguments, CodeLens, Evaluated, FileId, Language, TextRange};
 
 /// Opens `text` without its `$0` and returns the offset of `$0` (0 if absent). Fixtures are written indented.
 pub(crate) fn open(text: &str) -> (Analysis, FileId, usize) {
@@ -38,6 +38,18 @@ pub(crate) fn apply_edits(text: &str, edits: &[crate::TextEdit]) -> String {
         at = edit.range.end;
     }
     out + &text[at..]
+}
+
+/// The lenses of a file, in the order of their places.
+pub(crate) fn lenses(text: &str) -> Vec<CodeLens> {
+    let (analysis, file, _) = open(text);
+    let places = analysis.code_lens_places(file, true, 100).expect("nobody cancels");
+    let lens = |place: TextRange| {
+        let lens = analysis.code_lens(file, place.start).expect("nobody cancels").expect("it is a name");
+        assert_eq!(lens.range, place);
+        lens
+    };
+    places.into_iter().map(lens).collect()
 }
 
 /// The literals of parameters, in order.

@@ -109,20 +109,16 @@ fn scaled(count: u64) -> String {
 mod tests {
     use expect_test::{Expect, expect};
 
-    use crate::fixture::open;
+    use crate::fixture::lenses;
 
     fn check(text: &str, expect: Expect) {
-        let (analysis, file, _) = open(text);
-        let places = analysis.code_lens_places(file, true, 100).expect("nobody cancels");
         let mut shown = String::new();
-        for place in places {
-            let lens = analysis.code_lens(file, place.start).expect("nobody cancels").expect("it is a name");
-            assert_eq!(lens.range, place);
+        for lens in lenses(text) {
             if lens.is_kernel {
                 continue;
             }
-            assert!(lens.callers.iter().all(|c| text[c.clone()] == text[place.clone()]));
-            shown += &format!("{}: {}\n", &text[place], lens.title);
+            assert!(lens.callers.iter().all(|c| text[c.clone()] == text[lens.range.clone()]));
+            shown += &format!("{}: {}\n", &text[lens.range], lens.title);
         }
         expect.assert_eq(&shown);
     }

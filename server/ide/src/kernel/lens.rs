@@ -86,20 +86,16 @@ fn sizes(sizes: [i64; 3]) -> String {
 mod tests {
     use expect_test::{Expect, expect};
 
-    use crate::fixture::open;
+    use crate::fixture::{lenses, open};
 
     fn check(text: &str, expect: Expect) {
-        let (analysis, file, _) = open(text);
-        let places = analysis.code_lens_places(file, true, 100).expect("nobody cancels");
         let mut shown = String::new();
-        for place in places {
-            let lens = analysis.code_lens(file, place.start).expect("nobody cancels").expect("it is a name");
-            assert_eq!(lens.range, place);
+        for lens in lenses(text) {
             if lens.is_kernel {
                 let time = lens.time.map_or_else(String::new, |time| format!("{time} | Show kernel | "));
                 let line = format!("{time}{}", lens.title);
                 assert!(line.chars().count() <= super::LINE || line.starts_with("no kernel"), "{line}");
-                shown += &format!("{}: {line}\n", &text[place]);
+                shown += &format!("{}: {line}\n", &text[lens.range]);
             }
         }
         expect.assert_eq(&shown);

@@ -229,45 +229,27 @@ ENTRY %main {
 
     #[test]
     fn an_entry_says_which_buffers_it_reuses() {
-        check(
-            "ENTRY",
-            expect![[r#"
-            ```hlo
-            ENTRY %main (x: f32[8], state: f32[8]) -> (f32[8], f32[8])
-            ```
-            **scheduled**: instructions run in this order · 5 instructions · 2 kernels
+        for at in ["ENTRY", "%main"] {
+            check(
+                at,
+                expect![[r#"
+                ```hlo
+                ENTRY %main (x: f32[8], state: f32[8]) -> (f32[8], f32[8])
+                ```
+                **scheduled**: instructions run in this order · 5 instructions · 2 kernels
 
-            1 output in place of parameters, 32 B
-            - output `{0}` is `%state`, must-alias
+                1 output in place of parameters, 32 B
+                - output `{0}` is `%state`, must-alias
 
-            1 donated buffer, 32 B
-            - `%x`
+                1 donated buffer, 32 B
+                - `%x`
 
-            layouts of parameters and result
-            - parameter 0: `f32[8]{0}`
-            - parameter 1: `f32[8]{0}`
-            - result: `(f32[8]{0}, f32[8]{0})`
-        "#]],
-        );
-        check(
-            "%main",
-            expect![[r#"
-            ```hlo
-            ENTRY %main (x: f32[8], state: f32[8]) -> (f32[8], f32[8])
-            ```
-            **scheduled**: instructions run in this order · 5 instructions · 2 kernels
-
-            1 output in place of parameters, 32 B
-            - output `{0}` is `%state`, must-alias
-
-            1 donated buffer, 32 B
-            - `%x`
-
-            layouts of parameters and result
-            - parameter 0: `f32[8]{0}`
-            - parameter 1: `f32[8]{0}`
-            - result: `(f32[8]{0}, f32[8]{0})`
-        "#]],
-        );
+                layouts of parameters and result
+                - parameter 0: `f32[8]{0}`
+                - parameter 1: `f32[8]{0}`
+                - result: `(f32[8]{0}, f32[8]{0})`
+            "#]],
+            );
+        }
     }
 }
