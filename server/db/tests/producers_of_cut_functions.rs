@@ -1,6 +1,7 @@
 //! Maps through producers do not depend on where the text is cut into pieces.
 
 use db::{Database, Documents, Language, mlir_piece, mlir_producers};
+use generators::mlir::stablehlo_function;
 use random::Rng;
 
 /// Operand, map and number of ops of each argument, and whether the way back was cut.
@@ -28,40 +29,12 @@ fn far(text: &str, min_bytes: usize, name: &str) -> (Far, usize) {
     ((found.accesses.iter().map(row).collect(), found.is_cut), pieces.len())
 }
 
-/// A function of so many ops, each of which reads values near it. Those of short ways are mostly arguments and constants.
-fn function(rng: &mut Rng, ops: usize, is_short: bool) -> String {
-    let t = "tensor<6x6xf32>";
-    let mut text = format!("func.func @f(%a: {t}, %b: {t}, %c: tensor<6xf32>) {{\n");
-    let mut values = vec!["%a".to_owned(), "%b".to_owned()];
-    for n in 0..ops {
-        let mut near = || {
-            if is_short && rng.one_in(3) {
-                return (*rng.pick(&["%a", "%b"])).to_owned();
-            }
-            let last = values.len() - 1;
-            values[last - rng.index(values.len().min(60))].clone()
-        };
-        let (left, right) = (near(), near());
-        text += &match rng.index(8).max(if is_short { 0 } else { 3 }) {
-            0 => format!("  %{n} = stablehlo.constant dense<{n}.0> : {t}\n"),
-            1 => format!("  %{n} = stablehlo.transpose {left}, dims = [1, 0] : ({t}) -> {t}\n"),
-            2 => format!("  %{n} = stablehlo.broadcast_in_dim %c, dims = [0] : (tensor<6xf32>) -> {t}\n"),
-            3 => format!(
-                "  %{n} = stablehlo.dot_general {left}, {right}, contracting_dims = [1] x [0] : ({t}, {t}) -> {t}\n"
-            ),
-            _ => format!("  %{n} = stablehlo.add {left}, {right} : {t}\n"),
-        };
-        values.push(format!("%{n}"));
-    }
-    text + "  return\n}\n"
-}
-
 #[test]
 fn pieces_do_not_matter() {
     let mut rng = Rng::new(7);
     let (mut cut, mut whole) = (0, 0);
     for (ops, is_short) in [(200, true), (600, true), (600, false), (1200, false)] {
-        let text = function(&mut rng, ops, is_short);
+        let text = stablehlo_function(&mut rng, ops, is_short);
         for _ in 0..8 {
             let name = format!("%{}", ops - 1 - rng.index(ops / 2));
             let (alone, pieces) = far(&text, 1 << 30, &name);

@@ -2,5 +2,6 @@
 
 mod cases;
 pub mod hlo;
+pub mod mlir;
 
 pub use cases::{cases, on_all_cores, seed};

@@ -5,34 +5,12 @@
 
 use std::collections::BTreeMap;
 
+pub use generators::mlir::{Value, expression, flags, indices, tensor, ty, vector};
 use indexing_map::IndexingMap;
 use mlir::{OpId, Parse, PieceState, parse};
 use mlir_indexing::{Access, OpMaps, Role, SymbolSource, op_maps};
 use mlir_ops::Source;
 pub use random::Rng;
-
-/// Array types with some extents replaced by `?`.
-pub fn ty(kind: &str, shape: &[i64], element: &str, dynamic: &[bool]) -> String {
-    let extents: String = shape
-        .iter()
-        .enumerate()
-        .map(|(k, n)| if dynamic.get(k) == Some(&true) { "?x".to_owned() } else { format!("{n}x") })
-        .collect();
-    format!("{kind}<{extents}{element}>")
-}
-
-pub fn tensor(shape: &[i64]) -> String {
-    ty("tensor", shape, "f32", &[])
-}
-
-/// All indices of an array, in row-major order.
-pub fn indices(shape: &[i64]) -> Vec<Vec<i64>> {
-    let mut all = vec![Vec::new()];
-    for &n in shape {
-        all = all.into_iter().flat_map(|i| (0..n).map(move |x| [i.clone(), vec![x]].concat())).collect();
-    }
-    all
-}
 
 /// The elements read, by operand name and index, with the number of reads.
 pub type Reads = BTreeMap<(String, Vec<i64>), usize>;
@@ -210,24 +188,11 @@ pub fn function(arguments: &[String], op: &str) -> Read {
     Read::of(format!("func.func @f({}) {{\n  {op}\n  return\n}}\n", arguments.join(", ")))
 }
 
-/// Random flags for dynamic extents.
-pub fn flags(random: &mut Rng, n: usize) -> Vec<bool> {
-    (0..n).map(|_| random.below(0..3) == 0).collect()
-}
-
 /// The value of `dim(%a, 1)` for arrays with these shapes.
 pub fn extent(name: &str, shapes: &[(&str, &[i64])]) -> Option<i64> {
     let (array, k) = name.strip_prefix("dim(")?.strip_suffix(')')?.split_once(", ")?;
     let (_, shape) = shapes.iter().find(|(n, _)| *n == array)?;
     shape.get(k.parse::<usize>().ok()?).copied()
-}
-
-/// `vector<2x3xf32>`, or a scalar type for rank 0.
-pub fn vector(shape: &[i64]) -> String {
-    match shape {
-        [] => "f32".to_owned(),
-        _ => ty("vector", shape, "f32", &[]),
-    }
 }
 
 /// The values of an access's variables by name: loops, then symbols.
@@ -238,34 +203,4 @@ pub fn point(access: &Access, map: &IndexingMap, values: &dyn Fn(&str) -> i64) -
         _ => values(&s.describe(map)),
     });
     dims.chain(symbols).collect()
-}
-
-/// A number as a function of the values of names.
-pub type Value = dyn Fn(&dyn Fn(&str) -> i64) -> i64;
-
-/// A random affine expression over names, as text and as a function of their values.
-pub fn expression(random: &mut Rng, names: &[&str], depth: u32) -> (String, Box<Value>) {
-    let leaf = depth == 0 || random.below(0..3) == 0;
-    if leaf && random.below(0..4) > 0 {
-        let name = names[random.below(0..names.len() as i64) as usize].to_owned();
-        return (name.clone(), Box::new(move |v| v(&name)));
-    }
-    let c = random.below(1..6);
-    if leaf {
-        return (c.to_string(), Box::new(move |_| c));
-    }
-    let (a, f) = expression(random, names, depth - 1);
-    match random.below(0..5) {
-        0 => {
-            let (b, g) = expression(random, names, depth - 1);
-            (format!("({a} + {b})"), Box::new(move |v| f(v) + g(v)))
-        }
-        1 => {
-            let (b, g) = expression(random, names, depth - 1);
-            (format!("({a} - {b})"), Box::new(move |v| f(v) - g(v)))
-        }
-        2 => (format!("{a} * {c}"), Box::new(move |v| f(v) * c)),
-        3 => (format!("{a} floordiv {c}"), Box::new(move |v| f(v).div_euclid(c))),
-        _ => (format!("{a} mod {c}"), Box::new(move |v| f(v).rem_euclid(c))),
-    }
 }

@@ -3,6 +3,7 @@
 
 #![allow(clippy::print_stdout, reason = "how much was compared")]
 
+use generators::mlir::mixed_function;
 use random::Rng;
 
 use crate::{
@@ -162,69 +163,11 @@ fn aliases_of_other_pieces_are_known_in_maps_and_findings() {
     assert!(host.analysis().diagnostics(file, 100).expect("nobody cancels").shown.len() >= 6);
 }
 
-/// A function of ops on values defined above, near and far: indices, arrays of static and dynamic extents.
-fn random_function(seed: u64, ops: usize) -> String {
-    let mut random = Rng::new(seed);
-    let mut next = |below: usize| random.index(below);
-    // Names by their types: indices, `tensor<8x4xf32>`, `tensor<?x4xf32>`.
-    let mut names = [vec!["%i".to_owned()], vec!["%a".to_owned()], vec!["%d".to_owned()]];
-    let mut body = String::new();
-    for n in 0..ops {
-        let mut of = |kind: usize, names: &[Vec<String>; 3]| {
-            let far = next(names[kind].len());
-            let near = names[kind].len() - 1 - far / 4;
-            names[kind][if next(2) == 0 { far } else { near }].clone()
-        };
-        let (i, j) = (of(0, &names), of(0, &names));
-        let (x, y) = (of(1, &names), of(1, &names));
-        let (d, e) = (of(2, &names), of(2, &names));
-        let (kind, op) = match next(11) {
-            0 => (0, format!("arith.constant {} : index", next(5))),
-            1 => (0, format!("affine.apply affine_map<(d0)[s0] -> (d0 * {} + s0)>({i})[{j}]", next(4))),
-            2 => (0, format!("arith.addi {i}, {j} : index")),
-            3 => (0, format!("tensor.dim {d}, {i} : tensor<?x4xf32>")),
-            4 => (1, format!("stablehlo.add {x}, {y} : tensor<8x4xf32>")),
-            5 => (1, format!("stablehlo.reverse {x}, dims = [{}] : tensor<8x4xf32>", next(2))),
-            6 => (
-                1,
-                format!(
-                    "tensor.extract_slice {d}[{i}, 0] [8, 4] [{}, 1] : tensor<?x4xf32> to tensor<8x4xf32>",
-                    1 + next(2)
-                ),
-            ),
-            7 => (
-                1,
-                format!(
-                    "tensor.insert_slice {x} into {y}[0, 0] [8, 4] [1, 1] : tensor<8x4xf32> into tensor<8x4xf32>"
-                ),
-            ),
-            8 => (
-                2,
-                format!(
-                    "tensor.extract_slice {e}[{i}, 0] [{j}, 4] [1, 1] : tensor<?x4xf32> to tensor<?x4xf32>"
-                ),
-            ),
-            9 => (
-                2,
-                format!(
-                    "linalg.add ins({d}, {e} : tensor<?x4xf32>, tensor<?x4xf32>) outs({d} : tensor<?x4xf32>) -> tensor<?x4xf32>"
-                ),
-            ),
-            _ => (2, format!("tensor.empty({i}) : tensor<?x4xf32>")),
-        };
-        body += &format!("  %{n} = {op}\n");
-        names[kind].push(format!("%{n}"));
-    }
-    format!(
-        "func.func @f(%a: tensor<8x4xf32>, %d: tensor<?x4xf32>, %i: index {{xla.range = [0 : index, 3 : index]}}) {{\n{body}  return\n}}\n"
-    )
-}
-
 #[test]
 fn random_functions_are_answered_alike_in_pieces() {
     let mut far = 0;
     for seed in 1..30u64 {
-        let text = random_function(seed, 40);
+        let text = mixed_function(&mut Rng::new(seed), 40);
         let min_bytes = [1, 20, 50][seed as usize % 3];
         let Compared { pieces, differences, .. } = compare(&text, min_bytes, 3);
         assert!(pieces > 4, "{pieces}");

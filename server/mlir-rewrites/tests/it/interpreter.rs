@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 
+use generators::mlir::Argument;
 use mlir::{
     ArrayType, BlockId, Definition, Form, OpId, Parse, PieceState, Token, TokenKind, ValueId, integers,
     parse, tokens,
@@ -39,6 +40,19 @@ impl Tensor {
 pub enum Value {
     Index(i64),
     Tensor(Tensor),
+}
+
+impl From<&Argument> for Value {
+    fn from(argument: &Argument) -> Value {
+        match argument {
+            Argument::Index(i) => Value::Index(*i),
+            Argument::Tensor { shape, first } => {
+                let mut tensor = Tensor::of_indices(shape);
+                tensor.data.iter_mut().for_each(|n| *n += first);
+                Value::Tensor(tensor)
+            }
+        }
+    }
 }
 
 /// The values that the first function returns, and those passed to `test.use` ops, in order.

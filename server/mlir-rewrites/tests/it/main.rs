@@ -3,5 +3,4 @@
 
 mod equality;
 mod interpreter;
-mod programs;
 mod upstream;

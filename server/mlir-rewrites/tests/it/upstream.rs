@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use mlir_rewrites::{extract_from_collapse, extract_from_expand, insert_into_collapse, insert_into_expand};
 
 use crate::equality::{Find, rewritten};
-use crate::programs::{
+use generators::mlir::{
     Program, insertion_into_collapse, insertion_into_expand, slice_of_collapse, slice_of_expand,
 };
 use random::Rng;
