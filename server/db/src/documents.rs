@@ -127,6 +127,7 @@ impl Documents {
         crate::has_fusions(db, open.file);
         crate::is_of_cpu(db, open.file);
         crate::uncalled_computations(db, open.file);
+        crate::module_memory(db, open.file);
         crate::mlir_module(db, open.file);
         crate::mlir_giant_index(db, open.file);
         self.free_files.push(open.file);
@@ -236,6 +237,7 @@ impl Documents {
             crate::link_findings(db, piece);
             crate::block_warnings(db, piece);
             crate::outside_uses(db, piece);
+            crate::memory::memory_part(db, piece);
             crate::mlir_signature(db, piece);
             crate::mlir_piece(db, piece);
             crate::mlir_ops(db, piece);

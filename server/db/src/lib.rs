@@ -20,6 +20,7 @@ mod kernel_costs;
 mod kernel_ids;
 mod kernels;
 mod load;
+mod memory;
 mod mlir_calls;
 mod mlir_giants;
 mod mlir_imports;
@@ -46,6 +47,7 @@ pub use kernels::{
     kernel_estimate, kernel_mlir, kernel_partition, kernel_passes, kernel_ptx, kernel_waste,
 };
 pub use load::Progress;
+pub use memory::{memory_of_program, memory_program, module_memory};
 pub use mlir_calls::mlir_call_findings;
 pub use mlir_giants::{
     Elsewhere, ExportKind, GiantDefinition, GiantName, MlirGiantIndex, MlirLinks, mlir_definition,

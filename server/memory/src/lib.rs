@@ -2,7 +2,7 @@
 //! puts each.
 //!
 //! ```text
-//! Program ─► Slots, Schedule ─► Dataflow ─► Aliases ─► live ranges ─► Assignment
+//! Part ─► Program ─► Slots, Schedule ─► Dataflow ─► Aliases ─► live ranges ─► Assignment
 //! ```
 //!
 //! Architecture Invariant: pure functions of a [`Program`]. No salsa, no text.
@@ -16,20 +16,21 @@ mod in_place;
 mod live_ranges;
 mod memory;
 mod overwriting;
+mod part;
 mod program;
 mod schedule;
 mod sharing;
 mod simulation;
 mod sizes;
 mod slots;
-mod text;
 
 pub use assignment::{Allocation, AllocationKind};
+pub use dataflow::ValueId;
 pub use live_ranges::LiveRange;
-pub use memory::{Memory, Peak, Value, order_of_fusion};
+pub use memory::{Body, Memory, Peak, Step, Value};
 pub use overwriting::OrderOf;
+pub use part::Part;
 pub use program::{Computation, Id, Instruction, Program};
 pub use schedule::Time;
 pub use sharing::FusionOrder;
 pub use sizes::bytes;
-pub use text::{Unreadable, memory_of_text};

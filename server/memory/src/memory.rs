@@ -1,6 +1,5 @@
 //! The answer: allocations, values, and the peak.
 
-use gpu::{Device, Fused, FusionAnalysis};
 use ir::Shape;
 
 use crate::aliases::Aliases;
@@ -8,7 +7,7 @@ use crate::assignment::{Allocation, AllocationKind, Assigner};
 use crate::dataflow::{Dataflow, ValueId};
 use crate::live_ranges::{LiveRange, live_ranges};
 use crate::overwriting::{OrderOf, Overwriting};
-use crate::program::{Id, Program};
+use crate::program::Program;
 use crate::schedule::{Schedule, Time};
 use crate::sizes::{bytes, plain_bytes};
 use crate::slots::Slots;
@@ -24,8 +23,11 @@ pub struct Memory {
     /// The first position of the schedule at which most bytes are alive, and how many: the sum of the values, which is
     /// less than [`Self::total`] where allocations have gaps.
     pub peak: Peak,
-    /// The positions of the schedule.
-    pub positions: Time,
+    /// The instructions that run as steps of the program, by position of the schedule.
+    pub steps: Vec<Step>,
+    /// The computations whose instructions run as steps: the entry, bodies of loops, branches, called computations. In the
+    /// order in which they end, so that the entry is the last.
+    pub bodies: Vec<Body>,
     /// What could not be counted, in words.
     pub problems: Vec<String>,
 }
@@ -36,10 +38,30 @@ pub struct Peak {
     pub bytes: u64,
 }
 
+/// An instruction at a position of the schedule.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Step {
+    pub name: Box<str>,
+    /// The number of its computation in the module.
+    pub computation: u32,
+}
+
+/// A computation whose instructions run as steps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Body {
+    /// Its number in the module.
+    pub computation: u32,
+    /// Its first position, or that of what its first instruction calls.
+    pub start: Time,
+    /// The position behind it.
+    pub end: Time,
+}
+
 #[derive(Debug, Clone, PartialEq)]
 pub struct Value {
-    /// The instruction that defines it.
-    pub instruction: Id,
+    /// The position of the instruction that defines it. The value of a parameter is alive from the start of its computation
+    /// on, which may be earlier.
+    pub defined: Time,
     /// `name{0}`: an instruction and the element of its result, `name{}` for all of it.
     pub name: String,
     /// Whether it is a table of pointers.
@@ -88,7 +110,7 @@ impl Memory {
         let assignment = assigner.assign();
         let written = |time: Time| schedule.written[time as usize];
         let values = dataflow.values.iter().enumerate().map(|(i, value)| Value {
-            instruction: slots.owner(value.slot),
+            defined: written(schedule.at(slots.owner(value.slot)).unwrap_or_default()),
             name: slots.name(program, value.slot),
             is_tuple: slots.is_tuple(value.slot),
             size: assignment.size_of[i],
@@ -106,9 +128,15 @@ impl Memory {
             values,
             total,
             peak,
-            positions: written(schedule.end),
+            steps: steps(program, &schedule),
+            bodies: bodies(&schedule),
             problems,
         }
+    }
+
+    /// The positions of the schedule.
+    pub fn positions(&self) -> Time {
+        self.steps.len() as Time
     }
 
     /// The values that are alive at a position of the schedule, largest first.
@@ -127,15 +155,24 @@ impl Memory {
     }
 }
 
+fn steps(program: &Program, schedule: &Schedule) -> Vec<Step> {
+    let steps = schedule.order.iter().map(|&id| program.instruction(id));
+    let written = steps.filter(|instruction| instruction.is_written);
+    written.map(|step| Step { name: step.name.clone(), computation: step.computation }).collect()
+}
+
+fn bodies(schedule: &Schedule) -> Vec<Body> {
+    let body = |&computation: &u32| {
+        let (start, end) = schedule.span[computation as usize]?;
+        let [start, end] = [start, end].map(|time| schedule.written[time as usize]);
+        Some(Body { computation, start, end })
+    };
+    schedule.computations.iter().filter_map(body).collect()
+}
+
 /// The memory space of an array, by its layout.
 fn space(shape: &Shape) -> i64 {
     shape.as_array().and_then(|array| array.layout.as_ref()).map_or(0, |layout| layout.memory_space)
-}
-
-/// The order of reads and writes in the kernel of a fusion, from its ops.
-pub fn order_of_fusion(fused: Result<Fused, gpu::Reason>, device: &'static Device) -> crate::FusionOrder {
-    let analysis = fused.and_then(|fused| FusionAnalysis::new(fused, device));
-    analysis.map(|analysis| crate::FusionOrder::of(&analysis)).unwrap_or_default()
 }
 
 /// Source: `HloLiveRange::ComputePeakMemoryMoment`, which counts each value with the size of the instruction's whole result

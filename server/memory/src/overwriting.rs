@@ -81,7 +81,8 @@ impl<'a> Overwriting<'a> {
     }
 
     fn hint(&self, operand: Id, user: Id, to: Slot) -> Option<bool> {
-        let instruction = self.program.instruction(user);
+        let program = self.program;
+        let instruction = program.instruction(user);
         match instruction.opcode {
             Some(Opcode::AllReduce | Opcode::CollectiveBroadcast) => {
                 let path = self.slots.path(to);
@@ -96,8 +97,11 @@ impl<'a> Overwriting<'a> {
             ),
             Some(Opcode::Fusion) => {
                 let mut orders = self.orders.borrow_mut();
-                let order = orders.entry(user).or_insert_with(|| (self.order_of)(user));
-                Some(fusion_may_overwrite(self.program, user, operand, &self.slots.path(to), order))
+                let order = orders.entry(user).or_insert_with(|| match is_order_needed(program, user) {
+                    true => (self.order_of)(user),
+                    false => FusionOrder::default(),
+                });
+                Some(fusion_may_overwrite(program, user, operand, &self.slots.path(to), order))
             }
             _ => None,
         }
@@ -113,6 +117,13 @@ impl<'a> Overwriting<'a> {
         };
         uses.len() == 2 && uses.iter().any(|one| one.user == call) && uses.iter().any(is_result)
     }
+}
+
+/// Whether what a fusion may overwrite depends on its kernel, whose analysis is slow: it has several results, or a reduction.
+fn is_order_needed(program: &Program, fusion: Id) -> bool {
+    let Some(body) = program.callee(fusion, AttributeKey::Calls) else { return false };
+    let has = |opcode| body.instructions.iter().any(|&id| program.instruction(id).opcode == Some(opcode));
+    program.instruction(body.root).opcode == Some(Opcode::Tuple) || has(Opcode::Reduce) || has(Opcode::Fusion)
 }
 
 /// Whether a custom call adds its third operand to its result in place, by its target and configuration.

@@ -1,8 +1,9 @@
 //! A module as its memory is planned: instructions, their operands and calls, without text or metadata.
 
-use ir::{Alias, AttributeKey, Block, Module, Opcode, OperandRef, Shape};
+use ir::{Alias, AttributeKey, Module, Opcode, Shape};
 use rustc_hash::FxHashMap;
-use syntax::hlo::{InstructionId, OperandKind, ValueNode};
+
+use crate::part::{From, Part, PartInstruction};
 
 /// Index into [`Program::instructions`].
 pub type Id = u32;
@@ -22,7 +23,7 @@ pub struct Program {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Instruction {
     pub name: Box<str>,
-    /// `None` for an opcode that this vocabulary lacks.
+    /// `None` for an opcode that this vocabulary lacks. [`Opcode::Add`] stands for all arithmetic element by element.
     pub opcode: Option<Opcode>,
     pub shape: Shape,
     pub computation: u32,
@@ -54,8 +55,8 @@ pub struct Computation {
 }
 
 impl Program {
-    /// The first module of a file, from its pieces. `None` if it has no entry computation.
-    pub fn build(module: &Module, blocks: &[&Block]) -> Option<Program> {
+    /// The first module of a file, from the parts that its pieces hold. `None` if it has no entry computation.
+    pub fn build(module: &Module, parts: &[&Part]) -> Option<Program> {
         let settings = module.settings(0);
         let mut program = Program {
             is_scheduled: settings.is_some_and(|s| s.is_scheduled),
@@ -79,7 +80,7 @@ impl Program {
                 by_name: FxHashMap::default(),
                 is_cut: computation.segments.len() > 1,
             }
-            .add(computation.segments.iter().map(|at| (blocks[at.piece], at.computation)))?;
+            .add(computation.segments.iter().map(|at| (parts[at.piece], at.computation)))?;
         }
         program.link();
         Some(program)
@@ -139,25 +140,25 @@ struct Builder<'a> {
     /// Elements without an instruction, by tuple and index.
     elements: FxHashMap<(Id, i64), Id>,
     /// Of a computation that is cut in several pieces.
-    by_name: FxHashMap<Box<str>, Id>,
+    by_name: FxHashMap<&'a str, Id>,
     is_cut: bool,
 }
 
-impl Builder<'_> {
-    fn add<'b>(mut self, segments: impl Iterator<Item = (&'b Block, u32)>) -> Option<()> {
+impl<'a> Builder<'a> {
+    fn add(mut self, segments: impl Iterator<Item = (&'a Part, u32)>) -> Option<()> {
         let mut root = None;
-        for (block, computation) in segments {
-            let range = block.parse.computations[computation as usize].instructions.clone();
-            let mut local: FxHashMap<InstructionId, Id> = FxHashMap::default();
+        for (part, computation) in segments {
+            let instructions = part.computations.get(computation as usize)?;
+            let mut here: Vec<Id> = Vec::with_capacity(instructions.len());
             // An operand that is written in place stands before its user.
-            for at in range {
+            for instruction in instructions {
                 cancel::tick();
-                let id = self.instruction(block, at, &local);
-                local.insert(at, id);
+                let id = self.instruction(part, instruction, &here);
+                here.push(id);
                 if self.is_cut {
-                    self.by_name.insert(block.name(at).into(), id);
+                    self.by_name.insert(&instruction.name, id);
                 }
-                if block.instruction(at).is_root {
+                if instruction.is_root {
                     root = Some(id);
                 }
             }
@@ -194,56 +195,33 @@ impl Builder<'_> {
         self.computation.instructions = order;
     }
 
-    fn instruction(&mut self, block: &Block, at: InstructionId, local: &FxHashMap<InstructionId, Id>) -> Id {
-        let node = block.instruction(at);
-        let mut operands = Vec::with_capacity(node.operands.1 as usize);
-        for (operand, target) in block.operands_of(at) {
-            let mut found = match target {
-                OperandRef::Local(id) => local.get(&id).copied(),
-                OperandRef::External(_) => self.by_name.get(operand.name.of(&block.text)).copied(),
-                OperandRef::Missing => None,
+    fn instruction(&mut self, part: &Part, of: &PartInstruction, here: &[Id]) -> Id {
+        let mut operands = Vec::with_capacity(of.operands.len());
+        for operand in &of.operands {
+            let mut found = match &operand.from {
+                From::Here(number) => here.get(*number as usize).copied(),
+                From::Above(name) => self.by_name.get(&**name).copied(),
+                From::Nowhere => None,
             };
-            if let OperandKind::Element { start, len } = operand.kind {
-                for &index in block.parse.ints(start, len) {
-                    found = found.and_then(|tuple| self.element(tuple, index));
-                }
+            for &index in &operand.elements {
+                found = found.and_then(|tuple| self.element(tuple, index));
             }
             operands.extend(found);
         }
-        let mut callees = Vec::new();
-        let mut aliasing = Vec::new();
-        let mut number = block.parameter_number(at);
-        for attribute in block.parse.attributes_of(node) {
-            let Some(key) = attribute.key else { continue };
-            let names = match &attribute.value {
-                ValueNode::Computation(span) => std::slice::from_ref(span),
-                ValueNode::Computations { start, len } => block.parse.spans(*start, *len),
-                ValueNode::Int(n) if key == AttributeKey::Index => {
-                    number = u32::try_from(*n).ok();
-                    continue;
-                }
-                ValueNode::Text if key == AttributeKey::OutputToOperandAliasing => {
-                    aliasing = Alias::list(attribute.value_span.of(&block.text));
-                    continue;
-                }
-                _ => continue,
-            };
-            let called =
-                names.iter().filter_map(|name| self.names.get(name.of(&block.text).trim_start_matches('%')));
-            callees.extend(called.map(|&callee| (key, callee)));
-        }
+        let called = of.callees.iter().filter_map(|(key, name)| Some((*key, *self.names.get(&**name)?)));
+        let callees = called.collect();
         self.push(Instruction {
-            name: block.name(at).into(),
-            opcode: node.opcode,
-            shape: block.shape(at).cloned().unwrap_or(Shape::Opaque),
+            name: of.name.clone(),
+            opcode: of.opcode,
+            shape: of.shape.map_or(Shape::Opaque, |shape| part.shapes[shape as usize].clone()),
             computation: self.number,
             operands,
             users: Vec::new(),
             callees,
-            number,
+            number: of.number,
             is_written: true,
-            aliasing,
-            adds_in_place: node.opcode == Some(Opcode::CustomCall) && adds_in_place(block, at),
+            aliasing: of.aliasing.clone(),
+            adds_in_place: of.adds_in_place,
         })
     }
 
@@ -287,13 +265,4 @@ impl Builder<'_> {
         self.elements.insert((tuple, index), id);
         Some(id)
     }
-}
-
-fn adds_in_place(block: &Block, at: InstructionId) -> bool {
-    let text = |key: AttributeKey| {
-        let mut attributes = block.parse.attributes_of(block.instruction(at)).iter();
-        attributes.find(|attribute| attribute.key == Some(key)).map_or("", |a| a.value_span.of(&block.text))
-    };
-    let target = text(AttributeKey::CustomCallTarget).trim_matches('"');
-    crate::overwriting::adds_in_place(target, text(AttributeKey::BackendConfig))
 }

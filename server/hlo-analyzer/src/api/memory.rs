@@ -1,34 +1,41 @@
 //! `memory`: how much memory a module takes, by value and by allocation.
 
-use memory::{AllocationKind, memory_of_text};
-use ropey::Rope;
+use ide::{AllocationKind, Language, NoMemory};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::error::{Answer, ApiError, ErrorKind};
 use super::request::params;
+use super::session::Session;
 
 /// The limit on the text of a request, in bytes.
 const MAX_BYTES: usize = 64 << 20;
 
 #[derive(Deserialize)]
-struct MemoryParams<'a> {
-    hlo: &'a str,
-    device: Option<&'a str>,
+struct MemoryParams {
+    hlo: String,
 }
 
 /// `{"total_bytes", "peak_bytes", "peak_position", "allocations": [{"size", "kind", "values": [{"name", "offset"}]}],
 /// "values": [{"name", "size", "live": [start, end], "allocation"}], "problems"?}`
-pub fn memory(value: &Value) -> Answer {
-    let MemoryParams { hlo, device } = params(value)?;
+pub fn memory(session: &mut Session, value: &Value) -> Answer {
+    let MemoryParams { hlo } = params(value)?;
     if hlo.len() > MAX_BYTES {
         let message = format!("the text has more than {} MiB", MAX_BYTES >> 20);
         return Err(ApiError::new(ErrorKind::Limit, message));
     }
-    let device = ide::Device::find(device.unwrap_or(ide::DEFAULT_DEVICE))
-        .map_err(|unknown| ApiError::new(ErrorKind::InvalidParams, unknown.to_string()))?;
-    let (_, memory) = memory_of_text(hlo, device)
-        .map_err(|error| ApiError::in_text(&Rope::from_str(hlo), error.offset, error.message))?;
+    session.use_device(value)?;
+    let file = session.open(Language::Hlo, hlo);
+    let memory = session.ask(|analysis| {
+        let memory = analysis.module_memory(file)?;
+        Ok(memory.map_err(|reason| match reason {
+            NoMemory::Mlir => ApiError::new(ErrorKind::Unsupported, "the text is no HLO"),
+            NoMemory::Syntax { message, offset } => ApiError::in_text(analysis.rope(file), offset, message),
+            NoMemory::NoEntry => {
+                ApiError::in_text(analysis.rope(file), 0, "the text has no entry computation")
+            }
+        }))
+    })??;
     let allocations = memory.allocations.iter().map(|allocation| {
         let values = allocation
             .values
@@ -75,10 +82,14 @@ fn kind(kind: AllocationKind, is_result: bool) -> &'static str {
 mod tests {
     use super::*;
 
+    fn answer(value: Value) -> Answer {
+        memory(&mut Session::default(), &value)
+    }
+
     #[test]
     fn bytes_are_told_by_allocation_and_by_value() {
         let text = "HloModule m, is_scheduled=true\n\nENTRY e {\n  p = f32[64] parameter(0)\n  ROOT n = f32[64] negate(p)\n}\n";
-        let answer = memory(&json!({"hlo": text})).expect("it is a module");
+        let answer = answer(json!({"hlo": text})).expect("it is a module");
         assert_eq!((&answer["total_bytes"], &answer["peak_bytes"]), (&json!(512), &json!(512)));
         assert_eq!(
             answer["allocations"][0],
@@ -89,7 +100,7 @@ mod tests {
 
     #[test]
     fn bad_requests_say_why() {
-        let refused = |value: Value| memory(&value).expect_err("it is refused");
+        let refused = |value: Value| answer(value).expect_err("it is refused");
         let error = refused(json!({"hlo": "HloModule m\n\nENTRY e {\n  x = f32[\n}\n"}));
         assert_eq!((error.kind, error.line), (ErrorKind::Parse, Some(4)));
         assert_eq!(refused(json!({"hlo": ""})).message, "the text has no entry computation");

@@ -88,7 +88,7 @@ impl Session {
             "evaluate" => evaluate::evaluate(self, p),
             "lineage" => compile::lineage(p),
             "blame" => compile::blame(p),
-            "memory" => memory::memory(p),
+            "memory" => memory::memory(self, p),
             other => Err(ApiError::new(ErrorKind::InvalidParams, format!("unknown method: {other}"))),
         }
     }
@@ -126,11 +126,17 @@ impl Session {
         let of_path = || path.map_or(Language::Hlo, |path| ide::language_of(&path, &text));
         let language = language.unwrap_or_else(of_path);
         let file = self.open(language, text);
-        query(&self.host.analysis(), file)
+        self.ask(|analysis| query(analysis, file))
+    }
+
+    /// Runs `query` on a snapshot.
+    pub fn ask<T>(&self, query: impl Fn(&Analysis) -> ide::Cancellable<T>) -> Result<T, ApiError> {
+        query(&self.host.analysis())
             .map_err(|_| ApiError::new(ErrorKind::Internal, "the analysis was cancelled"))
     }
 
-    fn open(&mut self, language: Language, text: String) -> FileId {
+    /// Opens a text in place of that of the last request.
+    pub fn open(&mut self, language: Language, text: String) -> FileId {
         if let Some((l, t, file)) = &self.current
             && *l == language
             && *t == text

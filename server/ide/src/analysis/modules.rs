@@ -1,5 +1,7 @@
 //! Module queries of scripts and commands: maps, values, functions, conversion.
 
+use std::sync::Arc;
+
 use super::Analysis;
 use crate::*;
 
@@ -66,6 +68,11 @@ impl Analysis {
     /// The module in the other language: StableHLO as HLO, HLO as StableHLO.
     pub fn convert(&self, file: FileId) -> Cancellable<Conversion> {
         self.with_file(file, |context| context.semantics().convert(&context))
+    }
+
+    /// Where the memory of the first module of a file goes.
+    pub fn module_memory(&self, file: FileId) -> Cancellable<Result<Arc<Memory>, NoMemory>> {
+        self.with_file(file, |context| memory::module_memory(&context))
     }
 
     /// Counts of the module.

@@ -1,0 +1,78 @@
+//! Where the memory of a module goes.
+//!
+//! [`memory_part`] is all that the plan reads of a piece, and `fusion_order` all that it reads of a kernel. An edit inside a
+//! fusion that changes no shape and no data flow leaves both equal, and the plan is not made again.
+
+use std::sync::Arc;
+
+use gpu::FusionAnalysis;
+use ir::Module;
+use memory::{FusionOrder, Id, Memory, Part, Program};
+
+use crate::giants::giant_index;
+use crate::kernel_ids::{KernelId, kernel_id};
+use crate::kernels::kernel;
+use crate::queries::{block, module};
+use crate::{File, Piece};
+
+/// What the plan of the module's memory reads of a piece.
+#[salsa::tracked]
+pub(crate) fn memory_part(db: &dyn salsa::Database, piece: Piece) -> Arc<Part> {
+    Arc::new(Part::of(block(db, piece)))
+}
+
+/// How the kernel of a fusion reads and writes.
+#[salsa::tracked(lru = 4096)]
+fn fusion_order<'db>(db: &'db dyn salsa::Database, id: KernelId<'db>) -> Arc<FusionOrder> {
+    let analysis: Option<&Arc<FusionAnalysis>> =
+        kernel(db, id).as_ref().and_then(|kernel| kernel.as_ref().ok());
+    Arc::new(analysis.map(|analysis| FusionOrder::of(analysis)).unwrap_or_default())
+}
+
+/// The memory of the first module of a file; `None` if it has no entry computation. What is wrong in the text is left out.
+#[salsa::tracked(lru = 8, no_eq)]
+pub fn module_memory(db: &dyn salsa::Database, file: File) -> Option<Arc<Memory>> {
+    let program = memory_program(db, file)?;
+    Some(Arc::new(memory_of_program(db, file, &program)))
+}
+
+/// The module as its memory is planned. Not kept: it takes as much memory as the text, and less time than the plan.
+pub fn memory_program(db: &dyn salsa::Database, file: File) -> Option<Program> {
+    let parts: Vec<&Arc<Part>> = file.pieces(db).iter().map(|&piece| memory_part(db, piece)).collect();
+    let parts: Vec<&Part> = parts.into_iter().map(|part| &**part).collect();
+    Program::build(module(db, file), &parts)
+}
+
+/// The memory of a program that is that of the file, or differs from it in aliases, order or shapes alone.
+pub fn memory_of_program(db: &dyn salsa::Database, file: File, program: &Program) -> Memory {
+    Memory::of(program, &|fusion| order_of(db, file, program, fusion).unwrap_or_default())
+}
+
+fn order_of(db: &dyn salsa::Database, file: File, program: &Program, fusion: Id) -> Option<FusionOrder> {
+    let instruction = program.instruction(fusion);
+    let (piece, computation) = place(db, file, module(db, file), instruction.computation, &instruction.name)?;
+    Some(fusion_order(db, kernel_id(db, piece, computation, &instruction.name)).as_ref().clone())
+}
+
+/// The piece with an instruction, and the number of its computation there.
+fn place(
+    db: &dyn salsa::Database,
+    file: File,
+    module: &Module,
+    computation: u32,
+    name: &str,
+) -> Option<(Piece, u32)> {
+    let index = computation as usize;
+    let segments = &module.computations.get(index)?.segments;
+    let segment = match segments.as_slice() {
+        [only] => only,
+        _ => {
+            let found = giant_index(db, file).find(index, name)?;
+            segments.iter().find(|segment| segment.piece == found.piece as usize)?
+        }
+    };
+    Some((*file.pieces(db).get(segment.piece)?, segment.computation))
+}
+
+#[cfg(test)]
+mod tests;
