@@ -79,15 +79,14 @@ pub(crate) fn domain_hint(
     (!label.is_empty()).then(|| in_brackets(&label))
 }
 
-/// The maps behind a hint: those that the hover shows, for ops with maps in XLA.
+/// The maps behind a hint: those that the hover shows. XLA has none for some ops, such as sorts.
 pub(crate) fn hinted_maps(op: &Op, maps: impl Fn(Rules) -> OpIndexing) -> OpIndexing {
-    let xla = maps(Rules::Xla);
-    // Only hovers analyse called computations.
-    let is_call = matches!(op.opcode, Opcode::Call | Opcode::Conditional | Opcode::While);
-    match is_call || !xla.operands.iter().flatten().any(|access| access.map.is_mapped()) {
-        true => xla,
-        false => maps(Rules::Exact),
-    }
+    // Only hovers analyse called computations, and what a custom call reads is seldom known.
+    let is_call = matches!(
+        op.opcode,
+        Opcode::Call | Opcode::Conditional | Opcode::CustomCall | Opcode::AsyncStart | Opcode::While
+    );
+    maps(if is_call { Rules::Xla } else { Rules::Exact })
 }
 
 /// A short text of the domain of an instruction's maps: of the widest one, or for concatenations the domain

@@ -113,6 +113,20 @@ mod tests {
     }
 
     #[test]
+    fn ops_without_a_map_in_xla_have_a_domain_too() {
+        check(
+            "  p = f32[4,16] parameter(0)\n  s = f32[4,16] sort(p), dimensions={1}, to_apply=%less\n  t = (f32[4,3], s32[4,3]) topk(s), k=3, largest=true\n  g = f32[4,16] all-reduce(s), replica_groups={{0,1}}, to_apply=%sum\n  a = f32[4,16] all-to-all(s), replica_groups={{0,1}}, dimensions={0}\n  ROOT c = f32[4] custom-call(a), custom_call_target=\"f\"\n",
+            DomainHints::All,
+            expect![[r#"
+                s = f32[4,16] sort(p) «⟨d0 ≤ 3, d1 ≤ 15, s0 ≤ 15⟩»
+                t = (f32[4,3], s32[4,3]) topk(s) «⟨d0 ≤ 3, d1 ≤ 2, s0 ≤ 15⟩»
+                g = f32[4,16] all-reduce(s) «⟨d0 ≤ 3, d1 ≤ 15⟩»
+                a = f32[4,16] all-to-all(s) «⟨d0 ≤ 3, d1 ≤ 15, rt0 ≤ 1⟩»
+            "#]],
+        );
+    }
+
+    #[test]
     fn domains_stand_behind_the_operands() {
         let lines = "  p = f32[10,20]{1,0} parameter(0)\n  z = f32[] constant(0)\n  r = f32[10]{0} reduce(p, z), dimensions={1}, to_apply=%sum\n  ROOT t = f32[20,10]{1,0} transpose(p), dimensions={1,0}";
         check(

@@ -145,16 +145,27 @@ mod tests {
         );
     }
 
-    #[test]
-    fn domains_stand_behind_ops() {
-        let (analysis, file, _) = open_mlir(
-            "func.func @f(%a: tensor<4x8xf32>) {\n  %0 = stablehlo.transpose %a, dims = [1, 0] : (tensor<4x8xf32>) -> tensor<8x4xf32> loc(unknown)\n}\n",
-        );
+    /// The type before the hint of each op, and the hint.
+    fn domains(ops: &str) -> Vec<String> {
+        let (analysis, file, _) = open_mlir(ops);
         let text = analysis.rope(file).to_string();
         let config = InlayHintsConfig { domains: DomainHints::All, splits: true };
         let hints = analysis.inlay_hints(file, 0..text.len(), &config).expect("nobody cancels");
-        let shown: Vec<_> =
-            hints.iter().map(|h| (text[..h.offset].ends_with("tensor<8x4xf32>"), h.label.as_str())).collect();
-        assert_eq!(shown, [(true, "⟨d0 ≤ 7, d1 ≤ 3⟩")]);
+        let before = |offset: usize| text[..offset].rsplit(' ').next().unwrap_or_default();
+        hints.iter().map(|h| format!("{} {}", before(h.offset), h.label)).collect()
+    }
+
+    #[test]
+    fn domains_stand_behind_ops() {
+        let transpose = "func.func @f(%a: tensor<4x8xf32>) {\n  %0 = stablehlo.transpose %a, dims = [1, 0] : (tensor<4x8xf32>) -> tensor<8x4xf32> loc(unknown)\n}\n";
+        assert_eq!(domains(transpose), ["tensor<8x4xf32> ⟨d0 ≤ 7, d1 ≤ 3⟩"]);
+    }
+
+    #[test]
+    fn ops_of_chlo_have_the_domains_of_their_instructions() {
+        let top_k = "func.func @f(%t: tensor<4x16xf32>) {\n  %0:2 = chlo.top_k(%t, k = 3) : tensor<4x16xf32> -> (tensor<4x3xf32>, tensor<4x3xi32>)\n}\n";
+        assert_eq!(domains(top_k), ["tensor<4x3xi32>) ⟨d0 ≤ 3, d1 ≤ 2, s0 ≤ 15⟩"]);
+        let ragged_dot = "func.func @f(%a: tensor<11x5xf32>, %b: tensor<3x5x7xf32>, %g: tensor<3xi64>) {\n  %0 = \"chlo.ragged_dot\"(%a, %b, %g) <{ragged_dot_dimension_numbers = #chlo.ragged_dot<lhs_batching_dimensions = [], rhs_batching_dimensions = [], lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [1], lhs_ragged_dimensions = [0], rhs_group_dimensions = [0]>}> : (tensor<11x5xf32>, tensor<3x5x7xf32>, tensor<3xi64>) -> tensor<11x7xf32>\n}\n";
+        assert_eq!(domains(ragged_dot), ["tensor<11x7xf32> ⟨d0 ≤ 10, d1 ≤ 6, s0 ≤ 4, s1 ≤ 2⟩"]);
     }
 }
