@@ -13,11 +13,11 @@ fn blame_names_the_pass_of_each_instruction() {
     assert_eq!(text(&output.stderr), "");
     expect![[r#"
         jit_step: after optimizations (stage 8 of 8)
-          %bitcast.11.0                  bitcast  sort-iota-fusion (stage 6)      it reads the bytes of the module's parameter %w.1, bf16[256,64], as bf16[8,32,64] for operand 1 of %gemm_fusion_dot
-          %bitcast.12.0                  bitcast  sort-iota-fusion (stage 6)      it reads the bytes of the module's parameter %x.1, bf16[128,256], as bf16[128,8,32] for operand 0 of %gemm_fusion_dot
+          %bitcast.11.0                  bitcast  between triton-gemm-rewriter and sort-iota-fusion (dumped stages only)  it reads the bytes of the module's parameter %w.1, bf16[256,64], as bf16[8,32,64] for operand 1 of %gemm_fusion_dot
+          %bitcast.12.0                  bitcast  between triton-gemm-rewriter and sort-iota-fusion (dumped stages only)  it reads the bytes of the module's parameter %x.1, bf16[128,256], as bf16[128,8,32] for operand 0 of %gemm_fusion_dot
           %gemm_fusion_dot               fusion   triton-gemm-rewriter (stage 5)  it joins %dot, %reshape.3 and %reshape.4
-          %loop_tanh_fusion              fusion   after optimizations (stage 8)   it comes from %fusion.3 of priority-fusion, which joins %reduce.2, %add.2, %tanh.2, %bitcast.24 and %broadcast.3.0
-          %input_multiply_reduce_fusion  fusion   after optimizations (stage 8)   it joins %fusion.4 and %fusion.2
+          %loop_tanh_fusion              fusion   between priority-fusion and after optimizations (dumped stages only)  it comes from %fusion.3 of priority-fusion, which joins %reduce.2, %add.2, %tanh.2, %bitcast.24 and %broadcast.3.0
+          %input_multiply_reduce_fusion  fusion   between priority-fusion and after optimizations (dumped stages only)  it joins %fusion.4 and %fusion.2
     "#]].assert_eq(&text(&output.stdout));
     // A file finds the other stages beside it.
     let file = folder.join(LAST);

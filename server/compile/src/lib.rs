@@ -15,8 +15,10 @@
 //! Architecture Invariant: no salsa, no LSP, no IO. The functions take names and texts.
 
 mod artefact;
+mod flags;
 mod folder;
 mod functions;
+mod gaps;
 mod group;
 mod name;
 mod problems;
@@ -24,6 +26,7 @@ mod stage;
 mod thunks;
 
 pub use artefact::{Artefact, ArtefactKind};
+pub use flags::{Flag, all_flags, changed_flags, flag_value};
 pub use folder::{Compile, Entry, Folder, Problem};
 pub use functions::{KernelFunction, llvm_functions, ptx_kernels};
 pub use group::group;

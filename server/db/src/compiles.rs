@@ -16,6 +16,7 @@ mod changes;
 mod descendants;
 mod device;
 mod files;
+mod flags;
 mod folders;
 mod kernels;
 mod links;
@@ -31,6 +32,7 @@ pub use descendants::{descendants, last_stage};
 pub(crate) use device::device_of;
 pub use device::{compile_device, stage_device};
 pub use files::{DumpedFile, FileVersion, ReadDump, dumped_text};
+pub use flags::{CompileFlags, compile_flags, gap_before};
 pub use folders::{DumpFolders, ListedFile};
 pub use kernels::{CompileThunks, KernelText, XlaKernel, artefacts_of_kernel, compile_thunks};
 pub use links::{StageLinks, stage_links};
@@ -84,6 +86,24 @@ impl DumpedCompile {
     /// What the names of its files say.
     pub fn description(self, db: &dyn salsa::Database) -> &compile::Compile {
         &self.folder(db).listing(db).compiles[self.index(db)]
+    }
+
+    /// Its files that are no stages, each with what it is.
+    pub fn described_artefacts(
+        self,
+        db: &dyn salsa::Database,
+    ) -> impl Iterator<Item = (&compile::Artefact, DumpedFile)> {
+        self.description(db).artefacts.iter().zip(self.artefacts(db).iter().copied())
+    }
+
+    /// The files of one kind.
+    pub fn artefacts_of(
+        self,
+        db: &dyn salsa::Database,
+        kind: compile::ArtefactKind,
+    ) -> impl Iterator<Item = DumpedFile> {
+        let files = self.described_artefacts(db).filter(move |(artefact, _)| artefact.kind == kind);
+        files.map(|(_, file)| file)
     }
 }
 

@@ -99,7 +99,7 @@ pub use kernel::language::KernelLanguage;
 pub use kernel::partition_queries::{PartitionedComputation, PartitionedFunction};
 pub use language::language_of;
 pub use memory::NoMemory;
-pub use origins::{BlamedCompile, BlamedInstruction};
+pub use origins::{BlamedCompile, BlamedInstruction, Introducer};
 pub use references::{Reference, ReferenceKind};
 pub use rename::RenameError;
 pub use rich_text::{Line, RichText, percent_encoded};

@@ -3,6 +3,7 @@
 //! The first questions about a compile match its stages; a hover does so for a limited time.
 
 mod blamed;
+mod introducer;
 mod located;
 mod navigation;
 mod section;
@@ -15,6 +16,7 @@ use db::Database;
 use db::compiles::{DumpedCompile, stage_links};
 
 pub use blamed::{BlamedCompile, BlamedInstruction};
+pub use introducer::Introducer;
 
 pub(crate) use blamed::blamed_compile;
 pub(crate) use navigation::{declarations, implementations};

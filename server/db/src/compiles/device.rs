@@ -9,9 +9,8 @@ use crate::kernels::Target;
 /// The device of a compile, from its `gpu_target_config.pbtxt`. `None` without that file, or if it describes no device.
 #[salsa::tracked(returns(copy))]
 pub fn compile_device(db: &dyn salsa::Database, compile: DumpedCompile) -> Option<&'static gpu::Device> {
-    let artefacts = compile.description(db).artefacts.iter().zip(compile.artefacts(db));
-    let targets = artefacts.filter(|(artefact, _)| artefact.kind == ArtefactKind::GpuTarget);
-    targets.filter_map(|(_, &file)| gpu::Device::described(&dumped_text(db, file).ok()?)).next()
+    let mut targets = compile.artefacts_of(db, ArtefactKind::GpuTarget);
+    targets.find_map(|file| gpu::Device::described(&dumped_text(db, file).ok()?))
 }
 
 /// The device that the kernels of a stage are for: that of its compile, or else that of the settings.

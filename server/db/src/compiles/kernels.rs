@@ -104,7 +104,7 @@ pub fn artefacts_of_kernel(
 #[salsa::tracked(returns(clone))]
 pub fn compile_thunks(db: &dyn salsa::Database, compile: DumpedCompile) -> Arc<CompileThunks> {
     let read = |kind: ArtefactKind| {
-        let (_, file) = artefacts(db, compile).find(|(found, _)| **found == kind)?;
+        let file = compile.artefacts_of(db, kind).next()?;
         Some((file, dumped_text(db, file).ok()?))
     };
     let sequence = |is_after_thunk_passes| {
@@ -128,7 +128,8 @@ fn kernel_functions(
     compile: DumpedCompile,
 ) -> Arc<FxHashMap<String, Vec<KernelText>>> {
     let mut found: FxHashMap<String, Vec<KernelText>> = FxHashMap::default();
-    for (kind, file) in artefacts(db, compile) {
+    for (artefact, file) in compile.described_artefacts(db) {
+        let kind = &artefact.kind;
         let functions_of = match kind {
             ArtefactKind::Ptx => compile::ptx_kernels,
             ArtefactKind::LlvmIr { .. } => compile::llvm_functions,
@@ -147,19 +148,11 @@ fn kernel_functions(
 
 /// The files that are of one instruction as a whole, such as Triton's IR.
 fn own_texts(db: &dyn salsa::Database, compile: DumpedCompile, instruction: &str) -> Vec<KernelText> {
-    let own = artefacts(db, compile).filter(|(kind, _)| kind.kernel() == Some(instruction));
-    own.filter_map(|(kind, file)| {
+    let own =
+        compile.described_artefacts(db).filter(|(artefact, _)| artefact.kind.kernel() == Some(instruction));
+    own.filter_map(|(artefact, file)| {
         let range = 0..dumped_text(db, file).ok()?.len();
-        Some(KernelText { file, kind: kind.clone(), range, is_complete: true })
+        Some(KernelText { file, kind: artefact.kind.clone(), range, is_complete: true })
     })
     .collect()
-}
-
-/// The artefacts of a compile with their files.
-fn artefacts(
-    db: &dyn salsa::Database,
-    compile: DumpedCompile,
-) -> impl Iterator<Item = (&ArtefactKind, DumpedFile)> {
-    let described = compile.description(db).artefacts.iter().map(|artefact| &artefact.kind);
-    described.zip(compile.artefacts(db).iter().copied())
 }

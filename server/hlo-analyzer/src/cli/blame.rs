@@ -61,9 +61,10 @@ pub(super) fn list(host: &mut AnalysisHost, folder: &Path) -> Result<String> {
 
 fn table(compile: &BlamedCompile) -> String {
     let cells = |instruction: &BlamedInstruction| {
-        let by = match instruction.pass.as_str() {
-            "" => "the program".to_owned(),
-            pass => format!("{pass} (stage {})", instruction.number),
+        let by = match &instruction.introducer {
+            None => "the program".to_owned(),
+            Some(introducer) if introducer.after.is_some() => introducer.text(),
+            Some(introducer) => format!("{} (stage {})", introducer.pass, instruction.number),
         };
         [format!("%{}", instruction.name), instruction.opcode.clone(), by]
     };

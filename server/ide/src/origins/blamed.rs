@@ -4,6 +4,7 @@ use db::Database;
 use db::compiles::{DumpedStage, introduced_for, stage_links, stage_program};
 use syntax::hlo::Opcode;
 
+use crate::origins::Introducer;
 use crate::origins::located::stage_title;
 
 /// A stage and what its passes introduced.
@@ -22,10 +23,12 @@ pub struct BlamedCompile {
 pub struct BlamedInstruction {
     pub name: String,
     pub opcode: String,
-    /// The pass; empty for instructions of the first stage.
-    pub pass: String,
+    /// `None` for instructions of the first stage.
+    pub introducer: Option<Introducer>,
     /// Of the stage, from 1.
     pub number: usize,
+    /// The name of the stage.
+    pub stage: String,
     /// A sentence, with names in back-ticks.
     pub reason: Option<String>,
 }
@@ -70,8 +73,9 @@ pub(crate) fn blamed_compile(db: &Database, stage: DumpedStage) -> BlamedCompile
         blamed.instructions.push(BlamedInstruction {
             name: program.unique_name(id as u32),
             opcode: instruction.opcode_text.to_owned(),
-            pass: if is_first { String::new() } else { stage_title(db, introduced.stage).0 },
+            introducer: (!is_first).then(|| Introducer::of(db, introduced.stage)),
             number: introduced.stage.index(db) + 1,
+            stage: introduced.stage.description(db).map(compile::Stage::name).unwrap_or_default(),
             reason: introduced.reason,
         });
     }

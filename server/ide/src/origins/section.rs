@@ -9,8 +9,8 @@ use crate::file_context::FileContext;
 use crate::hlo::locate::InstructionRef;
 use crate::hover::HoverConfig;
 use crate::origins::located::{Located, stage_title};
-use crate::origins::{Progress, match_stages};
-use crate::rich_text::{Inline, Line, RichText, code, parts, quoted};
+use crate::origins::{Introducer, Progress, match_stages};
+use crate::rich_text::{Inline, Line, RichText, parts, quoted};
 use crate::units::counted;
 
 /// The largest number of names in a line.
@@ -41,8 +41,7 @@ pub(crate) fn section(context: &FileContext<'_>, at: InstructionRef, config: &Ho
 fn introduction(db: &Database, at: &Located) -> Option<Line> {
     let introduced = introduced_for(db, at.stage, at.instruction);
     stage_links(db, introduced.stage).before()?;
-    let (title, number) = stage_title(db, introduced.stage);
-    let mut line = parts!["introduced by ", code(title), format!(" ({number})")];
+    let mut line = parts!["introduced ", Introducer::of(db, introduced.stage).line()];
     if let Some(reason) = introduced.reason {
         line.push(": ");
         line.push(Line::documentation(&reason));
@@ -76,8 +75,7 @@ fn future(db: &Database, at: &Located) -> Option<Line> {
     if became.is_empty() {
         return Some(match fate_in(db, at.stage, at.instruction, last_stage) {
             Some(Fated::RemovedBy(stage)) => {
-                let (pass, number) = stage_title(db, stage);
-                parts![quoted(title), ": gone; removed by ", code(pass), format!(" ({number})")]
+                parts![quoted(title), ": gone; removed ", Introducer::of(db, stage).line()]
             }
             _ => parts![quoted(title), ": gone"],
         });

@@ -71,7 +71,7 @@ fn hovers_name_the_pass_and_the_origins() {
         LAST,
         "loop_tanh_fusion",
         expect![[r#"
-            - introduced by `after optimizations` (stage 8 of 8): it comes from `%fusion.3` of `priority-fusion`, which joins `%reduce.2`, `%add.2`, `%tanh.2`, `%bitcast.24` and `%broadcast.3.0`
+            - introduced between `priority-fusion` and `after optimizations` (dumped stages only): it comes from `%fusion.3` of `priority-fusion`, which joins `%reduce.2`, `%add.2`, `%tanh.2`, `%bitcast.24` and `%broadcast.3.0`
             - before optimizations: [%dot\_general.1](file:///dump/module_0001.jit_step.before_optimizations.txt#L40), [%add.6](file:///dump/module_0001.jit_step.before_optimizations.txt#L45), [%add.7](file:///dump/module_0001.jit_step.before_optimizations.txt#L46), [%tanh.1](file:///dump/module_0001.jit_step.before_optimizations.txt#L47), [%constant.3](file:///dump/module_0001.jit_step.before_optimizations.txt#L53)
         "#]],
     );
@@ -87,9 +87,9 @@ fn hovers_name_the_pass_and_the_origins() {
         LAST,
         "input_multiply_reduce_fusion",
         expect![[r#"
-        - introduced by `after optimizations` (stage 8 of 8): it joins `%fusion.4` and `%fusion.2`
-        - before optimizations: [%constant.2](file:///dump/module_0001.jit_step.before_optimizations.txt#L49), [%mul.3](file:///dump/module_0001.jit_step.before_optimizations.txt#L50), [%mul.4](file:///dump/module_0001.jit_step.before_optimizations.txt#L51), [%mul.5](file:///dump/module_0001.jit_step.before_optimizations.txt#L52), [%constant.3](file:///dump/module_0001.jit_step.before_optimizations.txt#L53), [%reduce\_sum.7](file:///dump/module_0001.jit_step.before_optimizations.txt#L54)
-    "#]],
+            - introduced between `priority-fusion` and `after optimizations` (dumped stages only): it joins `%fusion.4` and `%fusion.2`
+            - before optimizations: [%constant.2](file:///dump/module_0001.jit_step.before_optimizations.txt#L49), [%mul.3](file:///dump/module_0001.jit_step.before_optimizations.txt#L50), [%mul.4](file:///dump/module_0001.jit_step.before_optimizations.txt#L51), [%mul.5](file:///dump/module_0001.jit_step.before_optimizations.txt#L52), [%constant.3](file:///dump/module_0001.jit_step.before_optimizations.txt#L53), [%reduce\_sum.7](file:///dump/module_0001.jit_step.before_optimizations.txt#L54)
+        "#]],
     );
 }
 
@@ -113,17 +113,17 @@ fn hovers_of_earlier_stages_name_what_became_of_it() {
         FIRST,
         "add.4",
         expect![[r#"
-        - after optimizations: gone; removed by `flatten-call-graph` (stage 2 of 8)
-    "#]],
+            - after optimizations: gone; removed between `before optimizations` and `flatten-call-graph` (dumped stages only)
+        "#]],
     );
     check(
         LAYOUTS,
         "transpose.3",
         expect![[r#"
-        - introduced by `flatten-call-graph` (stage 2 of 8): it permutes `%mul.0` by {1,0} for element 0 of `%tuple.1`
-        - before optimizations: [%mul.4](file:///dump/module_0001.jit_step.before_optimizations.txt#L51)
-        - after optimizations: part of [%input\_multiply\_reduce\_fusion](file:///dump/module_0001.jit_step.sm_9.0a_gpu_after_optimizations.txt#L79), [%get-tuple-element.1](file:///dump/module_0001.jit_step.sm_9.0a_gpu_after_optimizations.txt#L80)
-    "#]],
+            - introduced between `before optimizations` and `flatten-call-graph` (dumped stages only): it permutes `%mul.0` by {1,0} for element 0 of `%tuple.1`
+            - before optimizations: [%mul.4](file:///dump/module_0001.jit_step.before_optimizations.txt#L51)
+            - after optimizations: part of [%input\_multiply\_reduce\_fusion](file:///dump/module_0001.jit_step.sm_9.0a_gpu_after_optimizations.txt#L79), [%get-tuple-element.1](file:///dump/module_0001.jit_step.sm_9.0a_gpu_after_optimizations.txt#L80)
+        "#]],
     );
 }
 
@@ -149,7 +149,7 @@ fn stages_that_are_no_modules_are_left_out() {
     let mut texts = texts();
     texts.insert(LAYOUTS.to_owned(), "HloModule m\n\nENTRY e {\n  a = f32[".to_owned());
     let shown = section(texts.clone(), LAST, "loop_tanh_fusion", None);
-    assert!(shown.contains("1 stage cannot be read") && shown.contains("introduced by"), "{shown}");
+    assert!(shown.contains("1 stage cannot be read") && shown.contains("introduced between"), "{shown}");
     texts.insert(FIRST.to_owned(), "nothing".to_owned());
     let shown = section(texts, LAST, "loop_tanh_fusion", None);
     assert!(shown.contains("2 stages cannot be read"), "{shown}");
@@ -189,17 +189,18 @@ fn blame_lists_the_instructions_of_the_entry() {
         writeln!(shown, "{}", compile.title).expect("text is written");
         for row in compile.instructions {
             let reason = row.reason.unwrap_or_default();
-            writeln!(shown, "{} | {} | {} {} | {reason}", row.name, row.opcode, row.pass, row.number)
+            let by = row.introducer.map(|introducer| introducer.text()).unwrap_or_default();
+            writeln!(shown, "{} | {} | {by} {} | {reason}", row.name, row.opcode, row.number)
                 .expect("text is written");
         }
     }
     expect![[r#"
         jit_step: after optimizations (stage 8 of 8)
-        bitcast.11.0 | bitcast | sort-iota-fusion 6 | it reads the bytes of the module's parameter `%w.1`, `bf16[256,64]`, as `bf16[8,32,64]` for operand 1 of `%gemm_fusion_dot`
-        bitcast.12.0 | bitcast | sort-iota-fusion 6 | it reads the bytes of the module's parameter `%x.1`, `bf16[128,256]`, as `bf16[128,8,32]` for operand 0 of `%gemm_fusion_dot`
+        bitcast.11.0 | bitcast | between triton-gemm-rewriter and sort-iota-fusion (dumped stages only) 6 | it reads the bytes of the module's parameter `%w.1`, `bf16[256,64]`, as `bf16[8,32,64]` for operand 1 of `%gemm_fusion_dot`
+        bitcast.12.0 | bitcast | between triton-gemm-rewriter and sort-iota-fusion (dumped stages only) 6 | it reads the bytes of the module's parameter `%x.1`, `bf16[128,256]`, as `bf16[128,8,32]` for operand 0 of `%gemm_fusion_dot`
         gemm_fusion_dot | fusion | triton-gemm-rewriter 5 | it joins `%dot`, `%reshape.3` and `%reshape.4`
-        loop_tanh_fusion | fusion | after optimizations 8 | it comes from `%fusion.3` of `priority-fusion`, which joins `%reduce.2`, `%add.2`, `%tanh.2`, `%bitcast.24` and `%broadcast.3.0`
-        input_multiply_reduce_fusion | fusion | after optimizations 8 | it joins `%fusion.4` and `%fusion.2`
+        loop_tanh_fusion | fusion | between priority-fusion and after optimizations (dumped stages only) 8 | it comes from `%fusion.3` of `priority-fusion`, which joins `%reduce.2`, `%add.2`, `%tanh.2`, `%bitcast.24` and `%broadcast.3.0`
+        input_multiply_reduce_fusion | fusion | between priority-fusion and after optimizations (dumped stages only) 8 | it joins `%fusion.4` and `%fusion.2`
     "#]].assert_eq(&shown);
     let analysis = host.analysis();
     assert!(analysis.blame("/elsewhere", None).expect("nobody cancels").is_empty());
