@@ -47,3 +47,17 @@ fn other_files_and_folders_are_refused() {
         assert!(text(&output.stderr).contains(message), "{}", text(&output.stderr));
     }
 }
+
+#[test]
+fn analysis_stats_time_a_folder() {
+    let folder = test_files::dump_folder();
+    let folder = folder.to_str().expect("the path is text");
+    let output = run(&["analysis-stats", "--json", folder]);
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let compile = &report["files"][0];
+    assert_eq!((compile["compile"].as_str(), compile["stages"].as_u64()), (Some("jit_step"), Some(8)));
+    assert!(compile["hovers"].as_u64() > Some(50), "{compile}");
+    let shown = run(&["analysis-stats", folder]);
+    let shown = String::from_utf8_lossy(&shown.stdout);
+    assert!(shown.contains("jit_step") && shown.contains("  hover "), "{shown}");
+}

@@ -5,7 +5,7 @@
 //!                                                             │              └─► text, on disk or in the editor
 //!                                            stage_program ◄──┤ read on request, kept by size
 //!                                            stage_links   ◄──┘ with the stage before; small, and kept
-//! lineage, blame, trace: steps over the links of all stages
+//! sources, descendants, fates, reasons: steps over the links of all stages
 //! artefacts_of_kernel: thunks, PTX, LLVM IR and Triton IR of one instruction
 //! ```
 //!
@@ -13,14 +13,14 @@
 //! input changes: one lineage would keep every stage in memory. They are in [`StagePrograms`], which is bounded by size.
 
 mod changes;
-mod descendants;
 mod device;
+mod fates;
 mod files;
 mod flags;
 mod folders;
 mod kernels;
+mod lineage;
 mod links;
-mod origins;
 mod programs;
 mod reasons;
 mod runs;
@@ -28,18 +28,15 @@ mod runs;
 use std::sync::Arc;
 
 pub use changes::{StageChanges, stage_changes};
-pub use descendants::{descendants, last_stage};
 pub(crate) use device::device_of;
 pub use device::{compile_device, stage_device};
+pub use fates::{Fated, fate_in};
 pub use files::{DumpedFile, FileVersion, ReadDump, dumped_text};
 pub use flags::{CompileFlags, compile_flags, gap_before};
 pub use folders::{DumpFolders, ListedFile};
 pub use kernels::{CompileThunks, KernelText, XlaKernel, artefacts_of_kernel, compile_thunks};
-pub use links::{StageLinks, stage_links};
-pub use origins::{
-    CompileBlame, CompileLineage, Fated, Traced, blame, fate_in, fusion_of, introduced, lineage, match_ahead,
-    source_in, sources, trace,
-};
+pub use lineage::{descendants, first_stage, last_stage, sources, trace_ahead};
+pub use links::{StageLinks, match_ahead, stage_links};
 pub use programs::{StageProblem, StageProgram, StagePrograms, stage_problem, stage_program};
 pub use reasons::{Introduced, introduced_for};
 

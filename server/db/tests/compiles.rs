@@ -5,12 +5,12 @@ use std::sync::{Arc, Mutex};
 
 use compile::Entry;
 use db::compiles::{
-    DumpFolder, DumpFolders, DumpedCompile, DumpedStage, Fated, ListedFile, ReadDump, blame, compile_device,
-    fate_in, fusion_of, introduced, lineage, source_in, sources, stage_changes, stage_links, stage_program,
-    trace,
+    DumpFolder, DumpFolders, DumpedCompile, DumpedStage, Fated, ListedFile, ReadDump, compile_device,
+    descendants, fate_in, first_stage, introduced_for, last_stage, match_ahead, sources, stage_changes,
+    stage_links, stage_program,
 };
 use db::{Database, Documents, Language};
-use matching::Relation;
+use matching::{Blame, Lineage, Matching, Relation, match_programs, outermost_fusions};
 
 /// A folder in memory.
 #[derive(Default)]
@@ -117,8 +117,7 @@ fn instructions_are_traced_to_their_origin_and_back() {
     let (first, last) = (fixture.stage(FIRST), fixture.stage(LAST));
     let program = stage_program(db, last).unwrap();
     let of = |name: &str| {
-        let id = fixture.find(last, name);
-        let found = sources(db, last, program.program(), id, first);
+        let found = sources(db, last, program.program(), fixture.find(last, name));
         found.into_iter().map(|source| fixture.name(first, source)).collect::<Vec<_>>()
     };
     assert_eq!(of("gemm_fusion_dot"), ["dot_general.1"]);
@@ -126,8 +125,12 @@ fn instructions_are_traced_to_their_origin_and_back() {
     assert_eq!(of("get-tuple-element"), ["reduce_sum.7"]);
     assert_eq!(of("tuple"), Vec::<String>::new());
 
+    let fusions = outermost_fusions(program.program());
     let became = |name: &str| match fate_in(db, first, fixture.find(first, name), last) {
-        Some(Fated::Is(id)) => fixture.name(last, fusion_of(program.program(), id).unwrap_or(id)),
+        Some(Fated::Is(id)) => {
+            let computation = program.program().instruction(id).computation;
+            fixture.name(last, fusions[computation as usize].unwrap_or(id))
+        }
         other => panic!("{name}: {other:?}"),
     };
     assert_eq!(became("dot_general.1"), "gemm_fusion_dot");
@@ -135,34 +138,51 @@ fn instructions_are_traced_to_their_origin_and_back() {
     assert_eq!(became("reduce_sum.5"), "input_multiply_reduce_fusion");
     assert_eq!(became("x.1"), "x.1");
 
-    let whole = lineage(db, fixture.compile()).unwrap();
-    let blamed = blame(db, fixture.compile()).unwrap();
-    assert_eq!((whole.first, whole.last, blamed.last), (first, last, last));
-    assert_eq!(whole.sources.len(), program.program().instructions.len());
-    for (id, source) in whole.sources.iter().enumerate() {
-        let steps = trace(db, last, id as u32);
-        let reached = steps.last().filter(|step| step.stage == first).map(|step| step.instruction);
-        assert_eq!(reached, *source, "{}", fixture.name(last, id as u32));
-        assert_eq!(source_in(db, last, id as u32, first), *source);
-        assert_eq!(introduced(db, last, id as u32), blamed.introduced[id]);
-    }
-    for (id, fate) in whole.fates.iter().enumerate() {
-        let other = match fate_in(db, first, id as u32, last).unwrap() {
-            Fated::Is(now) => Some(now),
-            Fated::RemovedBy(stage) => {
-                assert!(stage_changes(db, stage).removed > 0);
-                None
-            }
-        };
-        assert_eq!(other, *fate, "{}", fixture.name(first, id as u32));
-    }
     let by = |name: &str| {
-        let stage = blamed.introduced[fixture.find(last, name) as usize];
-        stage.description(db).unwrap().title()
+        let introduced = introduced_for(db, last, fixture.find(last, name));
+        introduced.stage.description(db).unwrap().title()
     };
     assert_eq!(by("x.1"), "before optimizations");
     assert_eq!(by("gemm_fusion_dot"), "triton-gemm-rewriter");
     assert_eq!(by("reduce_sum.7.1"), "priority-fusion");
+}
+
+#[test]
+fn every_stage_is_traced_as_step_by_step() {
+    let fixture = Fixture::dumped();
+    let db = &fixture.db;
+    let stages = fixture.compile().stages(db);
+    let (first, last) = (fixture.stage(FIRST), fixture.stage(LAST));
+    assert_eq!((first_stage(db, last), last_stage(db, first)), (Some(first), Some(last)));
+    let programs: Vec<_> = stages.iter().map(|stage| stage_program(db, *stage).unwrap()).collect();
+    let matchings: Vec<Matching> =
+        programs.windows(2).map(|pair| match_programs(pair[0].program(), pair[1].program())).collect();
+    let mut lineage = Lineage::new(programs[0].program());
+    let mut blame = Blame::new(programs[0].program());
+    for (at, &stage) in stages.iter().enumerate() {
+        if let Some(matching) = at.checked_sub(1).map(|before| &matchings[before]) {
+            lineage.step(matching);
+            blame.step(matching);
+        }
+        let program = programs[at].program();
+        let mut onwards = Lineage::new(program);
+        matchings[at..].iter().for_each(|matching| onwards.step(matching));
+        let count = programs.last().unwrap().program().instructions.len() as u32;
+        for id in 0..program.instructions.len() as u32 {
+            let name = fixture.name(stage, id);
+            assert_eq!(sources(db, stage, program, id), lineage.sources(program, id), "{name}");
+            let expected: Vec<u32> = (0..count).filter(|later| onwards.source(*later) == Some(id)).collect();
+            assert_eq!(descendants(db, stage, id), expected, "{name}");
+            assert_eq!(
+                introduced_for(db, stage, id).stage.index(db),
+                blame.introduced(id) as usize,
+                "{name}"
+            );
+            if let Some(Fated::RemovedBy(stage)) = fate_in(db, stage, id, last) {
+                assert!(stage_changes(db, stage).removed > 0, "{name}");
+            }
+        }
+    }
 }
 
 #[test]
@@ -175,7 +195,7 @@ fn the_device_is_that_of_the_compile() {
 #[test]
 fn an_edit_matches_two_pairs_again() {
     let mut fixture = Fixture::dumped();
-    lineage(&fixture.db, fixture.compile()).unwrap();
+    match_ahead(&fixture.db, fixture.compile());
     let stages = fixture.compile().stages(&fixture.db).len();
     assert_eq!(stages, 8);
     assert_eq!(fixture.ran()["stage_links"], stages);
@@ -185,7 +205,7 @@ fn an_edit_matches_two_pairs_again() {
     fixture.time += 1;
     let folder = fixture.list();
     assert_eq!(folder.compiles(&fixture.db).len(), 1);
-    lineage(&fixture.db, fixture.compile()).unwrap();
+    match_ahead(&fixture.db, fixture.compile());
     let ran = fixture.ran();
     assert_eq!(ran.get("stage_links"), None, "{ran:?}");
 
@@ -195,18 +215,18 @@ fn an_edit_matches_two_pairs_again() {
     let file = fixture.documents.view(id).unwrap().file;
     assert!(fixture.folders.open(&mut fixture.db, "dump", &path, file));
     assert_eq!(db::compiles::stage_of(&fixture.db, file), Some(fixture.stage("0003")));
-    lineage(&fixture.db, fixture.compile()).unwrap();
+    match_ahead(&fixture.db, fixture.compile());
     assert_eq!(fixture.ran().get("stage_links"), None);
     let at = text.find("tanh(").unwrap();
     let edit = text::Edit { range: at..at + 4, insert: "exponential".into() };
     fixture.documents.edit(&mut fixture.db, id, &[edit]);
-    lineage(&fixture.db, fixture.compile()).unwrap();
+    match_ahead(&fixture.db, fixture.compile());
     assert_eq!(fixture.ran()["stage_links"], 2);
     fixture.texts.texts.lock().unwrap().insert(path, text.replacen("tanh(", "exponential(", 1));
     fixture.list();
     fixture.folders.close(&mut fixture.db, file);
     fixture.documents.close(&mut fixture.db, id);
-    lineage(&fixture.db, fixture.compile()).unwrap();
+    match_ahead(&fixture.db, fixture.compile());
     assert_eq!(fixture.ran().get("stage_links"), None);
     assert_eq!(fixture.folders.folder("dump"), Some(folder));
 }
@@ -237,16 +257,15 @@ fn stages_of_equal_text_are_not_matched() {
 #[test]
 fn a_stage_that_is_no_module_is_passed_over() {
     let mut fixture = Fixture::dumped();
-    let db = &fixture.db;
-    let whole = lineage(db, fixture.compile()).unwrap().sources.clone();
     let names = |fixture: &Fixture| {
-        let (first, last) = (fixture.stage(FIRST), fixture.stage(LAST));
-        let sources = lineage(&fixture.db, fixture.compile()).unwrap().sources.clone();
-        let named = sources
-            .into_iter()
-            .enumerate()
-            .filter_map(|(id, source)| Some((fixture.name(last, id as u32), fixture.name(first, source?))));
-        named.collect::<BTreeMap<_, _>>()
+        let (db, first, last) = (&fixture.db, fixture.stage(FIRST), fixture.stage(LAST));
+        let program = stage_program(db, last).unwrap();
+        let ids = 0..program.program().instructions.len() as u32;
+        let of = |id| {
+            let found = sources(db, last, program.program(), id).into_iter();
+            (fixture.name(last, id), found.map(|source| fixture.name(first, source)).collect::<Vec<_>>())
+        };
+        ids.map(of).collect::<BTreeMap<_, _>>()
     };
     let before = names(&fixture);
     let path = fixture.stage("0004").file(&fixture.db).path(&fixture.db).to_string();
@@ -260,7 +279,6 @@ fn a_stage_that_is_no_module_is_passed_over() {
         let after = names(&fixture);
         let same = before.iter().filter(|(name, source)| after.get(*name) == Some(*source)).count();
         assert!(same + 3 >= before.len(), "{same} of {}", before.len());
-        assert_eq!(lineage(&fixture.db, fixture.compile()).unwrap().sources.len(), whole.len());
         // It is gone.
         fixture.texts.texts.lock().unwrap().remove(&path);
         let folder = fixture.list();

@@ -3,6 +3,7 @@
 pub mod analysis_stats;
 mod blame;
 pub mod check;
+mod compile_times;
 pub mod convert;
 pub mod diff;
 mod dump_folders;

@@ -1,6 +1,6 @@
 //! Where an instruction of a compile comes from, what became of it, and which pass introduced it.
 //!
-//! The first questions about a compile match its stages; a hover does so for a limited time.
+//! The first questions about a compile match its stages; a hover does so for a limited time, [`prepare`] in the background.
 
 mod blamed;
 mod introducer;
@@ -13,7 +13,7 @@ mod tests;
 use std::time::{Duration, Instant};
 
 use db::Database;
-use db::compiles::{DumpedCompile, stage_links};
+use db::compiles::{DumpedCompile, DumpedStage, stage_links, trace_ahead};
 
 pub use blamed::{BlamedCompile, BlamedInstruction};
 pub use introducer::Introducer;
@@ -44,4 +44,12 @@ fn match_stages(db: &Database, compile: DumpedCompile, patience: Option<Duration
         stage_links(db, stage);
     }
     Ok(())
+}
+
+/// Computes what hovers of a stage need, on this thread alone.
+pub(crate) fn prepare(db: &Database, stage: DumpedStage) {
+    let compile = stage.compile(db).filter(|compile| compile.stages(db).len() > 1);
+    if compile.is_some_and(|compile| match_stages(db, compile, None).is_ok()) {
+        trace_ahead(db, stage);
+    }
 }

@@ -34,7 +34,7 @@ mod replacements;
 
 pub use blame::Blame;
 pub use boundaries::{Boundaries, Value};
-pub use lineage::{Lineage, fused_members};
+pub use lineage::{Lineage, fused_members, outermost_fusions};
 pub use matching::{Fate, Matching, Origin, Relation, match_programs};
 pub use pairing::{Pairing, pair_programs};
 pub use program::{Computation, Instruction, Operand, Program};

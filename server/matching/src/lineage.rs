@@ -1,11 +1,15 @@
 //! Origins over the stages of a compile.
 
+use syntax::hlo::Opcode;
+
 use crate::matching::Matching;
 use crate::numbering::is_transparent;
 use crate::program::Program;
 
 /// Deeper calls within a fusion are not entered.
 const MAX_DEPTH: u32 = 16;
+/// Callers of callers beyond this depth are not looked for.
+const MAX_CALLERS: usize = 64;
 
 /// Which instruction of the first stage each instruction of the current stage comes from.
 #[derive(Debug, Clone)]
@@ -66,4 +70,22 @@ pub fn fused_members(program: &Program<'_>, instruction: u32) -> Vec<u32> {
         }
     }
     members
+}
+
+/// Per computation, the outermost fusion that contains its instructions; `None` outside of fusions.
+pub fn outermost_fusions(program: &Program<'_>) -> Vec<Option<u32>> {
+    let mut callers: Vec<Option<u32>> = vec![None; program.computations.len()];
+    for id in 0..program.instructions.len() as u32 {
+        cancel::tick();
+        for &callee in program.callees(id) {
+            callers[callee as usize].get_or_insert(id);
+        }
+    }
+    let outermost = |computation: usize| {
+        let caller = |id: &u32| callers[program.instruction(*id).computation as usize];
+        // A call of a computation by itself is no module, but the text may have one.
+        let around = std::iter::successors(callers[computation], caller).take(MAX_CALLERS);
+        around.filter(|&id| program.instruction(id).opcode == Some(Opcode::Fusion)).last()
+    };
+    (0..callers.len()).map(outermost).collect()
 }

@@ -1,10 +1,11 @@
 //! `cargo xtask bench` measures: parsing and checking of texts, compared with XLA's own parser (which builds
 //! and verifies the module) on the same files in one run; opening a file in a fresh process; the maps of all
 //! instructions of a file; all kernel information of a file; kernels as text, compared with XLA's compiler;
-//! the server on MLIR, compared with upstream's; edits and cancellations during requests; maps by themselves;
-//! and the execution of PTX.
+//! the server on MLIR, compared with upstream's; a dump folder; edits and cancellations during requests; maps by
+//! themselves; and the execution of PTX.
 
 mod against;
+mod compiles;
 mod freezes;
 mod generate;
 mod generate_mlir;
@@ -71,9 +72,10 @@ pub fn bench(args: &[&str], tools: &Tools) -> Result<()> {
     let only_previews = args.contains(&"--previews");
     let only_mlir = args.contains(&"--mlir");
     let only_freezes = args.contains(&"--freezes");
+    let only_compiles = args.contains(&"--compiles");
     // `--release` measures the profile with assertions, which saves the `dist` build.
     let profile = if args.contains(&"--release") { "release" } else { "dist" };
-    let options = ["--with-jaxlib", "--previews", "--mlir", "--freezes", "--release"];
+    let options = ["--with-jaxlib", "--previews", "--mlir", "--freezes", "--compiles", "--release"];
     let files = args.iter().filter(|arg| !options.contains(arg));
     let named: Vec<PathBuf> = files.map(|arg| root().join(arg)).collect();
     if let Some(missing) = named.iter().find(|file| !file.is_file()) {
@@ -86,6 +88,9 @@ pub fn bench(args: &[&str], tools: &Tools) -> Result<()> {
     }
     if only_freezes {
         return freezes::freezes(&server, profile);
+    }
+    if only_compiles {
+        return compiles::compiles(&server);
     }
     if only_mlir {
         return mlir_servers::mlir_servers(&server);
@@ -129,6 +134,7 @@ pub fn bench(args: &[&str], tools: &Tools) -> Result<()> {
     kernels(&server, &kernel_files)?;
     previews::previews(&server, tools)?;
     mlir_servers::mlir_servers(&server)?;
+    compiles::compiles(&server)?;
     freezes::freezes(&server, profile)?;
     simplification()?;
     execution()

@@ -34,6 +34,7 @@ usage: cargo xtask TASK
   bench --previews        kernels as text alone; --release measures the build with assertions
   bench --mlir            the server on MLIR alone, beside mlir-lsp-server where it is installed
   bench --freezes         edits and cancellations while requests run, alone
+  bench --compiles        a dump folder: matching its stages, and hovers with origins, alone
   kernels [--all | PART]  XLA's kernels and ours run and held against the interpreter: a sample, all, or those with PART in their name
   soak [differential|queries|small-stack] [--minutes N] [--seed N|--first-seed N]
                           random edits compared with analysis from scratch, and random requests to `query`: deaths, panics,

@@ -4,9 +4,14 @@ use std::sync::Arc;
 
 use matching::{Fate, Introduction, Matching, Origin, Program, Relation, introductions, match_programs};
 
+use crate::Database;
+use crate::cancellation::for_each_in_parallel;
 use crate::compiles::programs::{stage_problem, stage_program, text_hash};
 use crate::compiles::runs::Runs;
-use crate::compiles::{DumpedStage, StageProblem};
+use crate::compiles::{DumpedCompile, DumpedStage, StageProblem};
+
+/// Stages above this size are matched one pair after the other, because two programs per thread would take too much memory.
+const MAX_BYTES_IN_PARALLEL: u64 = 4 << 20;
 
 /// How the instructions of a stage come from those of the stage before. Instructions are numbered as in the stages' programs.
 ///
@@ -149,6 +154,17 @@ impl Matched {
             namesakes: Runs::new(instructions.map(|id| ((), matching.namesake(id)))),
             introductions: introductions(before, after, matching).into(),
         }
+    }
+}
+
+/// Matches all stages of a compile, on all cores unless they are large.
+pub fn match_ahead(db: &Database, compile: DumpedCompile) {
+    let sizes = compile.description(db).stages.iter().map(|stage| stage.size);
+    if sizes.max().unwrap_or(0) <= MAX_BYTES_IN_PARALLEL {
+        for_each_in_parallel(db, compile.stages(db), |db, &stage| _ = stage_links(db, stage));
+    }
+    for &stage in compile.stages(db) {
+        stage_links(db, stage);
     }
 }
 

@@ -25,11 +25,7 @@ pub fn introduced_for(db: &dyn salsa::Database, stage: DumpedStage, instruction:
 
 /// The stage from which on each has an instruction of the name and opcode, or of the value where the stage renames everything; and
 /// the instruction there.
-pub(crate) fn first_of_its_name(
-    db: &dyn salsa::Database,
-    stage: DumpedStage,
-    instruction: u32,
-) -> (DumpedStage, u32) {
+fn first_of_its_name(db: &dyn salsa::Database, stage: DumpedStage, instruction: u32) -> (DumpedStage, u32) {
     let (mut stage, mut instruction) = (stage, instruction);
     loop {
         cancel::tick();

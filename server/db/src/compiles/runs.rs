@@ -52,12 +52,24 @@ impl<T: Copy + PartialEq> Runs<T> {
         Some((run.tag, Some(run.at(index)).filter(|&target| target != NOTHING)))
     }
 
+    /// The indices that map to `target`, in order.
+    pub(crate) fn indices_of(&self, target: u32) -> impl Iterator<Item = u32> {
+        self.with_ends().filter_map(move |(run, end)| {
+            let index = run.start.checked_add(target.checked_sub(run.target)?)?;
+            (run.target != NOTHING && index < end).then_some(index)
+        })
+    }
+
     /// Calls `each` with the tag and the length of each run.
     pub(crate) fn for_each_run(&self, mut each: impl FnMut(T, u32)) {
-        let ends = self.runs.iter().skip(1).map(|run| run.start).chain([self.len]);
-        for (run, end) in self.runs.iter().zip(ends) {
+        for (run, end) in self.with_ends() {
             each(run.tag, end - run.start);
         }
+    }
+
+    /// Each run, and the first index behind it.
+    fn with_ends(&self) -> impl Iterator<Item = (&Run<T>, u32)> {
+        self.runs.iter().zip(self.runs.iter().skip(1).map(|run| run.start).chain([self.len]))
     }
 }
 
@@ -92,6 +104,11 @@ mod tests {
                 assert_eq!(runs.get(index as u32), Some(*value), "{values:?}");
             }
             assert_eq!(runs.get(values.len() as u32), None);
+            for target in 0..60 {
+                let maps_to = |(_, value): &(usize, &(u8, Option<u32>))| value.1 == Some(target);
+                let expected = values.iter().enumerate().filter(maps_to).map(|(index, _)| index as u32);
+                assert!(runs.indices_of(target).eq(expected), "{target} in {values:?}");
+            }
             let mut total = 0;
             runs.for_each_run(|_, count| total += count);
             assert_eq!(total, runs.len());

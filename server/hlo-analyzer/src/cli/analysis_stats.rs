@@ -1,5 +1,5 @@
-//! `analysis-stats FILE…`: loads files, runs the analyses, and prints time and memory per phase. Used for
-//! tests, benchmarks and bug reports.
+//! `analysis-stats FILE…`: loads files, runs the analyses, and prints time and memory per phase; of a folder that XLA
+//! dumped, those of its compiles. Used for tests, benchmarks and bug reports.
 
 use std::io::{Write, stdout};
 use std::path::PathBuf;
@@ -13,12 +13,12 @@ use ide::{
 use serde_json::json;
 
 use super::terminal::write_json;
-use super::{input, preview_times};
+use super::{compile_times, input, preview_times};
 use crate::memory::resident_bytes;
 
 #[derive(clap::Args)]
 pub struct StatsArguments {
-    /// `-` is standard input; `.gz` is unpacked.
+    /// `-` is standard input; `.gz` is unpacked. Of a folder that XLA dumped, its compiles are timed.
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
     #[arg(long)]
@@ -48,6 +48,10 @@ pub fn run(arguments: &StatsArguments) -> Result<ExitCode> {
     let mut out = stdout().lock();
     let mut reports = Vec::new();
     for path in &arguments.files {
+        if path.is_dir() {
+            reports.extend(compile_times::run(path, arguments.json)?);
+            continue;
+        }
         let started = Instant::now();
         let text = input::read(path)?;
         let load = started.elapsed();
@@ -212,9 +216,12 @@ fn edit(host: &mut AnalysisHost, file: FileId, text: &str, count: usize, seed: u
     json!({"count": hovers.len(), "hover_ms": percentiles(hovers), "diagnostics_ms": percentiles(checks)})
 }
 
-fn percentiles(mut times: Vec<Duration>) -> serde_json::Value {
+/// In milliseconds; 0 without times.
+pub(super) fn percentiles(mut times: Vec<Duration>) -> serde_json::Value {
     times.sort_unstable();
-    let at = |p: usize| times[(times.len() - 1) * p / 100].as_secs_f64() * 1e3;
+    let at = |p: usize| {
+        times.get(times.len().saturating_sub(1) * p / 100).map_or(0.0, Duration::as_secs_f64) * 1e3
+    };
     json!({"p50": at(50), "p99": at(99), "max": at(100)})
 }
 

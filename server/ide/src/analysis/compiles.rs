@@ -26,6 +26,11 @@ impl AnalysisHost {
         self.interrupt();
         self.dumps.open(&mut self.db, folder, path, file)
     }
+
+    /// Whether a file is a stage of a compile.
+    pub fn is_stage(&self, file: FileId) -> bool {
+        self.views.get(&file).is_some_and(|view| db::compiles::stage_of(&self.db, view.file).is_some())
+    }
 }
 
 impl Analysis {

@@ -1,12 +1,21 @@
 //! Origins and blame over the stages of a compile.
 
-use db::compiles::DumpedStage;
+use db::compiles::{DumpedStage, stage_of};
 
 use super::Analysis;
-use crate::origins::{blamed_compile, declarations, implementations};
+use crate::origins::{blamed_compile, declarations, implementations, prepare};
 use crate::{BlamedCompile, Cancellable, FileId, StagePlace};
 
 impl Analysis {
+    /// Matches the stages of the compile of an open stage, so that hovers need not. Nothing for files that are no stage.
+    pub fn prepare_origins(&self, file: FileId) -> Cancellable<()> {
+        self.with_file(file, |context| {
+            if let Some(stage) = stage_of(context.db, context.view.file) {
+                prepare(context.db, stage);
+            }
+        })
+    }
+
     /// What the instruction at `offset` of an open stage and all that it fuses were before optimizations; empty in the first
     /// stage, and for files that are no stage.
     pub fn goto_declaration(&self, file: FileId, offset: usize) -> Cancellable<Vec<StagePlace>> {

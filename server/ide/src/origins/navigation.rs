@@ -1,6 +1,6 @@
 //! From an instruction to what it was before optimizations, and to what it became.
 
-use db::compiles::{last_stage, match_ahead, sources, stage_links};
+use db::compiles::{first_stage, last_stage, match_ahead, sources};
 
 use crate::StagePlace;
 use crate::file_context::FileContext;
@@ -17,14 +17,9 @@ pub(crate) fn declarations(context: &FileContext<'_>, offset: usize) -> Vec<Stag
     let db = context.db;
     let find = || {
         let at = Located::of(context, instruction_at(context, offset)?)?;
-        let compile = at.stage.compile(db)?;
-        match_ahead(db, compile);
-        let stages = compile.stages(db);
-        let first = *stages.iter().find(|stage| stage_links(db, **stage).problem().is_none())?;
-        if first == at.stage {
-            return None;
-        }
-        let found = sources(db, at.stage, at.program.program(), at.instruction, first);
+        match_ahead(db, at.stage.compile(db)?);
+        let first = first_stage(db, at.stage).filter(|first| *first != at.stage)?;
+        let found = sources(db, at.stage, at.program.program(), at.instruction);
         let targets = found.into_iter().take(MAX_TARGETS).filter_map(|id| Located::new(db, first, id));
         Some(targets.map(|target| target.place(db)).collect())
     };

@@ -2,8 +2,9 @@
 
 use db::Database;
 use db::compiles::{
-    DumpedStage, Fated, descendants, fate_in, fusion_of, introduced_for, last_stage, sources, stage_links,
+    DumpedStage, Fated, descendants, fate_in, first_stage, introduced_for, last_stage, sources, stage_links,
 };
+use matching::outermost_fusions;
 
 use crate::file_context::FileContext;
 use crate::hlo::locate::InstructionRef;
@@ -51,12 +52,10 @@ fn introduction(db: &Database, at: &Located) -> Option<Line> {
 
 /// ``before optimizations: `%dot.1`, `%add.2` ``
 fn origin(db: &Database, at: &Located) -> Option<Line> {
-    let (first, first_stage) = first_stage(db, at.stage)?;
-    if first_stage == at.stage {
-        return None;
-    }
-    let found = sources(db, at.stage, at.program.program(), at.instruction, first_stage);
+    let first_stage = first_stage(db, at.stage).filter(|first| *first != at.stage)?;
+    let found = sources(db, at.stage, at.program.program(), at.instruction);
     let (title, _) = stage_title(db, first_stage);
+    let first = Located::new(db, first_stage, 0)?;
     if found.is_empty() {
         return Some(parts![quoted(title), ": nothing that it comes from"]);
     }
@@ -66,10 +65,7 @@ fn origin(db: &Database, at: &Located) -> Option<Line> {
 
 /// ``after optimizations: part of `%fusion.3` ``
 fn future(db: &Database, at: &Located) -> Option<Line> {
-    let last_stage = last_stage(db, at.stage)?;
-    if last_stage == at.stage {
-        return None;
-    }
+    let last_stage = last_stage(db, at.stage).filter(|last| *last != at.stage)?;
     let (title, _) = stage_title(db, last_stage);
     let became = became(db, at, last_stage);
     if became.is_empty() {
@@ -92,9 +88,11 @@ pub(super) fn became(db: &Database, at: &Located, last: DumpedStage) -> Vec<(Loc
         ids.push(id);
     }
     let Some(first) = ids.first().and_then(|&id| Located::new(db, last, id)) else { return Vec::new() };
+    let program = first.program.program();
+    let fusions = outermost_fusions(program);
     let mut found: Vec<(Located, bool)> = Vec::new();
     for id in ids.into_iter().take(64) {
-        let fusion = fusion_of(first.program.program(), id);
+        let fusion = fusions[program.instruction(id).computation as usize];
         let id = fusion.unwrap_or(id);
         if !found.iter().any(|(known, _)| known.instruction == id) {
             found.push((first.at(id), fusion.is_some()));
@@ -114,13 +112,6 @@ fn certainty(db: &Database, at: &Located) -> Option<Line> {
         );
     }
     (unread > 0).then(|| format!("{} cannot be read", counted(unread as u64, "stage")).into())
-}
-
-/// The first stage that is a module, and any instruction of it.
-fn first_stage(db: &Database, stage: DumpedStage) -> Option<(Located, DumpedStage)> {
-    let stages = stage.compile(db)?.stages(db);
-    let first = *stages.iter().find(|stage| stage_links(db, **stage).problem().is_none())?;
-    Some((Located::new(db, first, 0)?, first))
 }
 
 fn listed(names: impl Iterator<Item = Inline>, count: usize) -> Line {

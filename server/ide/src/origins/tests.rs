@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use compile::Entry;
 use expect_test::{Expect, expect};
 
-use crate::{AnalysisHost, FileId, HoverConfig, Language, ListedFile, ReadDump, StagePlace};
+use crate::{AnalysisHost, FileId, HoverConfig, Language, ListedFile, ReadDump, StagePlace, TextEdit};
 
 const FOLDER: &str = "/dump";
 const FIRST: &str = "module_0001.jit_step.before_optimizations.txt";
@@ -27,7 +27,14 @@ impl ReadDump for Texts {
 
 /// A host that has listed these files as `/dump`, and opened one of them.
 fn open(texts: BTreeMap<String, String>, path: &str) -> (AnalysisHost, FileId, String) {
-    let mut host = AnalysisHost::new();
+    open_in(AnalysisHost::new(), texts, path)
+}
+
+fn open_in(
+    mut host: AnalysisHost,
+    texts: BTreeMap<String, String>,
+    path: &str,
+) -> (AnalysisHost, FileId, String) {
     let listed: Vec<_> = (texts.iter())
         .map(|(path, text)| ListedFile {
             entry: Entry { path: path.clone(), size: text.len() as u64 },
@@ -131,6 +138,45 @@ fn hovers_of_earlier_stages_name_what_became_of_it() {
 fn hovers_do_not_wait_for_the_matching() {
     let shown = section(texts(), LAST, "loop_tanh_fusion", Some(Duration::ZERO));
     assert!(shown.contains("matching stages: ") && shown.contains(" of 8 done"), "{shown}");
+}
+
+#[test]
+fn hovers_of_a_prepared_stage_compute_no_origins() {
+    let ran: Arc<Mutex<Vec<String>>> = Arc::default();
+    let log = ran.clone();
+    let host = AnalysisHost::observed(move |query| log.lock().expect("no panic").push(query));
+    let (mut host, file, text) = open_in(host, texts(), LAST);
+    let ran = || {
+        let queries = std::mem::take(&mut *ran.lock().expect("no panic"));
+        let of = |name: &str| queries.iter().filter(|query| query.starts_with(name)).count();
+        [of("stage_links("), of("in_first_stage(") + of("of_last_stage(")]
+    };
+    let prepare = |host: &AnalysisHost| host.analysis().prepare_origins(file).expect("nobody cancels");
+    prepare(&host);
+    assert_eq!(ran(), [8, 2]);
+    let analysis = host.analysis();
+    for (at, _) in text.match_indices(" = ") {
+        analysis.hover(file, at).expect("nobody cancels");
+    }
+    drop(analysis);
+    assert_eq!(ran(), [0, 0]);
+    // Only the pair with the stage is matched again.
+    let at = text.find("tanh(").expect("it is there");
+    host.apply(file, &[TextEdit { range: at..at + 4, insert: "exponential".into() }]);
+    prepare(&host);
+    assert_eq!(ran(), [1, 2]);
+}
+
+#[test]
+fn preparing_a_file_without_a_compile_does_nothing() {
+    let mut host = AnalysisHost::new();
+    let file =
+        host.open("m.hlo", Language::Hlo, "HloModule m\n\nENTRY e {\n  ROOT p = f32[] parameter(0)\n}\n");
+    assert!(!host.is_stage(file));
+    assert_eq!(host.analysis().prepare_origins(file), Ok(()));
+    let analysis = host.analysis();
+    analysis.cancellation().cancel();
+    assert!(analysis.prepare_origins(file).is_err());
 }
 
 #[test]
