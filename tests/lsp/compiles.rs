@@ -1,7 +1,7 @@
 //! Compiles of a dump folder, in the protocol.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use hlo_analyzer_tests::lsp_client::LspClient;
 use serde_json::{Value, json};
@@ -19,6 +19,10 @@ impl Dump {
             fs::copy(&path, folder.join(path.file_name().unwrap())).expect("a copy");
         }
         Dump(folder)
+    }
+
+    pub(crate) fn folder(&self) -> &Path {
+        &self.0
     }
 
     fn uri(&self) -> String {

@@ -4,7 +4,7 @@ use std::fs;
 use std::time::{Duration, Instant};
 
 use hlo_analyzer_tests::lsp_client::LspClient;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::compiles::Dump;
 use crate::editor::{Editor, at};
@@ -57,6 +57,21 @@ fn hover_names_the_pass_and_links_the_other_stages() {
     );
     let link = format!("[%dot\\_general.1]({}#L40)", dump.file_uri(FIRST));
     assert!(shown.contains(&link), "{shown}\n{link}");
+}
+
+#[test]
+fn opening_a_stage_matches_its_compile() {
+    let dump = Dump::new("origins-ahead");
+    let mut client = LspClient::spawn_as(|command| _ = command.env("HLO_ANALYZER_LOG", "debug"));
+    client.initialize(json!({"processId": null, "rootUri": null, "capabilities": {}}));
+    let last = open(&mut client, &dump, LAST);
+    assert!(client.has_logged("the origins of "), "{}", client.log());
+    // The first hover needs no other file.
+    let others = test_files::below(dump.folder(), "").into_iter().filter(|path| *path != dump.file(LAST));
+    others.collect::<Vec<_>>().into_iter().for_each(|path| fs::remove_file(path).expect("it is there"));
+    let hover = ask(&mut client, "textDocument/hover", &last, "gemm_fusion_dot", |_| true);
+    let shown = hover.to_string();
+    assert!(shown.contains("introduced by") && shown.contains("dot_general.1"), "{shown}");
 }
 
 #[test]

@@ -38,6 +38,7 @@ pub(super) struct Document {
     pub(super) text: Rope,
     diagnostics: Schedule,
     kernels: Schedule,
+    origins: Schedule,
     /// Whether all diagnostics of some version of the document have been published.
     pub(super) has_all_diagnostics: bool,
     /// Unique per opening, so that results for an earlier opening are not used.
@@ -57,6 +58,7 @@ impl Documents {
             text,
             diagnostics: Schedule::default(),
             kernels: Schedule::of_pauses(),
+            origins: Schedule::of_pauses(),
             has_all_diagnostics: false,
             generation: self.generations,
             edits: VecDeque::new(),
@@ -84,6 +86,7 @@ impl Document {
         match job {
             Job::Diagnostics => &mut self.diagnostics,
             Job::Kernels => &mut self.kernels,
+            Job::Origins => &mut self.origins,
         }
     }
 

@@ -1,4 +1,5 @@
-//! Computations that follow the text of a document: its diagnostics, and the kernels of it that the client shows.
+//! Computations that follow the text of a document: its diagnostics, the kernels of it that the client shows, and the origins
+//! of its instructions, where it is a stage of a compile.
 //!
 //! They start by their [`Schedule`](super::schedule::Schedule), run on the pool, are cancelled and scheduled again by
 //! an edit, and post what they find to the main loop.
@@ -22,6 +23,8 @@ pub(super) enum Job {
     Diagnostics,
     /// The texts of the shown kernels.
     Kernels,
+    /// What hovers of a stage need. It runs on one thread, and an edit of any document cancels it.
+    Origins,
 }
 
 /// A computation, and what it needs besides the snapshot.
@@ -31,6 +34,7 @@ pub(super) enum Work {
         is_first: bool,
     },
     Kernels(Vec<KernelTab>),
+    Origins,
 }
 
 /// What a computation has to tell, and the opening of the document it belongs to.
@@ -46,6 +50,8 @@ pub(super) enum Outcome {
     /// The diagnostics available before slow kernel analyses finish; the rest follow.
     Early(PublishDiagnosticsParams),
     Kernels(Vec<(Url, Arc<Rendered>)>),
+    /// Nothing is published: the database keeps them.
+    Origins,
     Cancelled,
     /// A panic, already logged. What is published stays until the text changes.
     Failed,
@@ -54,10 +60,11 @@ pub(super) enum Outcome {
 enum Found {
     Diagnostics(ide::Diagnostics),
     Kernels(Vec<(Url, Arc<Rendered>)>),
+    Origins,
 }
 
 impl Job {
-    pub(super) const ALL: [Job; 2] = [Job::Diagnostics, Job::Kernels];
+    pub(super) const ALL: [Job; 3] = [Job::Diagnostics, Job::Kernels, Job::Origins];
 }
 
 impl Work {
@@ -70,6 +77,7 @@ impl Work {
         post(match found {
             Ok(Ok(Found::Diagnostics(found))) => Outcome::Diagnostics(diagnostics::to_proto(&view, found)),
             Ok(Ok(Found::Kernels(tabs))) => Outcome::Kernels(tabs),
+            Ok(Ok(Found::Origins)) => Outcome::Origins,
             Ok(Err(Cancelled::PendingWrite | Cancelled::Local)) => Outcome::Cancelled,
             Err(panic) => {
                 let (uri, message) = (&view.uri, panic_message(&*panic));
@@ -90,6 +98,7 @@ impl Work {
                 let tabs = tabs.iter().map(|tab| Ok((tab.uri.clone(), snapshot.render(tab)?)));
                 tabs.collect::<Cancellable<_>>().map(Found::Kernels)
             }
+            Work::Origins => snapshot.analysis.prepare_origins(snapshot.view.file).map(|()| Found::Origins),
         }
     }
 }
@@ -99,6 +108,7 @@ impl std::fmt::Display for Work {
         f.write_str(match self {
             Work::Diagnostics { .. } => "diagnostics",
             Work::Kernels(_) => "kernels",
+            Work::Origins => "origins",
         })
     }
 }

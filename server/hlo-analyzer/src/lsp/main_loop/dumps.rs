@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Instant;
 
 use ide::{FileId, ReadDump};
 use ropey::Rope;
@@ -10,6 +11,7 @@ use tower_lsp::lsp_types::Url;
 use super::MainLoop;
 use crate::dumps::OnDisk;
 use crate::lsp::dump_folders::{Listed, name, relative};
+use crate::lsp::jobs::Job;
 use crate::lsp::mailbox::Event;
 use crate::lsp::read::Read;
 use crate::lsp::snapshot::View;
@@ -42,8 +44,9 @@ impl MainLoop {
             let folder = name(&folder);
             self.guarded("opening a stage", |host| host.open_dump(&folder, &path, file)).unwrap_or(false)
         });
-        if !is_known {
-            self.list(folder, None);
+        match self.documents.get_mut(uri) {
+            Some(document) if is_known => document.schedule(Job::Origins).changed(Instant::now()),
+            _ => self.list(folder, None),
         }
     }
 
@@ -70,7 +73,9 @@ impl MainLoop {
         let reader: Arc<dyn ReadDump> = Arc::new(OnDisk(folder.to_owned()));
         let open: Vec<(String, FileId)> = (self.documents.iter_mut())
             .filter_map(|(uri, document)| {
-                Some((relative(folder, &uri.to_file_path().ok()?)?, document.file?))
+                let path = relative(folder, &uri.to_file_path().ok()?)?;
+                document.schedule(Job::Origins).changed(Instant::now());
+                Some((path, document.file?))
             })
             .collect();
         let name = name(folder);

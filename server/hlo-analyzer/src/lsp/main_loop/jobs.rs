@@ -26,6 +26,9 @@ impl MainLoop {
                     Job::Kernels => Some(self.session.kernels.of_file(uri))
                         .filter(|tabs| !tabs.is_empty())
                         .map(Work::Kernels),
+                    Job::Origins => {
+                        document.file.filter(|file| self.host.is_stage(*file)).map(|_| Work::Origins)
+                    }
                 };
                 let view = document.view(uri, &self.session, 0..document.text.len_bytes());
                 let Some((work, view)) = work.zip(view) else {
@@ -58,6 +61,7 @@ impl MainLoop {
                 self.publish_diagnostics(params);
             }
             Outcome::Kernels(tabs) => tabs.into_iter().for_each(|(uri, tab)| self.publish_tab(uri, &tab)),
+            Outcome::Origins => tracing::debug!("the origins of {uri} are computed"),
             Outcome::Cancelled | Outcome::Failed => {}
         }
     }
