@@ -11,14 +11,17 @@ use super::snapshot::Session;
 const MAX_FILES: usize = 2_000;
 
 /// The files that dumps name, for one response.
-pub(super) struct SourceFiles<'a> {
-    roots: Vec<&'a PathBuf>,
+pub(super) struct SourceFiles {
+    roots: Vec<PathBuf>,
     known: HashMap<String, Option<Url>>,
 }
 
-impl<'a> SourceFiles<'a> {
-    pub(super) fn new(session: &'a Session) -> SourceFiles<'a> {
-        let roots = session.settings.link_roots.iter().chain(&session.roots).collect();
+impl SourceFiles {
+    /// The files that `document` names: below the roots of the setting, those of the workspace, or its own folder,
+    /// which may be outside the workspace.
+    pub(super) fn new(session: &Session, document: &Url) -> SourceFiles {
+        let folder = document.to_file_path().ok().and_then(|path| Some(path.parent()?.to_path_buf()));
+        let roots = session.settings.link_roots.iter().chain(&session.roots).cloned().chain(folder).collect();
         SourceFiles { roots, known: HashMap::new() }
     }
 
@@ -70,7 +73,7 @@ mod tests {
             std::os::unix::fs::symlink(target, root.join(name)).expect("a link");
         }
         let find = |path: &str| {
-            let mut files = SourceFiles { roots: vec![&root], known: HashMap::new() };
+            let mut files = SourceFiles { roots: vec![root.clone()], known: HashMap::new() };
             files.find(path).map(|url| url.path().rsplit('/').next().unwrap_or_default().to_owned())
         };
         for path in ["a.py", "./a.py", "in/b.py", "inside/b.py", "b.py"] {

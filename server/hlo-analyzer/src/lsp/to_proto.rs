@@ -61,7 +61,7 @@ impl View {
         origin: Range<usize>,
         frames: &[ide::SourceFrame],
     ) -> Option<GotoDefinitionResponse> {
-        let mut files = SourceFiles::new(&self.session);
+        let mut files = SourceFiles::new(&self.session, &self.uri);
         let origin = self.range(origin);
         let link = |frame: &ide::SourceFrame| {
             let start = Position::new(frame.line.unwrap_or(1).saturating_sub(1), 0);

@@ -13,10 +13,15 @@ use crate::semantics::Names;
 use crate::symbol::{Defined, Name, Occurrence, Role, Symbol};
 use crate::{NavigationTarget, SourceFrame, TextRange};
 
+/// The name with the `%` before it, if there is one.
+pub(crate) fn with_percent(text: &str, name: Span) -> Span {
+    let has_percent = name.start > 0 && text.as_bytes().get(name.start as usize - 1) == Some(&b'%');
+    Span { start: name.start - u32::from(has_percent), ..name }
+}
+
 /// Whether the cursor is on a name, or on the `%` before it.
 fn is_on(text: &str, name: Span, local: usize) -> bool {
-    let has_percent = name.start > 0 && text.as_bytes().get(name.start as usize - 1) == Some(&b'%');
-    Span { start: name.start - u32::from(has_percent), ..name }.contains(local)
+    with_percent(text, name).contains(local)
 }
 
 impl Names for Hlo {

@@ -6,6 +6,7 @@ use syntax::hlo::{AttributeKey, ModuleHeader, StackEnd, unescape};
 use crate::TextRange;
 use crate::file_context::FileContext;
 use crate::hlo::locate::InstructionRef;
+use crate::hlo::names::with_percent;
 use crate::source_location::{SourceFrame, SourceLocation};
 
 pub(crate) fn source_location(context: &FileContext<'_>, at: InstructionRef) -> SourceLocation {
@@ -60,7 +61,7 @@ fn stack(header: &ModuleHeader, text: &str, innermost: u32) -> (Vec<SourceFrame>
     (stack.frames.iter().map(frame).collect(), problem)
 }
 
-/// The stack of the instruction whose opcode or metadata is at `offset`.
+/// The stack of the instruction whose name, opcode or metadata is at `offset`.
 pub(crate) fn frames_at(context: &FileContext<'_>, offset: usize) -> Option<(TextRange, Vec<SourceFrame>)> {
     let at = context.instruction_at(offset)?;
     let block = context.block(at.piece);
@@ -69,7 +70,8 @@ pub(crate) fn frames_at(context: &FileContext<'_>, offset: usize) -> Option<(Tex
     let metadata =
         block.parse.attributes_of(instruction).iter().filter(|a| a.key == Some(AttributeKey::Metadata));
     let metadata = metadata.map(|a| Span { start: a.key_span.start, end: a.value_span.end });
-    let origin = metadata.chain([instruction.opcode_span]).find(|span| span.contains(local))?;
+    let name = with_percent(&block.text, instruction.name);
+    let origin = metadata.chain([name, instruction.opcode_span]).find(|span| span.contains(local))?;
     Some((context.range(at.piece, origin), source_location(context, at).frames))
 }
 
@@ -137,7 +139,7 @@ StackFrames
 5 {file_location_id=2 parent_frame_id=6}
 
 ENTRY e {
-  a = f32[] parameter(0), metadata={op_name=\"x\" stack_frame_id=3}
+  %a = f32[] parameter(0), metadata={op_name=\"x\" stack_frame_id=3}
   b = f32[] negate(a), metadata={op_name=\"y\" stack_frame_id=9}
   c = f32[] negate(b), metadata={op_name=\"y\" stack_frame_id=4}
   ROOT d = f32[] negate(c), metadata={source_file=\"/m/b.py\" source_line=12 stack_frame_id=5}
@@ -195,7 +197,7 @@ ENTRY e {
     }
 
     #[test]
-    fn opcodes_and_metadata_lead_to_the_stack() {
+    fn names_opcodes_and_metadata_lead_to_the_stack() {
         let (analysis, file, _) = open(TABLES);
         let frames = |at: &str| {
             let at = TABLES.find(at).expect("it is there");
@@ -204,6 +206,7 @@ ENTRY e {
         };
         let lines = vec![Some(9), Some(8), Some(7)];
         assert_eq!(frames("parameter(0)"), Some(("parameter", lines.clone())));
+        assert_eq!(frames("%a = f32"), Some(("%a", lines.clone())));
         assert_eq!(frames("3}\n  b"), Some(("metadata={op_name=\"x\" stack_frame_id=3}", lines)));
         assert_eq!(frames("f32[] par"), None);
     }

@@ -32,7 +32,7 @@ impl Request for DocumentLink {
 
 impl View {
     fn document_links(&self, links: Vec<ide::DocumentLink>) -> Vec<lsp_types::DocumentLink> {
-        let mut files = SourceFiles::new(&self.session);
+        let mut files = SourceFiles::new(&self.session, &self.uri);
         let link = |link: ide::DocumentLink| {
             let mut target = files.find(&link.path)?;
             let line = link.line.map(|line| format!("L{line}"));
