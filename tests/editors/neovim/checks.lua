@@ -3,9 +3,15 @@
 --   HLO_ANALYZER=…/hlo-analyzer nvim --headless -u NONE -i NONE -n -l tests/editors/neovim/checks.lua
 
 local here = vim.fs.dirname(vim.fn.fnamemodify(debug.getinfo(1, "S").source:sub(2), ":p"))
-vim.opt.runtimepath:append(here .. "/../../../editor-clients/neovim")
-local plugin = require("hlo-analyzer")
-plugin.setup({ cmd = { vim.env.HLO_ANALYZER or "hlo-analyzer" }, settings = { ptxas = { enable = false } } })
+vim.opt.runtimepath:prepend(here .. "/../../../editor-clients/neovim")
+local deprecated = {}
+vim.deprecate = function(name)
+  deprecated[#deprecated + 1] = name .. "\n" .. debug.traceback()
+end
+local kernels = require("hlo-analyzer.kernels")
+require("hlo-analyzer").setup({ cmd = { vim.env.HLO_ANALYZER or "hlo-analyzer" }, settings = { ptxas = { enable = false } } })
+
+local call = require("hlo-analyzer.server").call
 
 local failed = 0
 local function check(name, body)
@@ -55,7 +61,7 @@ local function go(window, needle)
       vim.api.nvim_set_current_win(window)
       vim.api.nvim_win_set_cursor(window, { number, column })
       -- Without a screen no event says that the cursor moved.
-      plugin.follow()
+      kernels.follow()
       return number
     end
   end
@@ -75,7 +81,7 @@ check("show kernel opens both tabs beside the HLO", function()
     return vim.lsp.get_clients({ name = "hlo-analyzer", bufnr = hlo })[1]
   end)
   go(window, "%input_transpose_fusion =")
-  plugin.show_kernel()
+  vim.cmd("HloShowKernel")
   mlir = eventually("the MLIR", function() return kernel("mlir") end)
   assert(text(mlir):find("func.func @input_transpose_fusion", 1, true), text(mlir))
   assert(text(eventually("the PTX", function() return kernel("ptx") end)):find(".visible .entry", 1, true))
@@ -169,7 +175,7 @@ check("kernels are listed and sorted, accesses are drawn, devices are chosen, wa
   vim.cmd("silent! only")
   vim.cmd.buffer(buffer)
   local function status()
-    return server.request_sync("hlo-analyzer/status", vim.empty_dict(), 20000, buffer).result
+    return call(server, "request_sync", "hlo-analyzer/status", vim.empty_dict(), 20000, buffer).result
   end
   vim.cmd("HloDevice a100-sxm-80")
   eventually("the device", function() return status().device == "a100-sxm-80" end)
@@ -190,64 +196,30 @@ check("MLIR has maps, kernels and HLO", function()
   end)
   go(vim.api.nvim_get_current_win(), "stablehlo.transpose")
   local params = vim.lsp.util.make_position_params(0, server.offset_encoding)
-  local answer = server.request_sync("textDocument/hover", params, 20000, buffer)
+  local answer = call(server, "request_sync", "textDocument/hover", params, 20000, buffer)
   assert(answer.result.contents.value:find("(d0, d1) -> (d1, d0)", 1, true), vim.inspect(answer))
-  plugin.show_kernel()
+  vim.cmd("HloShowKernel")
   eventually("its PTX", function()
     local ptx = kernel("ptx")
     return ptx and text(ptx):find("transpose", 1, true)
   end)
   assert(vim.api.nvim_get_current_buf() == buffer, "the cursor stays in the MLIR")
-  plugin.convert()
+  vim.cmd("HloConvert")
   eventually("the HLO", function()
     return vim.bo.filetype == "hlo" and text(0):find("transpose(", 1, true)
   end)
 end)
 
-check("a dump folder has compiles, passes and diffs", function()
-  vim.cmd("silent! only")
-  local dump = here .. "/../../../server/test-files/dump/"
-  vim.cmd.edit(vim.fn.glob(dump .. "*0005.fusion.after_priority-fusion*"))
-  local fused = vim.api.nvim_get_current_buf()
-  eventually("the server", function()
-    return vim.lsp.get_clients({ name = "hlo-analyzer", bufnr = fused })[1]
-  end)
-  local offered
-  vim.ui.select = function(items, options, picked)
-    offered = vim.tbl_map(options.format_item, items)
-    for n, label in ipairs(offered) do
-      if label:find("layout-assignment", 1, true) then
-        picked(items[n])
-      end
-    end
-  end
-  plugin.compiles()
-  eventually("the picked stage", function()
-    return vim.api.nvim_buf_get_name(0):find("0001.layout_assignment", 1, true)
-  end)
-  assert(table.concat(offered, "\n"):find("fusion: priority%-fusion  %+"), vim.inspect(offered))
-  vim.cmd.buffer(fused)
-  go(vim.api.nvim_get_current_win(), "%gemm_fusion_dot =")
-  plugin.step_pass("previous")
-  eventually("the stage before", function()
-    return vim.api.nvim_buf_get_name(0):find("0004.fusion", 1, true)
-      and vim.api.nvim_get_current_line():find("%gemm_fusion_dot", 1, true)
-  end)
-  vim.cmd.buffer(fused)
-  plugin.compare_pass()
-  eventually("a diff", function()
-    return vim.wo.diff and text(0):find("fusion(", 1, true) and not text(0):find("metadata=", 1, true)
-  end)
-  vim.cmd("tabclose")
-  go(vim.api.nvim_get_current_win(), "%gemm_fusion_dot =")
-  plugin.instruction_passes()
-  eventually("the passes", function()
-    local listed = vim.fn.getqflist({ title = 0, items = 0 })
-    return listed.title == "Passes that changed %gemm_fusion_dot" and #listed.items > 0
-  end)
-  vim.cmd("cclose")
-end)
+-- Checks of one kind each are files of their own, which return a function of what they share.
+local shared = { check = check, eventually = eventually, text = text, go = go, call = call, here = here }
+dofile(here .. "/compiles.lua")(shared)
+dofile(here .. "/control.lua")(shared)
 
-vim.lsp.stop_client(vim.lsp.get_clients())
+for _, client in ipairs(vim.lsp.get_clients()) do
+  require("hlo-analyzer.server").call(client, "stop")
+end
 vim.wait(500)
+check("nothing of Neovim that is deprecated is used", function()
+  assert(#deprecated == 0, table.concat(deprecated, "\n"))
+end)
 os.exit(failed == 0 and 0 or 1)
