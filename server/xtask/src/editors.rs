@@ -1,149 +1,110 @@
 //! `cargo xtask editors`: tests the clients for Neovim, Emacs and Helix in the editor versions that they
-//! support. A stable system often lacks those, so they come from a newer Debian in a separate folder.
+//! support. A stable system often lacks those, so they come from newer Debians in folders of the cache.
+
+mod debian;
 
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 
-use crate::commands::{cargo, command, root, run, target_dir};
+use self::debian::{CHECKOUT, Debian};
+use crate::commands::{cargo, command, output, root, run, target_dir};
 use crate::tools::Tools;
 
-/// This release has Neovim 0.10, Emacs 30 and Helix 25.
-const DEBIAN: &str = "trixie";
-const DEBOOTSTRAP: &str = "/usr/sbin/debootstrap";
-/// Root's PATH: a user's may lack the `sbin` folders.
-const SYSTEM_PATH: &str = "/usr/bin:/bin:/usr/sbin:/sbin";
-const EDITORS: [&str; 5] = ["neovim", "emacs-nox", "hx", "gcc", "libc6-dev"];
-/// The folders of the checkout that the checks read.
-const NEEDED: [&str; 5] = [
-    "editor-clients/neovim",
-    "editor-clients/emacs",
-    "editor-clients/helix",
-    "grammar/tree-sitter",
-    "tests/editors",
-];
+/// Neovim 0.10, Emacs 30 and Helix 25.
+const STABLE: &str = "trixie";
+const STABLE_PACKAGES: [&str; 7] = ["neovim", "emacs-nox", "elpa-lsp-mode", "hx", "tmux", "gcc", "libc6-dev"];
+/// Neovim 0.12, which starts servers by `vim.lsp.config`.
+const TESTING: &str = "forky";
+const TESTING_PACKAGES: [&str; 1] = ["neovim"];
 
-pub fn editors(tools: &Tools) -> Result<()> {
-    run(&mut cargo(&["build", "--release"]))?;
-    let debian = installed(tools)?;
-    let work = debian.join("work");
-    if work.exists() {
-        std::fs::remove_dir_all(&work)?;
-    }
-    for part in NEEDED {
-        copy(&root().join(part), &work.join(part))?;
-    }
-    std::fs::copy(target_dir().join("release/hlo-analyzer"), work.join("hlo-analyzer"))?;
-    let config = debian.join("root/.config/helix");
-    std::fs::create_dir_all(&config)?;
-    std::fs::copy(work.join("editor-clients/helix/languages.toml"), config.join("languages.toml"))?;
+const NEOVIM: [&str; 8] =
+    ["--headless", "-u", "NONE", "-i", "NONE", "-n", "-l", "tests/editors/neovim/checks.lua"];
+const EMACS: [&str; 4] = ["-q", "--batch", "-l", "tests/editors/emacs/checks.el"];
+const HELIX: &str = "tests/editors/helix/checks.sh";
 
-    let neovim = [
-        "nvim",
-        "--headless",
-        "-u",
-        "NONE",
-        "-i",
-        "NONE",
-        "-n",
-        "-l",
-        "/work/tests/editors/neovim/checks.lua",
-    ];
-    let emacs = ["emacs", "-q", "--batch", "-l", "/work/tests/editors/emacs/checks.el"];
+/// Without a server, one is built.
+pub fn editors(tools: &Tools, server: Option<&str>) -> Result<()> {
+    let server = match server {
+        Some(server) => PathBuf::from(server),
+        None => {
+            run(&mut cargo(&["build", "--release"]))?;
+            target_dir().join("release/hlo-analyzer")
+        }
+    };
+    let stable = Debian::installed(tools, STABLE, &STABLE_PACKAGES)?;
+    let testing = Debian::installed(tools, TESTING, &TESTING_PACKAGES)?;
+    for debian in [&stable, &testing] {
+        debian.install_server(&server)?;
+    }
     let mut failed = Vec::new();
-    for (name, arguments) in [("Neovim", neovim.as_slice()), ("Emacs", emacs.as_slice())] {
+    let mut check = |name: &str, debian: &Debian, program: &str, arguments: &[&str]| {
         println!("\n── {name}");
-        if let Err(why) = run(&mut inside(&debian, arguments)) {
+        let script = format!("cd {CHECKOUT} && exec \"$0\" \"$@\"");
+        let mut words = vec!["sh", "-c", &script, program];
+        words.extend(arguments);
+        if let Err(why) = run(&mut debian.inside(&words)) {
             failed.push(format!("{name}: {why:#}"));
         }
-    }
-    println!("\n── Helix");
-    if let Err(why) = run(&mut inside(&debian, &["sh", "/work/editor-clients/helix/install.sh"])) {
-        failed.push(format!("Helix: {why:#}"));
-    }
-    for language in ["hlo", "mlir", "ptx"] {
-        let said = with_proc(&debian, &["hx", "--health", language]).output()?;
-        let health = String::from_utf8_lossy(&said.stdout);
-        let has =
-            |name: &str, value: &str| health.lines().any(|line| line.contains(name) && line.contains(value));
-        // Helix has no server for PTX.
-        let checks = [
-            ("the server is found", language == "ptx" || has("hlo-analyzer", "/work/hlo-analyzer")),
-            ("it has a grammar", has("parser", "✓")),
-            ("it has colours", has("Highlight queries", "✓")),
-        ];
-        for (what, is_good) in checks {
-            println!("  {}  {language}: {what}", if is_good { "ok    " } else { "FAILED" });
-            if !is_good {
-                failed.push(format!("Helix: {language}: {what}:\n{health}"));
-            }
-        }
-    }
+    };
+    check("Neovim of Debian stable", &stable, "nvim", &NEOVIM);
+    check("Neovim of Debian testing", &testing, "nvim", &NEOVIM);
+    check("Emacs", &stable, "emacs", &EMACS);
+    // As a user would: the languages, then the grammars.
+    let config = stable.path("/root/.config/helix");
+    std::fs::create_dir_all(&config)?;
+    std::fs::copy(root().join("editor-clients/helix/languages.toml"), config.join("languages.toml"))?;
+    check("Helix", &stable, "sh", &[HELIX]);
     match failed.as_slice() {
         [] => Ok(()),
         failed => bail!("{}", failed.join("\n")),
     }
 }
 
-/// A command in the other Debian, with our server on its PATH.
-fn inside(debian: &Path, arguments: &[&str]) -> std::process::Command {
-    let mut inside = command("/usr/sbin/chroot", &[]);
-    inside.arg(debian).args(arguments);
-    inside.env("PATH", format!("/work:{SYSTEM_PATH}")).env("HOME", "/root").env("TERM", "xterm");
-    inside.env("LANG", "C.UTF-8").env("HLO_ANALYZER", "/work/hlo-analyzer").env_remove("TMPDIR");
-    inside
+/// The checks of Neovim for an installed one; the reason if it is too old.
+pub fn neovim(program: &Path, server: &Path) -> Result<Result<Command, String>> {
+    let version = output(&mut command(program, &["--version"]))?;
+    let named = version.lines().next().unwrap_or_default();
+    Ok(is_at_least(named, "NVIM v", (0, 10))
+        .then(|| with_server(program, &NEOVIM, server))
+        .ok_or_else(|| format!("{named}: the plugin needs Neovim 0.10 or newer")))
 }
 
-/// Like [`inside`], with `/proc` mounted while the command runs, by which Helix finds its own folder.
-fn with_proc(debian: &Path, arguments: &[&str]) -> std::process::Command {
-    let plain = inside(debian, arguments);
-    let script = "mount -t proc proc \"$0/proc\" && exec /usr/sbin/chroot \"$0\" \"$@\"";
-    let mut inside = command("unshare", &["--mount", "--propagation", "private", "sh", "-c", script]);
-    inside.arg(debian).args(arguments);
-    for (name, value) in plain.get_envs() {
-        match value {
-            Some(value) => inside.env(name, value),
-            None => inside.env_remove(name),
-        };
-    }
-    inside
+/// The checks of Emacs for an installed one; the reason if it is too old.
+pub fn emacs(program: &Path, server: &Path) -> Result<Result<Command, String>> {
+    let version = output(&mut command(program, &["--version"]))?;
+    let named = version.lines().next().unwrap_or_default();
+    Ok(is_at_least(named, "GNU Emacs ", (29, 0))
+        .then(|| with_server(program, &EMACS, server))
+        .ok_or_else(|| format!("{named}: the package needs Emacs 29 or newer")))
 }
 
-/// The folder of the other Debian with the editors; takes about a minute and a gigabyte, once.
-fn installed(tools: &Tools) -> Result<PathBuf> {
-    let folder = tools.cache().join(DEBIAN);
-    let complete = folder.join("installed");
-    let wanted = EDITORS.join("\n");
-    let is_there = complete.is_file();
-    if is_there && std::fs::read_to_string(&complete)? == wanted {
-        return Ok(folder);
-    }
-    if !Path::new(DEBOOTSTRAP).is_file() {
-        bail!("no {DEBOOTSTRAP} (Debian: apt-get install debootstrap); it is run as root");
-    }
-    let where_to = folder.to_str().context("the path of the cache is not UTF-8")?;
-    // An existing folder with fewer packages only gets the missing ones.
-    if !is_there {
-        let mut debootstrap =
-            command(DEBOOTSTRAP, &["--variant=minbase", "--include=ca-certificates", DEBIAN, where_to]);
-        run(debootstrap.env("PATH", SYSTEM_PATH))?;
-    }
-    let mut install = inside(&folder, &["apt-get", "install", "-q", "-y", "--no-install-recommends"]);
-    run(install.args(EDITORS).env("DEBIAN_FRONTEND", "noninteractive"))?;
-    std::fs::write(&complete, wanted)?;
-    Ok(folder)
+fn with_server(program: &Path, arguments: &[&str], server: &Path) -> Command {
+    let mut checks = command(program, arguments);
+    checks.env("HLO_ANALYZER", server);
+    checks
 }
 
-fn copy(from: &Path, to: &Path) -> Result<()> {
-    std::fs::create_dir_all(to)?;
-    for entry in std::fs::read_dir(from)? {
-        let entry = entry?;
-        let target = to.join(entry.file_name());
-        match entry.file_type()? {
-            kind if kind.is_dir() && entry.file_name() != "node_modules" => copy(&entry.path(), &target)?,
-            kind if kind.is_file() => _ = std::fs::copy(entry.path(), &target)?,
-            _ => {}
-        }
+/// Whether the version after `prefix` is at least (major, minor). A version that cannot be read is not.
+fn is_at_least(named: &str, prefix: &str, least: (u32, u32)) -> bool {
+    let mut parts = named.strip_prefix(prefix).unwrap_or_default().split(['.', '-']).map(str::parse);
+    match (parts.next(), parts.next()) {
+        (Some(Ok(major)), Some(Ok(minor))) => (major, minor) >= least,
+        _ => false,
     }
-    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_at_least;
+
+    #[test]
+    fn versions_are_compared_by_number() {
+        let neovim = |named| is_at_least(named, "NVIM v", (0, 10));
+        assert!(neovim("NVIM v0.10.4") && neovim("NVIM v0.12.0-dev") && neovim("NVIM v1.0.0"));
+        assert!(!neovim("NVIM v0.7.2") && !neovim("NVIM") && !neovim(""));
+        let emacs = |named| is_at_least(named, "GNU Emacs ", (29, 0));
+        assert!(emacs("GNU Emacs 30.1") && !emacs("GNU Emacs 28.2"));
+    }
 }

@@ -41,7 +41,8 @@ usage: cargo xtask TASK
                           hangs and differences, shrunk, in target/soak; --seed runs one case again; small-stack asks
                           everything about deep inputs once
   codegen [--check]       the parts of this tree that are made from others; --check only compares
-  editors                 Neovim, Emacs and Helix of a newer Debian, which it puts into the cache (as root), with the clients here
+  editors [--server FILE] Neovim, Emacs and Helix of newer Debians, which it puts into the cache (as root), with the clients here
+                          and a server of the release build or FILE
   tools                   installs what `test` needs to drive a real VS Code and to verify MLIR (else it skips that)
 ";
 
@@ -74,7 +75,8 @@ fn task() -> Result<()> {
         ["soak", options @ ..] => soak::soak(options),
         ["codegen"] => codegen::codegen(codegen::Mode::Write),
         ["codegen", "--check"] => codegen::codegen(codegen::Mode::Check),
-        ["editors"] => editors::editors(&tools),
+        ["editors"] => editors::editors(&tools, None),
+        ["editors", "--server", server] => editors::editors(&tools, Some(server)),
         ["tools"] => install_tools(),
         [task, ..] => bail!("no such task, or it takes other arguments: {task}; see `cargo xtask --help`"),
     }

@@ -7,13 +7,13 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 
 use crate::codegen;
-use crate::commands::{cargo, command, on_path, output, root, run, target_dir};
+use crate::commands::{cargo, command, on_path, root, run, target_dir};
 use crate::dist::{self, EXTENSION};
 use crate::docs;
+use crate::editors;
 use crate::tools::{Absent, Tools};
 
 const EDITOR_TEST: &str = "tests/editors/vscode";
-const NEOVIM_TEST: &str = "tests/editors/neovim/checks.lua";
 const PROTOCOL_TEST: &str = "tests/editors/pytest_lsp";
 
 enum Outcome {
@@ -121,7 +121,8 @@ pub fn test(tools: &Tools) -> Result<()> {
         needs_build(&|| Ok(run(&mut tests.borrow_mut())?))
     });
     all.step("protocol, with a client of others", || needs_build(&|| protocol(tools)));
-    all.step("Neovim", || needs_build(&|| neovim()));
+    all.step("Neovim", || needs_build(&|| editor("nvim", editors::neovim)));
+    all.step("Emacs", || needs_build(&|| editor("emacs", editors::emacs)));
     all.step("documentation", || needs_build(&|| Ok(docs::check()?)));
     all.step("generated parts", || Ok(codegen::codegen(codegen::Mode::Check)?));
     all.step("VS Code grammar", || {
@@ -208,20 +209,16 @@ fn nvidia(tools: &Tools) -> Vec<(&'static str, PathBuf)> {
         .collect()
 }
 
-/// Runs the Neovim plugin in a real Neovim, if a recent enough one is available.
-fn neovim() -> Result<(), Stop> {
-    let skipped = |why: &str| Stop::Skipped(format!("{why}: the plugin needs Neovim 0.10 or newer"));
-    let nvim = on_path(&["nvim"]).ok_or_else(|| skipped("no nvim on PATH"))?;
-    let version = output(&mut command(&nvim, &["--version"]))?;
-    let minor =
-        version.lines().next().and_then(|line| line.split_once("v0.")?.1.split('.').next()?.parse().ok());
-    if version.starts_with("NVIM v0.") && minor.is_none_or(|minor: u32| minor < 10) {
-        return Err(skipped(version.lines().next().unwrap_or_default()));
-    }
+/// Runs the checks of a client in a real editor, if a recent enough one is on PATH.
+fn editor(name: &str, checks: Checks) -> Result<(), Stop> {
+    let program = on_path(&[name])
+        .ok_or_else(|| Stop::Skipped(format!("no {name} on PATH; `cargo xtask editors` brings its own")))?;
     let server = target_dir().join("release/hlo-analyzer");
-    let arguments = ["--headless", "-u", "NONE", "-i", "NONE", "-n", "-l", NEOVIM_TEST];
-    Ok(run(command(nvim, &arguments).env("HLO_ANALYZER", server))?)
+    Ok(run(&mut checks(&program, &server)?.map_err(Stop::Skipped)?)?)
 }
+
+/// The command that checks a client in an editor with a server, or the reason why it cannot.
+type Checks = fn(&Path, &Path) -> Result<Result<Command, String>>;
 
 fn vscode_end_to_end(tools: &Tools, vsix: PathBuf) -> Result<(), Stop> {
     let chromium = tools.chromium()?;
