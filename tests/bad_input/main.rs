@@ -115,7 +115,15 @@ fn only_finding(text: &str) -> (String, String) {
 
 fn in_entry(line: &str) -> String {
     format!(
-        "HloModule m\n\nENTRY e {{\n  a = f32[4]{{0}} parameter(0)\n{line}\n  ROOT r = f32[4]{{0}} negate(a)\n}}\n"
+        "\
+HloModule m
+
+ENTRY e {{
+  a = f32[4]{{0}} parameter(0)
+{line}
+  ROOT r = f32[4]{{0}} negate(a)
+}}
+"
     )
 }
 
@@ -150,8 +158,16 @@ fn one_broken_line_costs_that_line() {
 
 #[test]
 fn a_missing_brace_costs_no_other_computation() {
-    let text =
-        "HloModule m\n\nf {\n  ROOT a = f32[] parameter(0)\n\nENTRY e {\n  ROOT b = f32[] parameter(0)\n}\n";
+    let text = "\
+HloModule m
+
+f {
+  ROOT a = f32[] parameter(0)
+
+ENTRY e {
+  ROOT b = f32[] parameter(0)
+}
+";
     let found = analyse(text);
     assert_eq!(found.len(), 1, "{found:#?}");
     assert!(found[0].message.contains("f is not closed"), "{found:#?}");

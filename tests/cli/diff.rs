@@ -197,8 +197,12 @@ fn query_gives_the_same_report() {
 fn stablehlo_is_compared_too() {
     let function = |op: &str| {
         format!(
-            "func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {{\n  %0 = stablehlo.{op} %a : tensor<4xf32>\n  \
-             return %0 : tensor<4xf32>\n}}\n"
+            "\
+func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {{
+  %0 = stablehlo.{op} %a : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}}
+"
         )
     };
     let root = Path::new(env!("CARGO_TARGET_TMPDIR")).join("diff_stablehlo");

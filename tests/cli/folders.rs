@@ -5,7 +5,14 @@ use std::path::Path;
 use super::{run, text};
 
 const CLEAN: &str = "HloModule m\n\nENTRY e {\n  ROOT p = f32[8] parameter(0)\n}\n";
-const BROKEN: &str = "HloModule m\n\nENTRY e {\n  p = f32[8] parameter(0)\n  ROOT n = f32[8] negate(q)\n}\n";
+const BROKEN: &str = "\
+HloModule m
+
+ENTRY e {
+  p = f32[8] parameter(0)
+  ROOT n = f32[8] negate(q)
+}
+";
 const LIVE_RANGES: &str = "HloLiveRange (max 2):\n  InstructionSequence:\n    0:a_0_.1\n";
 const THUNKS: &str = "001: kCustomKernel [source | sink] f grid: [1, 1, 1] threads: [128, 1, 1]\n";
 

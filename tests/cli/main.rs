@@ -460,7 +460,21 @@ fn written(name: &str, content: &str) -> String {
 /// A fusion whose root is this instruction, with operands `p` and `q` of type `f32[4]`.
 fn fusion_of(root: &str) -> String {
     format!(
-        "HloModule m\n\nf {{\n  p = f32[4] parameter(0)\n  q = f32[4] parameter(1)\n  ROOT r = {root}\n}}\n\nENTRY e {{\n  p = f32[4] parameter(0)\n  q = f32[4] parameter(1)\n  ROOT fused = {} fusion(p, q), kind=kLoop, calls=f\n}}\n",
+        "\
+HloModule m
+
+f {{
+  p = f32[4] parameter(0)
+  q = f32[4] parameter(1)
+  ROOT r = {root}
+}}
+
+ENTRY e {{
+  p = f32[4] parameter(0)
+  q = f32[4] parameter(1)
+  ROOT fused = {} fusion(p, q), kind=kLoop, calls=f
+}}
+",
         root.split_once(' ').expect("a shape and an opcode").0
     )
 }
@@ -512,7 +526,15 @@ fn a_total_order_is_converted_and_compared_in_kernels_as_such() {
 
 #[test]
 fn the_entry_of_stablehlo_answers_the_element_of_a_tuple_of_one() {
-    let text_of = "HloModule m\n\nENTRY e {\n  p = f32[4] parameter(0)\n  q = f32[4] negate(p)\n  ROOT r = (f32[4]) tuple(q)\n}\n";
+    let text_of = "\
+HloModule m
+
+ENTRY e {
+  p = f32[4] parameter(0)
+  q = f32[4] negate(p)
+  ROOT r = (f32[4]) tuple(q)
+}
+";
     let converted = run_on(&["convert", "-"], text_of);
     let shown = text(&converted.stdout);
     assert!(shown.contains("-> tensor<4xf32>") && !shown.contains("tuple<"), "{shown}");

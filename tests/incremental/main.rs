@@ -212,8 +212,13 @@ fn callers() -> String {
         text += &format!("  ROOT root.{i} = f32[8]{{0}} negate({last})\n}}\n\n");
     }
     for i in 0..40 {
-        text +=
-            &format!("g.{i} {{\n  p = f32[8]{{0}} parameter(0)\n  c = f32[8]{{0}} call(p), to_apply=f.{i}\n");
+        text += &format!(
+            "\
+g.{i} {{
+  p = f32[8]{{0}} parameter(0)
+  c = f32[8]{{0}} call(p), to_apply=f.{i}
+"
+        );
         let last = body(&mut text, "c");
         text += &format!("  ROOT r = f32[8]{{0}} negate({last})\n}}\n\n");
     }
@@ -275,11 +280,22 @@ fn fusions() -> String {
     let mut text = "HloModule fusions\n\n".to_owned();
     for i in 0..30 {
         text += &format!(
-            "f.{i} {{\n  p = f32[2048,2048]{{1,0}} parameter(0)\n  q = f32[2048,2048]{{0,1}} parameter(1)\n  \
-             a.{i} = f32[2048,2048]{{1,0}} add(p, q)\n  ROOT r.{i} = f32[2048,2048]{{1,0}} exponential(a.{i})\n}}\n\n"
+            "\
+f.{i} {{
+  p = f32[2048,2048]{{1,0}} parameter(0)
+  q = f32[2048,2048]{{0,1}} parameter(1)
+  a.{i} = f32[2048,2048]{{1,0}} add(p, q)
+  ROOT r.{i} = f32[2048,2048]{{1,0}} exponential(a.{i})
+}}
+
+"
         );
     }
-    text += "ENTRY e {\n  x = f32[2048,2048]{1,0} parameter(0)\n  y = f32[2048,2048]{0,1} parameter(1)\n";
+    text += "\
+ENTRY e {
+  x = f32[2048,2048]{1,0} parameter(0)
+  y = f32[2048,2048]{0,1} parameter(1)
+";
     for i in 0..30 {
         text += &format!("  g.{i} = f32[2048,2048]{{1,0}} fusion(x, y), kind=kLoop, calls=f.{i}\n");
     }
@@ -392,7 +408,19 @@ fn everything(analysis: &Analysis, file: FileId) -> String {
     let kernels = places.iter().filter_map(|p| analysis.shown_kernel(file, p.start).expect("nobody cancels"));
     let kernels: Vec<_> = kernels.map(|kernel| shown(analysis, file, &kernel.instruction)).collect();
     format!(
-        "{kernels:#?}\n{warnings:#?}\n{:#?}\n{:#?}\n{hints:#?}\n{hovers:#?}\n{:?}\n{names:#?}\n{lenses:#?}\n{:#?}\n{:#?}\n{:#?}",
+        "\
+{kernels:#?}
+{warnings:#?}
+{:#?}
+{:#?}
+{hints:#?}
+{hovers:#?}
+{:?}
+{names:#?}
+{lenses:#?}
+{:#?}
+{:#?}
+{:#?}",
         analysis.diagnostics(file, 1000).expect("nobody cancels"),
         analysis.document_symbols(file, 1000).expect("nobody cancels"),
         analysis.statistics(file).expect("nobody cancels").instructions,

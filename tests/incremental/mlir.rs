@@ -95,7 +95,14 @@ fn an_edit_in_a_giant_function_reads_one_piece() {
     let line = |n: usize| format!("    %{n} = stablehlo.add %a, %{} : tensor<4xf32>\n", n.max(1) - 1);
     let body: String = (1..12_000).map(line).collect();
     let text = format!(
-        "module {{\n  func.func @f(%a: tensor<4xf32>) {{\n    %0 = stablehlo.add %a, %a : tensor<4xf32>\n{body}    return\n  }}\n}}\n"
+        "\
+module {{
+  func.func @f(%a: tensor<4xf32>) {{
+    %0 = stablehlo.add %a, %a : tensor<4xf32>
+{body}    return
+  }}
+}}
+"
     );
     let (mut counted, file, pieces) = Counted::open_mlir(&text);
     assert!(pieces > 5, "{pieces}");

@@ -45,7 +45,13 @@ fn texts_that_are_no_hlo() {
         "\u{feff}HloModule m",
         "ENTRY",
         "😀\u{2028}😀",
-        "HloModule m\n\nENTRY %e {\n  ROOT %a = f32[99999999999,99999999999]{1,0} parameter(99999999999999999999)\n}\n",
+        "\
+HloModule m
+
+ENTRY %e {
+  ROOT %a = f32[99999999999,99999999999]{1,0} parameter(99999999999999999999)
+}
+",
     ] {
         check(text);
     }
@@ -67,7 +73,14 @@ fn a_module_cut_off_anywhere() {
 fn a_line_of_two_megabytes() {
     let operands = "%x, ".repeat(500_000);
     check(&format!(
-        "HloModule m\n\nENTRY %e {{\n  %x = f32[8] parameter(0)\n  ROOT %t = (f32[8]) tuple({operands}%x)\n}}\n"
+        "\
+HloModule m
+
+ENTRY %e {{
+  %x = f32[8] parameter(0)
+  ROOT %t = (f32[8]) tuple({operands}%x)
+}}
+"
     ));
     check(&"x".repeat(2 << 20));
 }

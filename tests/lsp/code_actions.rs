@@ -88,7 +88,15 @@ fn a_client_that_knows_only_commands_gets_nothing() {
 
 #[test]
 fn everything_is_repaired_on_demand() {
-    let text = "HloModule m, is_scheduled=true\n\nENTRY %e {\n  %p = f32[8]{0} parameter(0)\n  %a = f32[8]{0} negate(%p)\n  ROOT %r = f32[8]{0} abs(%p)\n}\n";
+    let text = "\
+HloModule m, is_scheduled=true
+
+ENTRY %e {
+  %p = f32[8]{0} parameter(0)
+  %a = f32[8]{0} negate(%p)
+  ROOT %r = f32[8]{0} abs(%p)
+}
+";
     let mut client = client(false, false, false);
     client.open(URI, text);
     let ask = |only: &str, line: usize| json!({"textDocument": {"uri": URI}, "range": range((line, 3), (line, 3)), "context": {"diagnostics": [], "only": [only]}});
@@ -154,7 +162,12 @@ fn kernel_access_pattern_and_value_are_shown_by_clients_that_can() {
     assert_eq!(fixes[0]["title"], "Show access pattern", "{fixes}");
     assert_eq!(fixes[0]["diagnostics"], json!([finding]), "{fixes}");
 
-    let mlir = "func.func @f(%a: tensor<64x32xf32>) -> tensor<32x64xf32> {\n  %0 = stablehlo.transpose %a, dims = [1, 0] : (tensor<64x32xf32>) -> tensor<32x64xf32>\n  return %0 : tensor<32x64xf32>\n}\n";
+    let mlir = "\
+func.func @f(%a: tensor<64x32xf32>) -> tensor<32x64xf32> {
+  %0 = stablehlo.transpose %a, dims = [1, 0] : (tensor<64x32xf32>) -> tensor<32x64xf32>
+  return %0 : tensor<32x64xf32>
+}
+";
     let uri = "file:///f.mlir";
     client.notify(
         "textDocument/didOpen",
@@ -167,7 +180,15 @@ fn kernel_access_pattern_and_value_are_shown_by_clients_that_can() {
 
 #[test]
 fn a_warning_links_to_its_section_and_can_be_switched_off() {
-    let text = "HloModule m, is_scheduled=true\n\nENTRY %e {\n  %p = f32[8]{0} parameter(0)\n  %a = f32[8]{0} negate(%p)\n  ROOT %r = f32[8]{0} abs(%p)\n}\n";
+    let text = "\
+HloModule m, is_scheduled=true
+
+ENTRY %e {
+  %p = f32[8]{0} parameter(0)
+  %a = f32[8]{0} negate(%p)
+  ROOT %r = f32[8]{0} abs(%p)
+}
+";
     let mut client = LspClient::start(json!({"textDocument": {
         "codeAction": {"codeActionLiteralSupport": {"codeActionKind": {"valueSet": [""]}}},
         "publishDiagnostics": {"codeDescriptionSupport": true},

@@ -23,7 +23,15 @@ fn what_xla_printed_is_formatted_already() {
 
 #[test]
 fn a_document_a_range_and_a_line_that_is_typed() {
-    let text = "HloModule m\n\nENTRY e {\n   p = f32[8]  parameter(0) // keep\n q = f32[8] oops((p\nROOT n = f32[8] negate(p)\n}\n";
+    let text = "\
+HloModule m
+
+ENTRY e {
+   p = f32[8]  parameter(0) // keep
+ q = f32[8] oops((p
+ROOT n = f32[8] negate(p)
+}
+";
     let mut client = LspClient::modern();
     client.open(URI, text);
     let mut whole = document(URI);

@@ -297,7 +297,12 @@ fn a_path_is_run_in_a_trusted_workspace_alone() {
     std::fs::create_dir_all(&folder).expect("a folder");
     let (program, mark) = (folder.join("ptxas"), folder.join("was-run"));
     let script = format!(
-        "#!/bin/sh\ntouch {}\necho 'kernel.ptx, line 12; error   : on purpose' >&2\nexit 1\n",
+        "\
+#!/bin/sh
+touch {}
+echo 'kernel.ptx, line 12; error   : on purpose' >&2
+exit 1
+",
         mark.display()
     );
     std::fs::write(&program, script).expect("it can be written");

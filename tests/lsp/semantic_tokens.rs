@@ -12,7 +12,15 @@ fn numbers(tokens: &Value) -> Vec<u64> {
 
 #[test]
 fn tokens_stand_where_their_words_are() {
-    let text = "HloModule m\n\n/* é\n😀 */\nENTRY %e {\n  ROOT %c = f32[] constant(1) // 😀\n}\n";
+    let text = "\
+HloModule m
+
+/* é
+😀 */
+ENTRY %e {
+  ROOT %c = f32[] constant(1) // 😀
+}
+";
     for (encodings, expect) in [(json!(["utf-8"]), "utf-8"), (json!(["utf-16"]), "utf-16")] {
         let mut client = LspClient::spawn();
         let capabilities = json!({"general": {"positionEncodings": encodings}});

@@ -46,9 +46,29 @@ fn is_map(found: &[OperandIndexing], map: &str) {
 #[track_caller]
 fn check(lines: &str, to: &[&str], from: &[&str]) {
     let text = format!(
-        "HloModule m\n\nmax {{\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT m = f32[] maximum(a, b)\n}}\n\n\
-         argmax {{\n  a = f32[] parameter(0)\n  i = s32[] parameter(1)\n  b = f32[] parameter(2)\n  j = s32[] parameter(3)\n  \
-         m = f32[] maximum(a, b)\n  k = s32[] add(i, j)\n  ROOT t = (f32[], s32[]) tuple(m, k)\n}}\n\nENTRY e {{\n{lines}\n}}\n"
+        "\
+HloModule m
+
+max {{
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT m = f32[] maximum(a, b)
+}}
+
+argmax {{
+  a = f32[] parameter(0)
+  i = s32[] parameter(1)
+  b = f32[] parameter(2)
+  j = s32[] parameter(3)
+  m = f32[] maximum(a, b)
+  k = s32[] add(i, j)
+  ROOT t = (f32[], s32[]) tuple(m, k)
+}}
+
+ENTRY e {{
+{lines}
+}}
+"
     );
     let mut host = AnalysisHost::new();
     let file = host.open("x.hlo", Language::Hlo, &text);
@@ -134,17 +154,23 @@ fn iota_has_both_maps() {
 #[test]
 fn dynamic_slices_and_gathers() {
     check(
-        "src = s32[2, 2, 258] parameter(0)\nof1 = s32[] parameter(1)\nof2 = s32[] parameter(2)\nof3 = s32[] parameter(3)
+        "\
+src = s32[2, 2, 258] parameter(0)
+of1 = s32[] parameter(1)
+of2 = s32[] parameter(2)
+of3 = s32[] parameter(3)
 ROOT it = s32[1, 2, 32] dynamic-slice(src, of1, of2, of3), dynamic_slice_sizes={1, 2, 32}",
-        &[
-            "-",
-            "(d0, d1, d2) -> (),\ndomain:\nd0 in [0, 0],\nd1 in [0, 1],\nd2 in [0, 31]",
-        ],
+        &["-", "(d0, d1, d2) -> (),\ndomain:\nd0 in [0, 0],\nd1 in [0, 1],\nd2 in [0, 31]"],
         &[],
     );
     check(
-        "src = s32[20,30] parameter(0)\nupd = s32[5,10] parameter(1)\nof1 = s32[] parameter(2)\nof2 = s32[] parameter(3)
-ROOT it = s32[20,30] dynamic-update-slice(\n    s32[20,30] src, s32[5,10] upd, s32[] of1, s32[] of2)",
+        "\
+src = s32[20,30] parameter(0)
+upd = s32[5,10] parameter(1)
+of1 = s32[] parameter(2)
+of2 = s32[] parameter(3)
+ROOT it = s32[20,30] dynamic-update-slice(
+    s32[20,30] src, s32[5,10] upd, s32[] of1, s32[] of2)",
         &["-", "-", "(d0, d1) -> (),\ndomain:\nd0 in [0, 19],\nd1 in [0, 29]"],
         &[],
     );
@@ -157,7 +183,15 @@ ROOT it = f32[1806,7,8,4] gather(operand, indices),
   index_vector_dim=1,
   slice_sizes={7,8,4}",
         &[
-            "(d0, d1, d2, d3){rt0, rt1} -> (d1 + rt0, d2 + rt1, d3),\ndomain:\nd0 in [0, 1805],\nd1 in [0, 6],\nd2 in [0, 7],\nd3 in [0, 3],\nrt0 in [0, 26],\nrt1 in [0, 68]",
+            "\
+(d0, d1, d2, d3){rt0, rt1} -> (d1 + rt0, d2 + rt1, d3),
+domain:
+d0 in [0, 1805],
+d1 in [0, 6],
+d2 in [0, 7],
+d3 in [0, 3],
+rt0 in [0, 26],
+rt1 in [0, 68]",
             "(d0, d1, d2, d3)[s0] -> (d0, s0),\ndomain:\nd0 in [0, 1805],\nd1 in [0, 6],\nd2 in [0, 7],\nd3 in [0, 3],\ns0 in [0, 1]",
         ],
         &[],
@@ -186,14 +220,30 @@ fn permutations() {
 #[test]
 fn reductions_and_windows() {
     check(
-        "p0 = f32[256,10] parameter(0)\np0_init = f32[] constant(-inf)\np1 = s32[256,10] parameter(1)\np1_init = s32[] constant(0)
-ROOT it = (f32[10], s32[10]) reduce(p0, p1, p0_init, p1_init),\n  dimensions={0}, to_apply=argmax",
-        &["(d0)[s0] -> (s0, d0),\ndomain:\nd0 in [0, 9],\ns0 in [0, 255]", "-", "(d0) -> (),\ndomain:\nd0 in [0, 9]"],
-        &["(d0, d1) -> (d1),\ndomain:\nd0 in [0, 255],\nd1 in [0, 9]", "-", "()[s0] -> (s0),\ndomain:\ns0 in [0, 9]"],
+        "\
+p0 = f32[256,10] parameter(0)
+p0_init = f32[] constant(-inf)
+p1 = s32[256,10] parameter(1)
+p1_init = s32[] constant(0)
+ROOT it = (f32[10], s32[10]) reduce(p0, p1, p0_init, p1_init),
+  dimensions={0}, to_apply=argmax",
+        &[
+            "(d0)[s0] -> (s0, d0),\ndomain:\nd0 in [0, 9],\ns0 in [0, 255]",
+            "-",
+            "(d0) -> (),\ndomain:\nd0 in [0, 9]",
+        ],
+        &[
+            "(d0, d1) -> (d1),\ndomain:\nd0 in [0, 255],\nd1 in [0, 9]",
+            "-",
+            "()[s0] -> (s0),\ndomain:\ns0 in [0, 9]",
+        ],
     );
     check(
-        "c_inf = f32[] constant(-inf)\np0 = f32[1024, 514] parameter(0)
-ROOT it = f32[1024, 3] reduce-window(p0, c_inf),\n  window={size=1x512 pad=0_0x0_0}, to_apply=max",
+        "\
+c_inf = f32[] constant(-inf)
+p0 = f32[1024, 514] parameter(0)
+ROOT it = f32[1024, 3] reduce-window(p0, c_inf),
+  window={size=1x512 pad=0_0x0_0}, to_apply=max",
         &[
             "(d0, d1)[s0] -> (d0, d1 + s0),\ndomain:\nd0 in [0, 1023],\nd1 in [0, 2],\ns0 in [0, 511]",
             "(d0, d1) -> (),\ndomain:\nd0 in [0, 1023],\nd1 in [0, 2]",
@@ -256,14 +306,24 @@ fn reshapes() {
 #[test]
 fn concatenates() {
     let map = |results: &str, middle: &str| {
-        format!("(d0, d1, d2) -> ({results}),\ndomain:\nd0 in [0, 1],\nd1 in {middle},\nd2 in [0, 6]")
+        format!(
+            "\
+(d0, d1, d2) -> ({results}),
+domain:
+d0 in [0, 1],
+d1 in {middle},
+d2 in [0, 6]"
+        )
     };
     let to =
         [map("d0, d1, d2", "[0, 4]"), map("d0, d1 - 5, d2", "[5, 15]"), map("d0, d1 - 16, d2", "[16, 32]")];
     let from =
         [map("d0, d1, d2", "[0, 4]"), map("d0, d1 + 5, d2", "[0, 10]"), map("d0, d1 + 16, d2", "[0, 16]")];
     check(
-        "p0 = f32[2, 5, 7] parameter(0)\np1 = f32[2, 11, 7] parameter(1)\np2 = f32[2, 17, 7] parameter(2)
+        "\
+p0 = f32[2, 5, 7] parameter(0)
+p1 = f32[2, 11, 7] parameter(1)
+p2 = f32[2, 17, 7] parameter(2)
 ROOT it = f32[2, 33, 7] concatenate(f32[2, 5, 7] p0, f32[2, 11, 7] p1, f32[2, 17, 7] p2), dimensions={1}",
         &to.each_ref().map(String::as_str),
         &from.each_ref().map(String::as_str),
@@ -315,7 +375,14 @@ fn maps_of_the_talk_are_read() {
     );
     assert_eq!(sliced.result_ranges(), [indexing_map::Interval::new(0, 62)]);
     let added = read(
-        "(d0)[s0] -> (d0, s0)\ndomain:\nd0 in [0, 11]\ns0 in [0, 47]\n    hlo: %add = s64[12,13,24] add(s64[12,13,24] %broadcast,\n                                         s64[12,13,24] %iota)\n(d0) -> (d0, 7, 2 * d0)",
+        "\
+(d0)[s0] -> (d0, s0)
+domain:
+d0 in [0, 11]
+s0 in [0, 47]
+    hlo: %add = s64[12,13,24] add(s64[12,13,24] %broadcast,
+                                         s64[12,13,24] %iota)
+(d0) -> (d0, 7, 2 * d0)",
     );
     assert_eq!(added.num_ranges(), 1);
     assert_eq!(read("(d0) -> (d0, d0 * 2 + 42),\ndomain:\nd0 in [0, 11]").results().len(), 2);

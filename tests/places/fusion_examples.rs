@@ -15,9 +15,30 @@ const SAID: &str = "nobody cancels";
 fn check(operand: &str, callee: &str, maps: &[&str]) {
     let result = callee.split("ROOT").nth(1).and_then(|root| root.split_whitespace().nth(2)).expect("a root");
     let text = format!(
-        "HloModule m\n\nmax {{\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT m = f32[] maximum(a, b)\n}}\n\n\
-         add {{\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT m = f32[] add(a, b)\n}}\n\n\
-         f {{\n{callee}\n}}\n\nENTRY e {{\n  x = {operand} parameter(0)\n  ROOT it = {result} fusion(x), kind=kLoop, calls=f\n}}\n"
+        "\
+HloModule m
+
+max {{
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT m = f32[] maximum(a, b)
+}}
+
+add {{
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT m = f32[] add(a, b)
+}}
+
+f {{
+{callee}
+}}
+
+ENTRY e {{
+  x = {operand} parameter(0)
+  ROOT it = {result} fusion(x), kind=kLoop, calls=f
+}}
+"
     );
     let mut host = AnalysisHost::new();
     let file = host.open("x.hlo", Language::Hlo, &text);

@@ -76,13 +76,35 @@ pub fn hlo() -> Vec<Deep> {
     add("a chain in a fusion", {
         let body = chain(STEPS, "q", &|last| format!("f32[8]{{0}} multiply({last}, q)"));
         format!(
-            "HloModule m\n\nf {{\n  q = f32[8]{{0}} parameter(0)\n{body}}}\n\nENTRY e {{\n  p = f32[8]{{0}} parameter(0)\n  ROOT r = f32[8]{{0}} fusion(p), kind=kLoop, calls=f\n}}\n"
+            "\
+HloModule m
+
+f {{
+  q = f32[8]{{0}} parameter(0)
+{body}}}
+
+ENTRY e {{
+  p = f32[8]{{0}} parameter(0)
+  ROOT r = f32[8]{{0}} fusion(p), kind=kLoop, calls=f
+}}
+"
         )
     });
     add("a chain of transposes in a fusion", {
         let body = chain(600, "q", &|last| format!("f32[8,8]{{1,0}} transpose({last}), dimensions={{1,0}}"));
         format!(
-            "HloModule m\n\nf {{\n  q = f32[8,8]{{1,0}} parameter(0)\n{body}}}\n\nENTRY e {{\n  p = f32[8,8]{{1,0}} parameter(0)\n  ROOT r = f32[8,8]{{1,0}} fusion(p), kind=kLoop, calls=f\n}}\n"
+            "\
+HloModule m
+
+f {{
+  q = f32[8,8]{{1,0}} parameter(0)
+{body}}}
+
+ENTRY e {{
+  p = f32[8,8]{{1,0}} parameter(0)
+  ROOT r = f32[8,8]{{1,0}} fusion(p), kind=kLoop, calls=f
+}}
+"
         )
     });
     add("a chain of choices in a fusion", {
@@ -97,7 +119,18 @@ pub fn hlo() -> Vec<Deep> {
         })
         .collect::<String>();
         format!(
-            "HloModule m\n\nf {{\n  q = f32[8]{{0}} parameter(0)\n{body}}}\n\nENTRY e {{\n  p = f32[8]{{0}} parameter(0)\n  ROOT r = f32[8]{{0}} fusion(p), kind=kLoop, calls=f\n}}\n"
+            "\
+HloModule m
+
+f {{
+  q = f32[8]{{0}} parameter(0)
+{body}}}
+
+ENTRY e {{
+  p = f32[8]{{0}} parameter(0)
+  ROOT r = f32[8]{{0}} fusion(p), kind=kLoop, calls=f
+}}
+"
         )
     });
     add("a chain of functions in a fusion", {
@@ -113,7 +146,18 @@ pub fn hlo() -> Vec<Deep> {
             last = name;
         }
         format!(
-            "HloModule m\n\nf {{\n  q = f32[8,8]{{1,0}} parameter(0)\n{body}}}\n\nENTRY e {{\n  p = f32[8,8]{{1,0}} parameter(0)\n  ROOT r = f32[8,8]{{1,0}} fusion(p), kind=kLoop, calls=f\n}}\n"
+            "\
+HloModule m
+
+f {{
+  q = f32[8,8]{{1,0}} parameter(0)
+{body}}}
+
+ENTRY e {{
+  p = f32[8,8]{{1,0}} parameter(0)
+  ROOT r = f32[8,8]{{1,0}} fusion(p), kind=kLoop, calls=f
+}}
+"
         )
     });
     add("reductions that apply many maps, each with many of the next", {
@@ -129,13 +173,26 @@ pub fn hlo() -> Vec<Deep> {
             }
             let _ = writeln!(text, "  ROOT r.{n} = f32[] add(p.{n}, q.{n})\n}}\n");
         }
-        text + "ENTRY e {\n  p = f32[8]{0} parameter(0)\n  z = f32[] constant(0)\n  ROOT r = f32[] reduce(p, z), dimensions={0}, to_apply=c.9\n}\n"
+        text + "\
+ENTRY e {
+  p = f32[8]{0} parameter(0)
+  z = f32[] constant(0)
+  ROOT r = f32[] reduce(p, z), dimensions={0}, to_apply=c.9
+}
+"
     });
     // Each computation calls the one above.
     let calls = |count: usize, instruction: &dyn Fn(usize, &str) -> String| {
-        let mut text =
-            "HloModule m\n\nc.0 {\n  p.0 = f32[8]{0} parameter(0)\n  ROOT r.0 = f32[8]{0} tanh(p.0)\n}\n\n"
-                .to_owned();
+        let mut text = "\
+HloModule m
+
+c.0 {
+  p.0 = f32[8]{0} parameter(0)
+  ROOT r.0 = f32[8]{0} tanh(p.0)
+}
+
+"
+        .to_owned();
         for n in 1..count {
             let _ = writeln!(
                 text,
@@ -145,7 +202,12 @@ pub fn hlo() -> Vec<Deep> {
         }
         let _ = write!(
             text,
-            "ENTRY e {{\n  p = f32[8]{{0}} parameter(0)\n  ROOT r = f32[8]{{0}} fusion(p), kind=kLoop, calls=c.{}\n}}\n",
+            "\
+ENTRY e {{
+  p = f32[8]{{0}} parameter(0)
+  ROOT r = f32[8]{{0}} fusion(p), kind=kLoop, calls=c.{}
+}}
+",
             count - 1
         );
         text
@@ -194,14 +256,40 @@ pub fn hlo() -> Vec<Deep> {
     );
     add(
         "computations that call themselves",
-        "HloModule m\n\nc {\n  p = f32[8]{0} parameter(0)\n  ROOT s = f32[8]{0} call(p), to_apply=d\n}\n\nd {\n  p = f32[8]{0} parameter(0)\n  ROOT s = f32[8]{0} fusion(p), kind=kLoop, calls=c\n}\n\nENTRY e {\n  p = f32[8]{0} parameter(0)\n  q = f32[8]{0} while(p), condition=c, body=e\n  ROOT r = f32[8]{0} fusion(p), kind=kLoop, calls=d\n}\n".to_owned(),
+        "\
+HloModule m
+
+c {
+  p = f32[8]{0} parameter(0)
+  ROOT s = f32[8]{0} call(p), to_apply=d
+}
+
+d {
+  p = f32[8]{0} parameter(0)
+  ROOT s = f32[8]{0} fusion(p), kind=kLoop, calls=c
+}
+
+ENTRY e {
+  p = f32[8]{0} parameter(0)
+  q = f32[8]{0} while(p), condition=c, body=e
+  ROOT r = f32[8]{0} fusion(p), kind=kLoop, calls=d
+}
+"
+        .to_owned(),
     );
     for depth in READ.into_iter().chain([NESTED]) {
         let (open, close) = ("(".repeat(depth), ")".repeat(depth));
         add(
             "nested tuple types",
             format!(
-                "HloModule m, entry_computation_layout={{({open}f32[8]{{0}}{close})->{open}f32[8]{{0}}{close}}}\n\nENTRY e {{\n  p = {open}f32[8]{{0}}{close} parameter(0)\n  ROOT r = {open}f32[8]{{0}}{close} copy(p)\n}}\n"
+                "\
+HloModule m, entry_computation_layout={{({open}f32[8]{{0}}{close})->{open}f32[8]{{0}}{close}}}
+
+ENTRY e {{
+  p = {open}f32[8]{{0}}{close} parameter(0)
+  ROOT r = {open}f32[8]{{0}}{close} copy(p)
+}}
+"
             ),
         );
         add(
@@ -270,7 +358,11 @@ pub fn mlir() -> Vec<Deep> {
     };
     let function = |body: &str| {
         format!(
-            "func.func @f(%p: tensor<8xf32>, %i: index, %m: memref<64xf32>) -> tensor<8xf32> {{\n{body}  return %r : tensor<8xf32>\n}}\n"
+            "\
+func.func @f(%p: tensor<8xf32>, %i: index, %m: memref<64xf32>) -> tensor<8xf32> {{
+{body}  return %r : tensor<8xf32>
+}}
+"
         )
     };
     let chain = |count: usize, first: &str, step: &dyn Fn(&str) -> String| {
@@ -283,14 +375,33 @@ pub fn mlir() -> Vec<Deep> {
         }
         text
     };
-    add("a constant that reads itself", "func.func @t(%x: tensor<4xf32>, %i: tensor<f32>) -> tensor<f32> {\n  %r = \"stablehlo.reduce\"(%x, %i) ({\n  ^bb0(%a: tensor<f32>, %b: tensor<f32>):\n    %c = stablehlo.constant %c : tensor<f32>\n    stablehlo.return %c : tensor<f32>\n  }) {dimensions = array<i64: 0>} : (tensor<4xf32>, tensor<f32>) -> tensor<f32>\n  return %r : tensor<f32>\n}\n".to_owned());
+    add(
+        "a constant that reads itself",
+        r#"func.func @t(%x: tensor<4xf32>, %i: tensor<f32>) -> tensor<f32> {
+  %r = "stablehlo.reduce"(%x, %i) ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %c = stablehlo.constant %c : tensor<f32>
+    stablehlo.return %c : tensor<f32>
+  }) {dimensions = array<i64: 0>} : (tensor<4xf32>, tensor<f32>) -> tensor<f32>
+  return %r : tensor<f32>
+}
+"#
+        .to_owned(),
+    );
     for constant in ["stablehlo.constant", "arith.constant", "mhlo.constant"] {
         let constants =
             chain(CHAIN, "%p", &|last| format!("{constant} {last} : tensor<f32>")).replace("%r =", "%last =");
         add(
             "a chain of constants",
             format!(
-                "func.func @t(%p: tensor<4xf32>, %i: tensor<f32>) -> tensor<f32> {{\n{constants}  %r = \"stablehlo.reduce\"(%p, %i) ({{\n  ^bb0(%a: tensor<f32>, %b: tensor<f32>):\n    stablehlo.return %last : tensor<f32>\n  }}) {{dimensions = array<i64: 0>}} : (tensor<4xf32>, tensor<f32>) -> tensor<f32>\n  return %r : tensor<f32>\n}}\n"
+                r#"func.func @t(%p: tensor<4xf32>, %i: tensor<f32>) -> tensor<f32> {{
+{constants}  %r = "stablehlo.reduce"(%p, %i) ({{
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    stablehlo.return %last : tensor<f32>
+  }}) {{dimensions = array<i64: 0>}} : (tensor<4xf32>, tensor<f32>) -> tensor<f32>
+  return %r : tensor<f32>
+}}
+"#
             ),
         );
     }
@@ -321,20 +432,66 @@ pub fn mlir() -> Vec<Deep> {
         add(
             "a chain of subscripts",
             format!(
-                "func.func @f(%p: tensor<8xf32>, %i: index, %m: memref<64xf32>) {{\n{}  %r = memref.load %m[%last] : memref<64xf32>\n  %s = tensor.extract_slice %p[%last] [%last] [1] : tensor<8xf32> to tensor<?xf32>\n  return\n}}\n",
+                "\
+func.func @f(%p: tensor<8xf32>, %i: index, %m: memref<64xf32>) {{
+{}  %r = memref.load %m[%last] : memref<64xf32>
+  %s = tensor.extract_slice %p[%last] [%last] [1] : tensor<8xf32> to tensor<?xf32>
+  return
+}}
+",
                 index(op)
             ),
         );
     }
-    add("values that read each other", "func.func @f(%m: memref<64xf32>) {\n  %a = arith.addi %b, %b : index\n  %b = arith.addi %a, %r : index\n  %r = memref.load %m[%a] : memref<64xf32>\n  %s = tensor.dim %s, %a : tensor<?xf32>\n  return\n}\n".to_owned());
-    add("aliases that name each other", "#a = #b\n#b = #a\n!t = !u\n!u = !t\n#m = #m\n#loc = loc(#loc)\nfunc.func @f(%p: !t) -> !u {\n  %r = linalg.generic {indexing_maps = [#a, #m], iterator_types = #b} ins(%p : !t) outs(%p : !u) {\n  ^bb0(%x: f32, %y: f32):\n    linalg.yield %x : f32\n  } -> !t loc(#loc)\n  return %r : !t\n}\n".to_owned());
+    add(
+        "values that read each other",
+        "\
+func.func @f(%m: memref<64xf32>) {
+  %a = arith.addi %b, %b : index
+  %b = arith.addi %a, %r : index
+  %r = memref.load %m[%a] : memref<64xf32>
+  %s = tensor.dim %s, %a : tensor<?xf32>
+  return
+}
+"
+        .to_owned(),
+    );
+    add(
+        "aliases that name each other",
+        "\
+#a = #b
+#b = #a
+!t = !u
+!u = !t
+#m = #m
+#loc = loc(#loc)
+func.func @f(%p: !t) -> !u {
+  %r = linalg.generic {indexing_maps = [#a, #m], iterator_types = #b} ins(%p : !t) outs(%p : !u) {
+  ^bb0(%x: f32, %y: f32):
+    linalg.yield %x : f32
+  } -> !t loc(#loc)
+  return %r : !t
+}
+"
+        .to_owned(),
+    );
     add("a chain of aliases", {
         let mut text = String::new();
         for n in (1..STEPS).rev() {
             let _ = writeln!(text, "#a{n} = #a{}\n!t{n} = !t{}\n#loc{n} = loc(#loc{})", n - 1, n - 1, n - 1);
         }
         format!(
-            "{text}#a0 = affine_map<(d0) -> (d0)>\n!t0 = tensor<8xf32>\n#loc0 = loc(\"x\")\nfunc.func @f(%p: !t{0}) -> !t{0} {{\n  %r = linalg.generic {{indexing_maps = [#a{0}, #a{0}], iterator_types = [\"parallel\"]}} ins(%p : !t{0}) outs(%p : !t{0}) {{\n  ^bb0(%x: f32, %y: f32):\n    linalg.yield %x : f32\n  }} -> !t{0} loc(#loc{0})\n  return %r : !t{0}\n}}\n",
+            r#"{text}#a0 = affine_map<(d0) -> (d0)>
+!t0 = tensor<8xf32>
+#loc0 = loc("x")
+func.func @f(%p: !t{0}) -> !t{0} {{
+  %r = linalg.generic {{indexing_maps = [#a{0}, #a{0}], iterator_types = ["parallel"]}} ins(%p : !t{0}) outs(%p : !t{0}) {{
+  ^bb0(%x: f32, %y: f32):
+    linalg.yield %x : f32
+  }} -> !t{0} loc(#loc{0})
+  return %r : !t{0}
+}}
+"#,
             STEPS - 1
         )
     });
@@ -345,23 +502,48 @@ pub fn mlir() -> Vec<Deep> {
                 writeln!(text, "#a{n} = [#a{}, #a{}]\n!t{n} = tuple<!t{}, !t{}>", n - 1, n - 1, n - 1, n - 1);
         }
         format!(
-            "{text}func.func @f(%p: !t59) -> !t59 attributes {{a = #a59}} {{\n  %r = \"stablehlo.custom_call\"(%p) {{call_target_name = \"x\", a = #a59}} : (!t59) -> !t59\n  return %r : !t59\n}}\n"
+            r#"{text}func.func @f(%p: !t59) -> !t59 attributes {{a = #a59}} {{
+  %r = "stablehlo.custom_call"(%p) {{call_target_name = "x", a = #a59}} : (!t59) -> !t59
+  return %r : !t59
+}}
+"#
         )
     });
     add("deep calls", {
-        let mut text =
-            "func.func @f0(%p: tensor<8xf32>) -> tensor<8xf32> {\n  return %p : tensor<8xf32>\n}\n"
-                .to_owned();
+        let mut text = "\
+func.func @f0(%p: tensor<8xf32>) -> tensor<8xf32> {
+  return %p : tensor<8xf32>
+}
+"
+        .to_owned();
         for n in 1..STEPS {
             let _ = writeln!(
                 text,
-                "func.func @f{n}(%p: tensor<8xf32>) -> tensor<8xf32> {{\n  %r = call @f{}(%p) : (tensor<8xf32>) -> tensor<8xf32>\n  return %r : tensor<8xf32>\n}}",
+                "\
+func.func @f{n}(%p: tensor<8xf32>) -> tensor<8xf32> {{
+  %r = call @f{}(%p) : (tensor<8xf32>) -> tensor<8xf32>
+  return %r : tensor<8xf32>
+}}",
                 n - 1
             );
         }
         text
     });
-    add("functions that call themselves", "func.func @f(%p: tensor<8xf32>) -> tensor<8xf32> {\n  %r = call @g(%p) : (tensor<8xf32>) -> tensor<8xf32>\n  return %r : tensor<8xf32>\n}\nfunc.func @g(%p: tensor<8xf32>) -> tensor<8xf32> {\n  %r = call @f(%p) : (tensor<8xf32>) -> tensor<8xf32>\n  %s = call @g(%r) : (tensor<8xf32>) -> tensor<8xf32>\n  return %s : tensor<8xf32>\n}\n".to_owned());
+    add(
+        "functions that call themselves",
+        "\
+func.func @f(%p: tensor<8xf32>) -> tensor<8xf32> {
+  %r = call @g(%p) : (tensor<8xf32>) -> tensor<8xf32>
+  return %r : tensor<8xf32>
+}
+func.func @g(%p: tensor<8xf32>) -> tensor<8xf32> {
+  %r = call @f(%p) : (tensor<8xf32>) -> tensor<8xf32>
+  %s = call @g(%r) : (tensor<8xf32>) -> tensor<8xf32>
+  return %s : tensor<8xf32>
+}
+"
+        .to_owned(),
+    );
     for depth in READ.into_iter().chain([NESTED]) {
         let wrapped = |open: &str, inner: &str, close: &str| {
             format!("{}{inner}{}", open.repeat(depth), close.repeat(depth))
@@ -392,7 +574,13 @@ pub fn mlir() -> Vec<Deep> {
                 )
             ),
         );
-        let while_loop = "%w = stablehlo.while(%i = %p) : tensor<8xf32>\n cond {\n  %c = stablehlo.constant dense<true> : tensor<i1>\n  stablehlo.return %c : tensor<i1>\n} do {\n";
+        let while_loop = "\
+%w = stablehlo.while(%i = %p) : tensor<8xf32>
+ cond {
+  %c = stablehlo.constant dense<true> : tensor<i1>
+  stablehlo.return %c : tensor<i1>
+} do {
+";
         add(
             "nested whiles",
             function(&wrapped(
@@ -421,14 +609,24 @@ pub fn mlir() -> Vec<Deep> {
         add(
             "nested types",
             format!(
-                "func.func @f(%p: {ty}) -> {ty} {{\n  %r = \"stablehlo.custom_call\"(%p) {{call_target_name = \"x\"}} : ({ty}) -> {ty}\n  %s = stablehlo.get_tuple_element %r[0] : ({ty}) -> {ty}\n  return %r : {ty}\n}}\n"
+                r#"func.func @f(%p: {ty}) -> {ty} {{
+  %r = "stablehlo.custom_call"(%p) {{call_target_name = "x"}} : ({ty}) -> {ty}
+  %s = stablehlo.get_tuple_element %r[0] : ({ty}) -> {ty}
+  return %r : {ty}
+}}
+"#
             ),
         );
         let ty = wrapped("vector<4x", "f32", ">");
         add(
             "nested array types",
             format!(
-                "func.func @f(%p: {ty}) {{\n  %r = vector.extract %p[0] : {ty} from {ty}\n  return\n}}\n"
+                "\
+func.func @f(%p: {ty}) {{
+  %r = vector.extract %p[0] : {ty} from {ty}
+  return
+}}
+"
             ),
         );
         let ty = format!("tensor<4xf32, {}>", wrapped("#e<", "1", ">"));
@@ -443,7 +641,12 @@ pub fn mlir() -> Vec<Deep> {
             add(
                 "nested attributes",
                 format!(
-                    "#a = {attribute}\nfunc.func @f(%p: tensor<8xf32>) attributes {{a = {attribute}}} {{\n  %r = stablehlo.custom_call @x(%p) {{backend_config = {attribute}, mhlo.sharding = \"{attribute}\", a = #a}} : (tensor<8xf32>) -> tensor<8xf32>\n  return\n}}\n"
+                    r#"#a = {attribute}
+func.func @f(%p: tensor<8xf32>) attributes {{a = {attribute}}} {{
+  %r = stablehlo.custom_call @x(%p) {{backend_config = {attribute}, mhlo.sharding = "{attribute}", a = #a}} : (tensor<8xf32>) -> tensor<8xf32>
+  return
+}}
+"#
                 ),
             );
         }
@@ -452,7 +655,12 @@ pub fn mlir() -> Vec<Deep> {
         add(
             "a nested literal",
             format!(
-                "func.func @f() {{\n  %r = stablehlo.constant dense<{dense}> : tensor<{ones}f32>\n  return\n}}\n"
+                "\
+func.func @f() {{
+  %r = stablehlo.constant dense<{dense}> : tensor<{ones}f32>
+  return
+}}
+"
             ),
         );
         for (open, close) in
@@ -462,7 +670,17 @@ pub fn mlir() -> Vec<Deep> {
             add(
                 "nested expressions",
                 format!(
-                    "#m = affine_map<(d0) -> ({expression})>\n#x = #xla.indexing_map<\"(d0) -> ({expression}), domain: d0 in [0, 7]\">\nfunc.func @f(%m: memref<64xf32>, %i: index) {{\n  %r = affine.apply #m(%i)\n  %s = affine.load %m[{}] : memref<64xf32>\n  %t = xla.apply_indexing #x(%i)\n  affine.if affine_set<(d0) : ({expression} >= 0)>(%i) {{\n  }}\n  return\n}}\n",
+                    r#"#m = affine_map<(d0) -> ({expression})>
+#x = #xla.indexing_map<"(d0) -> ({expression}), domain: d0 in [0, 7]">
+func.func @f(%m: memref<64xf32>, %i: index) {{
+  %r = affine.apply #m(%i)
+  %s = affine.load %m[{}] : memref<64xf32>
+  %t = xla.apply_indexing #x(%i)
+  affine.if affine_set<(d0) : ({expression} >= 0)>(%i) {{
+  }}
+  return
+}}
+"#,
                     expression.replace("d0", "%i")
                 ),
             );
@@ -474,14 +692,25 @@ pub fn mlir() -> Vec<Deep> {
             add(
                 "nested locations",
                 format!(
-                    "#loc1 = loc({location})\nfunc.func @f(%p: tensor<8xf32>) {{\n  %r = stablehlo.add %p, %p : tensor<8xf32> loc({location})\n  %s = stablehlo.add %p, %p : tensor<8xf32> loc(#loc1)\n  return\n}}\n"
+                    "\
+#loc1 = loc({location})
+func.func @f(%p: tensor<8xf32>) {{
+  %r = stablehlo.add %p, %p : tensor<8xf32> loc({location})
+  %s = stablehlo.add %p, %p : tensor<8xf32> loc(#loc1)
+  return
+}}
+"
                 ),
             );
         }
         add(
             "nested shardings",
             format!(
-                "sdy.mesh @m = <[\"a\"=2]>\nfunc.func @f(%p: tensor<8xf32> {{sdy.sharding = #sdy.sharding<@m, {}>}}) {{\n  return\n}}\n",
+                r#"sdy.mesh @m = <["a"=2]>
+func.func @f(%p: tensor<8xf32> {{sdy.sharding = #sdy.sharding<@m, {}>}}) {{
+  return
+}}
+"#,
                 wrapped("[{", "\"a\"", "}]")
             ),
         );
@@ -496,7 +725,9 @@ pub fn mlir() -> Vec<Deep> {
         add(
             "nested linalg",
             function(&wrapped(
-                "%r = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>], iterator_types = [\"parallel\"]} outs(%p : tensor<8xf32>) {\n^bb0(%x: f32):\n",
+                r#"%r = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} outs(%p : tensor<8xf32>) {
+^bb0(%x: f32):
+"#,
                 "linalg.yield %x : f32\n",
                 "linalg.yield %x : f32\n} -> tensor<8xf32>\n",
             )),
@@ -506,7 +737,10 @@ pub fn mlir() -> Vec<Deep> {
         "a chain of linalg",
         function(&chain(STEPS / 5, "%p", &|last| {
             format!(
-                "linalg.generic {{indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = [\"parallel\"]}} ins({last} : tensor<8xf32>) outs(%p : tensor<8xf32>) {{\n  ^bb0(%x: f32, %y: f32):\n    linalg.yield %x : f32\n  }} -> tensor<8xf32>"
+                r#"linalg.generic {{indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]}} ins({last} : tensor<8xf32>) outs(%p : tensor<8xf32>) {{
+  ^bb0(%x: f32, %y: f32):
+    linalg.yield %x : f32
+  }} -> tensor<8xf32>"#
             )
         })),
     );

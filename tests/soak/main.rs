@@ -48,22 +48,62 @@ const TEXTS_OF_THE_PAST: &[(Language, &str, &str)] = &[
     (Language::Hlo, "f32[1,2,1]{2,0,1}copy", "copy"),
     (
         Language::Hlo,
-        "HloModule m\n\nf {\n  p = f32[4]{0} parameter(0)\n  c = f32[4]{0} copy()\n  ROOT r = f32[4]{0} add(c, p)\n}\n\nENTRY e {\n  p = f32[4]{0} parameter(0)\n  ROOT k = f32[4]{0} fusion(p), kind=kLoop, calls=f\n}\n",
+        "\
+HloModule m
+
+f {
+  p = f32[4]{0} parameter(0)
+  c = f32[4]{0} copy()
+  ROOT r = f32[4]{0} add(c, p)
+}
+
+ENTRY e {
+  p = f32[4]{0} parameter(0)
+  ROOT k = f32[4]{0} fusion(p), kind=kLoop, calls=f
+}
+",
         "k",
     ),
     (
         Language::Hlo,
-        "HloModule m\n\nf {\n  p = f32[4,8]{1,0} parameter(0)\n  ROOT b = f32[4,8]{0,1} copy(f32[4,800{1,0} p)\n}\n\nENTRY e {\n  p = f32[4,8]{1,0} parameter(0)\n  ROOT k = f32[4,8]{0,1} fusion(p), kind=kLoop, calls=f\n}\n",
+        "\
+HloModule m
+
+f {
+  p = f32[4,8]{1,0} parameter(0)
+  ROOT b = f32[4,8]{0,1} copy(f32[4,800{1,0} p)
+}
+
+ENTRY e {
+  p = f32[4,8]{1,0} parameter(0)
+  ROOT k = f32[4,8]{0,1} fusion(p), kind=kLoop, calls=f
+}
+",
         "k",
     ),
     (
         Language::Mlir,
-        "func.func @u() -> tensor<3x4xi32> {\n  %c = mhlo.constant dense<1> : tensor<3x4xi32>\n  %v = mhlo.constant dense<[[13, 14]]> : tensor<1x2xi32>\n  %s = mhlo.constant dense<1> : tensor<i32>\n  %0 = \"mhlo.dynamic_update_slice\"(%c, %v, %s, %s)\n    : (tensor<3x4xi32>, tensor<1x2xi32>, tensor<i32>, tensor<i32>)\n",
+        r#"func.func @u() -> tensor<3x4xi32> {
+  %c = mhlo.constant dense<1> : tensor<3x4xi32>
+  %v = mhlo.constant dense<[[13, 14]]> : tensor<1x2xi32>
+  %s = mhlo.constant dense<1> : tensor<i32>
+  %0 = "mhlo.dynamic_update_slice"(%c, %v, %s, %s)
+    : (tensor<3x4xi32>, tensor<1x2xi32>, tensor<i32>, tensor<i32>)
+"#,
         "0",
     ),
     (
         Language::Hlo,
-        "HloModule m\n\nENTRY e {\n  a = f32[3,4]{1,0} parameter(0)\n  u = f32[1,2]{1,0} parameter(1)\n  i = s32[] parameter(2)\n  ROOT k = f32[] dynamic-update-slice(a, u, i, i)\n}\n",
+        "\
+HloModule m
+
+ENTRY e {
+  a = f32[3,4]{1,0} parameter(0)
+  u = f32[1,2]{1,0} parameter(1)
+  i = s32[] parameter(2)
+  ROOT k = f32[] dynamic-update-slice(a, u, i, i)
+}
+",
         "k",
     ),
 ];

@@ -47,40 +47,84 @@ pub fn of_the_past() -> Vec<Busy> {
 
 /// A dot of 800³ products, reduced to one number.
 pub fn products() -> Busy {
-    let text = "HloModule m\n\n%s {\n  %a = f32[] parameter(0)\n  %b = f32[] parameter(1)\n  ROOT %c = f32[] add(%a, %b)\n}\n\n\
-        ENTRY %e {\n  %i = f32[] constant(0)\n  %z = f32[800,800] iota(), iota_dimension=0\n  \
-        %x = f32[800,800] dot(%z, %z), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n  \
-        ROOT %r = f32[] reduce(%x, %i), dimensions={0,1}, to_apply=%s\n}\n";
+    let text = "\
+HloModule m
+
+%s {
+  %a = f32[] parameter(0)
+  %b = f32[] parameter(1)
+  ROOT %c = f32[] add(%a, %b)
+}
+
+ENTRY %e {
+  %i = f32[] constant(0)
+  %z = f32[800,800] iota(), iota_dimension=0
+  %x = f32[800,800] dot(%z, %z), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  ROOT %r = f32[] reduce(%x, %i), dimensions={0,1}, to_apply=%s
+}
+";
     Busy::hlo("dot of 800³", text.to_owned())
 }
 
 /// A sort of a million numbers.
 pub fn sorted() -> Busy {
-    let text = "HloModule m\n\n%less {\n  %a = s32[] parameter(0)\n  %b = s32[] parameter(1)\n  \
-        ROOT %c = pred[] compare(%a, %b), direction=LT\n}\n\n\
-        %s {\n  %a = s32[] parameter(0)\n  %b = s32[] parameter(1)\n  ROOT %c = s32[] maximum(%a, %b)\n}\n\n\
-        ENTRY %e {\n  %i = s32[] constant(0)\n  %z = s32[1000000] iota(), iota_dimension=0\n  \
-        %x = s32[1000000] sort(%z), dimensions={0}, to_apply=%less\n  \
-        ROOT %r = s32[] reduce(%x, %i), dimensions={0}, to_apply=%s\n}\n";
+    let text = "\
+HloModule m
+
+%less {
+  %a = s32[] parameter(0)
+  %b = s32[] parameter(1)
+  ROOT %c = pred[] compare(%a, %b), direction=LT
+}
+
+%s {
+  %a = s32[] parameter(0)
+  %b = s32[] parameter(1)
+  ROOT %c = s32[] maximum(%a, %b)
+}
+
+ENTRY %e {
+  %i = s32[] constant(0)
+  %z = s32[1000000] iota(), iota_dimension=0
+  %x = s32[1000000] sort(%z), dimensions={0}, to_apply=%less
+  ROOT %r = s32[] reduce(%x, %i), dimensions={0}, to_apply=%s
+}
+";
     Busy::hlo("sort of 10⁶", text.to_owned())
 }
 
 /// Nested fusions that call two fusions each, `depth` levels deep.
 pub fn nested(depth: usize) -> Busy {
-    let mut text =
-        "HloModule m\n\n%c0 {\n  %p = f32[8,128] parameter(0)\n  ROOT %r = f32[8,128] tanh(%p)\n}\n"
-            .to_owned();
+    let mut text = "\
+HloModule m
+
+%c0 {
+  %p = f32[8,128] parameter(0)
+  ROOT %r = f32[8,128] tanh(%p)
+}
+"
+    .to_owned();
     for n in 1..depth {
         let fusion = |name| format!("  %{name} = f32[8,128] fusion(%p), kind=kLoop, calls=%c{}\n", n - 1);
         let (q, s) = (fusion("q"), fusion("s"));
         _ = write!(
             text,
-            "%c{n} {{\n  %p = f32[8,128] parameter(0)\n{q}{s}  ROOT %r = f32[8,128] add(%q, %s)\n}}\n"
+            "\
+%c{n} {{
+  %p = f32[8,128] parameter(0)
+{q}{s}  ROOT %r = f32[8,128] add(%q, %s)
+}}
+"
         );
     }
     _ = write!(
         text,
-        "ENTRY %e {{\n  %p = f32[8,128] parameter(0)\n  ROOT %r = f32[8,128] fusion(%p), kind=kLoop, calls=%c{}\n}}\n",
+        "\
+ENTRY %e {{
+  %p = f32[8,128] parameter(0)
+  ROOT %r = f32[8,128] fusion(%p), kind=kLoop, calls=%c{}
+}}
+",
         depth - 1
     );
     Busy::hlo("nested fusions", text)

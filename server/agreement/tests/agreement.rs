@@ -26,8 +26,19 @@ mul.rn.f32 %r3, %r3, 0f3FB8AA3B; ex2.approx.f32 %r3, %r3; sub.rn.f32 %r3, %r3, %
 /// A kernel of three arrays around a body.
 fn kernel(body: &str) -> String {
     format!(
-        ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 p0, .param .u64 p1, .param .u64 p2)\n{{\n\
-         .reg .pred %p<8>;\n.reg .b16 %h<16>;\n.reg .b32 %r<32>;\n.reg .b64 %d<16>;\n{body}\n}}\n"
+        "\
+.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 p0, .param .u64 p1, .param .u64 p2)
+{{
+.reg .pred %p<8>;
+.reg .b16 %h<16>;
+.reg .b32 %r<32>;
+.reg .b64 %d<16>;
+{body}
+}}
+"
     )
 }
 

@@ -92,7 +92,12 @@ fn steps_of_sixteen_bits() {
 fn absorbed_operands_are_not_read() {
     let product = |element: &str, op: &str| {
         format!(
-            "op {{\n  a = {element}[] parameter(0)\n  b = {element}[] parameter(1)\n  ROOT c = {element}[] {op}(a, b)\n}}"
+            "\
+op {{
+  a = {element}[] parameter(0)
+  b = {element}[] parameter(1)
+  ROOT c = {element}[] {op}(a, b)
+}}"
         )
     };
     for (element, op, start, reads) in [
@@ -129,7 +134,12 @@ fn reversed_elements() {
 /// unless there is no condition before the loop.
 #[test]
 fn the_last_round_reads_invariant_operands_again() {
-    let add = "f {\n  a = s32[] parameter(0)\n  b = s32[] parameter(1)\n  ROOT s = s32[] add(a, b)\n}";
+    let add = "\
+f {
+  a = s32[] parameter(0)
+  b = s32[] parameter(1)
+  ROOT s = s32[] add(a, b)
+}";
     let loads = |rows: i64, columns: i64| {
         let array = format!("s32[{rows},{columns}]");
         let row = format!("s32[{columns}]");
@@ -184,7 +194,12 @@ fn rows_of_a_transpose_that_are_joined() {
 fn rounds_of_a_loop_within_an_element() {
     let add = |element: &str| {
         format!(
-            "f {{\n  a = {element}[] parameter(0)\n  b = {element}[] parameter(1)\n  ROOT s = {element}[] add(a, b)\n}}"
+            "\
+f {{
+  a = {element}[] parameter(0)
+  b = {element}[] parameter(1)
+  ROOT s = {element}[] add(a, b)
+}}"
         )
     };
     let loads = |called: &str, params: &[&str], body: &str, result: &str| {

@@ -19,19 +19,61 @@ const DEVICES: [(&str, &str); 3] = [("a100-sxm-80", "sm_80"), ("h100-sxm", "sm_9
 const ONE_OF: u64 = 60;
 
 const OWN: [&str; 4] = [
-    "fused {\n  p0 = bf16[64,200] parameter(0)\n  n = bf16[64,200] negate(p0)\n  ROOT r = bf16[64,200] exponential(n)\n}
-ENTRY e {\n  p0 = bf16[64,200] parameter(0)\n  ROOT f = bf16[64,200] fusion(p0), kind=kLoop, calls=fused\n}\n",
-    "fused {\n  p0 = s8[96,100] parameter(0)\n  ROOT r = s8[100,96] transpose(p0), dimensions={1,0}\n}
-ENTRY e {\n  p0 = s8[96,100] parameter(0)\n  ROOT f = s8[100,96] fusion(p0), kind=kInput, calls=fused\n}\n",
-    "add {\n  a = bf16[] parameter(0)\n  b = bf16[] parameter(1)\n  ROOT r = bf16[] add(a, b)\n}
-fused {\n  p0 = bf16[50,8] parameter(0)\n  p1 = s64[40,1] parameter(1)\n  p2 = bf16[40,1,8] parameter(2)
-  ROOT r = bf16[50,8] scatter(p0, p1, p2), update_window_dims={1,2}, inserted_window_dims={}, \
-     scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=add\n}
-ENTRY e {\n  p0 = bf16[50,8] parameter(0)\n  p1 = s64[40,1] parameter(1)\n  p2 = bf16[40,1,8] parameter(2)
-  ROOT f = bf16[50,8] fusion(p0, p1, p2), kind=kInput, calls=fused\n}\n",
-    "less {\n  a = f64[] parameter(0)\n  b = f64[] parameter(1)\n  ROOT r = pred[] compare(a, b), direction=LT\n}
-fused {\n  p0 = f64[3,70] parameter(0)\n  ROOT r = f64[3,70] sort(p0), dimensions={1}, to_apply=less\n}
-ENTRY e {\n  p0 = f64[3,70] parameter(0)\n  ROOT f = f64[3,70] fusion(p0), kind=kInput, calls=fused\n}\n",
+    "\
+fused {
+  p0 = bf16[64,200] parameter(0)
+  n = bf16[64,200] negate(p0)
+  ROOT r = bf16[64,200] exponential(n)
+}
+ENTRY e {
+  p0 = bf16[64,200] parameter(0)
+  ROOT f = bf16[64,200] fusion(p0), kind=kLoop, calls=fused
+}
+",
+    "\
+fused {
+  p0 = s8[96,100] parameter(0)
+  ROOT r = s8[100,96] transpose(p0), dimensions={1,0}
+}
+ENTRY e {
+  p0 = s8[96,100] parameter(0)
+  ROOT f = s8[100,96] fusion(p0), kind=kInput, calls=fused
+}
+",
+    "\
+add {
+  a = bf16[] parameter(0)
+  b = bf16[] parameter(1)
+  ROOT r = bf16[] add(a, b)
+}
+fused {
+  p0 = bf16[50,8] parameter(0)
+  p1 = s64[40,1] parameter(1)
+  p2 = bf16[40,1,8] parameter(2)
+  ROOT r = bf16[50,8] scatter(p0, p1, p2), update_window_dims={1,2}, inserted_window_dims={}, scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=add
+}
+ENTRY e {
+  p0 = bf16[50,8] parameter(0)
+  p1 = s64[40,1] parameter(1)
+  p2 = bf16[40,1,8] parameter(2)
+  ROOT f = bf16[50,8] fusion(p0, p1, p2), kind=kInput, calls=fused
+}
+",
+    "\
+less {
+  a = f64[] parameter(0)
+  b = f64[] parameter(1)
+  ROOT r = pred[] compare(a, b), direction=LT
+}
+fused {
+  p0 = f64[3,70] parameter(0)
+  ROOT r = f64[3,70] sort(p0), dimensions={1}, to_apply=less
+}
+ENTRY e {
+  p0 = f64[3,70] parameter(0)
+  ROOT f = f64[3,70] fusion(p0), kind=kInput, calls=fused
+}
+",
 ];
 
 /// Assembles a text; fails with the errors of ptxas.

@@ -131,7 +131,12 @@ fn combiners_of_another_type() {
             };
             for op in ["add", "minimum", "maximum", "xor"] {
                 let called = format!(
-                    "f {{\n  a = {own}[] parameter(0)\n  b = {own}[] parameter(1)\n{}{}  n = {ty}[] {op}(x, y)\n{}}}",
+                    "\
+f {{
+  a = {own}[] parameter(0)
+  b = {own}[] parameter(1)
+{}{}  n = {ty}[] {op}(x, y)
+{}}}",
                     cast(ty, own, "x", "a"),
                     cast(ty, own, "y", "b"),
                     cast(own, ty, "ROOT r", "n"),
@@ -141,8 +146,13 @@ fn combiners_of_another_type() {
                 }
             }
             let called = format!(
-                "f {{\n  a = {own}[] parameter(0)\n  b = {own}[] parameter(1)\n{}{}  \
-                 n = pred[] compare(x, y), direction=LT\n  ROOT s = {own}[] select(n, a, b)\n}}",
+                "\
+f {{
+  a = {own}[] parameter(0)
+  b = {own}[] parameter(1)
+{}{}  n = pred[] compare(x, y), direction=LT
+  ROOT s = {own}[] select(n, a, b)
+}}",
                 cast(ty, own, "x", "a"),
                 cast(ty, own, "y", "b"),
             );

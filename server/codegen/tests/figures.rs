@@ -24,8 +24,19 @@ fn module(params: &[&str], instructions: &str, result: &str) -> String {
     let declared = list(&|n, shape| format!("  p{n} = {shape} parameter({n})\n")).concat();
     let names = list(&|n, _| format!("p{n}")).join(", ");
     format!(
-        "HloModule m\n\n{CALLED}\n\nfused {{\n{declared}{instructions}\n}}\n\nENTRY e {{\n{declared}  \
-         ROOT f = {result} fusion({names}), kind=kLoop, calls=fused\n}}\n"
+        "\
+HloModule m
+
+{CALLED}
+
+fused {{
+{declared}{instructions}
+}}
+
+ENTRY e {{
+{declared}  ROOT f = {result} fusion({names}), kind=kLoop, calls=fused
+}}
+"
     )
 }
 

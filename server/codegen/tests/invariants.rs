@@ -8,9 +8,21 @@ use written::written;
 fn operands_that_change_are_not_read_as_constants() {
     let hlo = |attribute: &str| {
         format!(
-            "HloModule m\n\nfused {{\n  a = f32[64] parameter(0)\n  b = f32[64] parameter(1)\n  \
-             ROOT r = f32[64] add(a, b)\n}}\n\nENTRY e {{\n  a = f32[64] parameter(0)\n  b = f32[64] parameter(1)\n  \
-             ROOT f = f32[64] fusion(a, b), kind=kLoop, calls=fused{attribute}\n}}\n"
+            "\
+HloModule m
+
+fused {{
+  a = f32[64] parameter(0)
+  b = f32[64] parameter(1)
+  ROOT r = f32[64] add(a, b)
+}}
+
+ENTRY e {{
+  a = f32[64] parameter(0)
+  b = f32[64] parameter(1)
+  ROOT f = f32[64] fusion(a, b), kind=kLoop, calls=fused{attribute}
+}}
+"
         )
     };
     let constants = |attribute: &str| {

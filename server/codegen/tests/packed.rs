@@ -25,8 +25,18 @@ fn numbers(bits: u32, is_signed: bool, count: usize) -> Vec<i64> {
 /// A fusion with one parameter; the text of its root follows `ROOT r = `.
 fn fusion(parameter: &str, body: &str, output: &str) -> String {
     format!(
-        "HloModule m\n\nf (p0: {parameter}) -> {output} {{\n  p0 = {parameter} parameter(0)\n{body}}}\n\n\
-         ENTRY main {{\n  p0 = {parameter} parameter(0)\n  ROOT fusion = {output} fusion(p0), kind=kLoop, calls=f\n}}\n"
+        "\
+HloModule m
+
+f (p0: {parameter}) -> {output} {{
+  p0 = {parameter} parameter(0)
+{body}}}
+
+ENTRY main {{
+  p0 = {parameter} parameter(0)
+  ROOT fusion = {output} fusion(p0), kind=kLoop, calls=f
+}}
+"
     )
 }
 

@@ -139,8 +139,19 @@ fn module(params: &[&str], instructions: &str, result: &str) -> String {
     let names: Vec<String> = (0..params.len()).map(|n| format!("p{n}")).collect();
     let names = names.join(", ");
     format!(
-        "HloModule m\n\n{CALLED}\n\nfused {{\n{declared}{instructions}\n}}\n\nENTRY e {{\n{declared}  \
-         ROOT f = {result} fusion({names}), kind=kLoop, calls=fused\n}}\n"
+        "\
+HloModule m
+
+{CALLED}
+
+fused {{
+{declared}{instructions}
+}}
+
+ENTRY e {{
+{declared}  ROOT f = {result} fusion({names}), kind=kLoop, calls=fused
+}}
+"
     )
 }
 

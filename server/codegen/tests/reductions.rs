@@ -7,7 +7,12 @@ use agreeing::agrees_calling;
 
 fn combining(element: &str, root: &str) -> String {
     format!(
-        "f {{\n  a = {element}[] parameter(0)\n  b = {element}[] parameter(1)\n  ROOT r = {element}[] {root}\n}}"
+        "\
+f {{
+  a = {element}[] parameter(0)
+  b = {element}[] parameter(1)
+  ROOT r = {element}[] {root}
+}}"
     )
 }
 
@@ -155,9 +160,17 @@ fn several_results() {
 /// The index of the largest element: one reduction with two results.
 #[test]
 fn several_values_at_once() {
-    let largest = "f {\n  v = f32[] parameter(0)\n  i = s32[] parameter(1)\n  w = f32[] parameter(2)
-  j = s32[] parameter(3)\n  c = pred[] compare(v, w), direction=GE\n  m = f32[] select(c, v, w)
-  k = s32[] select(c, i, j)\n  ROOT t = (f32[], s32[]) tuple(m, k)\n}";
+    let largest = "\
+f {
+  v = f32[] parameter(0)
+  i = s32[] parameter(1)
+  w = f32[] parameter(2)
+  j = s32[] parameter(3)
+  c = pred[] compare(v, w), direction=GE
+  m = f32[] select(c, v, w)
+  k = s32[] select(c, i, j)
+  ROOT t = (f32[], s32[]) tuple(m, k)
+}";
     for (sizes, dim, result) in
         [("24,512", 1, "24"), ("1000,16", 1, "1000"), ("256,96", 0, "96"), ("512,8", 0, "8")]
     {
@@ -173,11 +186,25 @@ fn several_values_at_once() {
 /// An op that no rule implements is a comment in the text, and the rest is emitted.
 #[test]
 fn a_reducer_that_is_not_written() {
-    let hlo = "HloModule m\n\nf {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)
-  ROOT c = f32[] custom-call(a, b), custom_call_target=\"g\"\n}\n
-fused {\n  p0 = f32[24,512] parameter(0)\n  z = f32[] constant(0)
-  ROOT r = f32[24] reduce(p0, z), dimensions={1}, to_apply=f\n}\n
-ENTRY e {\n  p0 = f32[24,512] parameter(0)\n  ROOT f = f32[24] fusion(p0), kind=kInput, calls=fused\n}\n";
+    let hlo = r#"HloModule m
+
+f {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT c = f32[] custom-call(a, b), custom_call_target="g"
+}
+
+fused {
+  p0 = f32[24,512] parameter(0)
+  z = f32[] constant(0)
+  ROOT r = f32[24] reduce(p0, z), dimensions={1}, to_apply=f
+}
+
+ENTRY e {
+  p0 = f32[24,512] parameter(0)
+  ROOT f = f32[24] fusion(p0), kind=kInput, calls=fused
+}
+"#;
     let kernel = written::written(hlo, "f", "h100-sxm").expect("a kernel");
     assert_eq!(kernel.missing.len(), 1, "{:?}", kernel.missing);
     assert!(kernel.ptx.contains("// incomplete: r: custom-call"), "{}", kernel.ptx);

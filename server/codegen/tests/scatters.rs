@@ -6,7 +6,14 @@ mod written;
 use agreeing::agrees_calling;
 
 fn called(element: &str, root: &str) -> String {
-    format!("f {{\n  a = {element}[] parameter(0)\n  b = {element}[] parameter(1)\n  ROOT r = {root}\n}}")
+    format!(
+        "\
+f {{
+  a = {element}[] parameter(0)
+  b = {element}[] parameter(1)
+  ROOT r = {root}
+}}"
+    )
 }
 
 /// A scatter of rows into `[50,8]`; returns the PTX per device.
@@ -105,8 +112,15 @@ fn unique_indices() {
         }
     }
     agrees_calling(
-        "f {\n  a = f32[] parameter(0)\n  b = s32[] parameter(1)\n  c = f32[] parameter(2)
-  d = s32[] parameter(3)\n  e = f32[] add(a, c)\n  ROOT r = (f32[], s32[]) tuple(e, d)\n}",
+        "\
+f {
+  a = f32[] parameter(0)
+  b = s32[] parameter(1)
+  c = f32[] parameter(2)
+  d = s32[] parameter(3)
+  e = f32[] add(a, c)
+  ROOT r = (f32[], s32[]) tuple(e, d)
+}",
         &["f32[50,5]", "s32[50,5]", "f32[24,1,3]", "s32[24,1,3]"],
         "  i = s32[24,1] iota(), iota_dimension=0
   ROOT r = (f32[50,5], s32[50,5]) scatter(p0, p1, i, p2, p3), update_window_dims={1,2}, inserted_window_dims={}, \

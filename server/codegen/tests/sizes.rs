@@ -14,7 +14,10 @@ const BODIES: [&str; 10] = [
     "p = T[A,B] parameter(0)\n ROOT r = T[A,B] sort(p), dimensions={1}, to_apply=less",
     "p = T[A,B] parameter(0)\n u = T[1,B] parameter(1)\n i = s32[] parameter(2)
      ROOT r = T[A,B] dynamic-update-slice(p, u, i, i)",
-    "p = T[A,B] parameter(0)\n i = s32[B,1] parameter(1)\n u = T[B,1,A] parameter(2)
+    "\
+p = T[A,B] parameter(0)
+ i = s32[B,1] parameter(1)
+ u = T[B,1,A] parameter(2)
      ROOT r = T[A,B] scatter(p, i, u), update_window_dims={1,2}, inserted_window_dims={},
      scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=add, indices_are_sorted=true",
     "p = T[A,B] parameter(0)\n ROOT r = T[A] dot(p, p), lhs_contracting_dims={1}, rhs_contracting_dims={1}",
@@ -27,9 +30,30 @@ fn module(body: &str, element: &str) -> String {
     let names: Vec<&str> = params.iter().filter_map(|line| line.split(' ').next()).collect();
     let root = body.split("ROOT r = ").nth(1).and_then(|rest| rest.split(' ').next()).unwrap_or_default();
     format!(
-        "HloModule m\n\nadd {{\n a = {element}[] parameter(0)\n b = {element}[] parameter(1)\n ROOT c = {element}[] add(a, b)\n}}\n
-less {{\n a = {element}[] parameter(0)\n b = {element}[] parameter(1)\n ROOT c = pred[] compare(a, b), direction=LT\n}}\n
-fused {{\n {body}\n}}\n\nENTRY e {{\n {}\n ROOT f = {root} fusion({}), kind=kLoop, calls=fused\n}}\n",
+        "\
+HloModule m
+
+add {{
+ a = {element}[] parameter(0)
+ b = {element}[] parameter(1)
+ ROOT c = {element}[] add(a, b)
+}}
+
+less {{
+ a = {element}[] parameter(0)
+ b = {element}[] parameter(1)
+ ROOT c = pred[] compare(a, b), direction=LT
+}}
+
+fused {{
+ {body}
+}}
+
+ENTRY e {{
+ {}
+ ROOT f = {root} fusion({}), kind=kLoop, calls=fused
+}}
+",
         params.join("\n "),
         names.join(", ")
     )

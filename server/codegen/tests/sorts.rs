@@ -67,9 +67,17 @@ fn several_operands() {
 /// All keys are compared, in their own order.
 #[test]
 fn keys_of_several_operands() {
-    let called = "compare {\n  a = s32[] parameter(0)\n  b = s32[] parameter(1)\n  c = u8[] parameter(2)
-  d = u8[] parameter(3)\n  e = pred[] compare(a, b), direction=EQ\n  l = pred[] compare(a, b), direction=LT
-  m = pred[] compare(d, c), direction=LT\n  ROOT r = pred[] select(e, m, l)\n}";
+    let called = "\
+compare {
+  a = s32[] parameter(0)
+  b = s32[] parameter(1)
+  c = u8[] parameter(2)
+  d = u8[] parameter(3)
+  e = pred[] compare(a, b), direction=EQ
+  l = pred[] compare(a, b), direction=LT
+  m = pred[] compare(d, c), direction=LT
+  ROOT r = pred[] select(e, m, l)
+}";
     agrees_calling(
         called,
         &["s32[300]", "u8[300]"],

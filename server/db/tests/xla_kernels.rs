@@ -82,8 +82,14 @@ fn kernels_share_a_file_and_instructions_share_a_kernel() {
     let metadata = texts.get_mut("thunk_metadata.txt").unwrap();
     for id in [4, 5] {
         metadata.push_str(&format!(
-            "thunk_metadata {{\n  thunk_info {{\n    profile_annotation: \"again.7\"\n    thunk_id: {id}\n  }}\n  \
-             thunk_kind: \"kCustomKernel\"\n}}\n"
+            r#"thunk_metadata {{
+  thunk_info {{
+    profile_annotation: "again.7"
+    thunk_id: {id}
+  }}
+  thunk_kind: "kCustomKernel"
+}}
+"#
         ));
     }
     let (db, compile) = listed(texts);

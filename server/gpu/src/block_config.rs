@@ -41,8 +41,17 @@ mod tests {
     #[track_caller]
     fn check(config: &str, expect: Option<&str>) {
         let module = format!(
-            "HloModule m\nfused {{\n p = f32[8] parameter(0)\n ROOT n = f32[8] negate(p)\n}}\nENTRY e {{\n \
-             p = f32[8] parameter(0)\n ROOT f = f32[8] fusion(p), kind=kCustom, calls=fused, backend_config={config}\n}}\n"
+            "\
+HloModule m
+fused {{
+ p = f32[8] parameter(0)
+ ROOT n = f32[8] negate(p)
+}}
+ENTRY e {{
+ p = f32[8] parameter(0)
+ ROOT f = f32[8] fusion(p), kind=kCustom, calls=fused, backend_config={config}
+}}
+"
         );
         let fused = fixture::fused(&module, "f").unwrap();
         assert_eq!(fused.block_config.as_deref(), expect);

@@ -139,7 +139,10 @@ mod tests {
             "p = f32[A,B] parameter(0)\n ROOT r = f32[A,B,B] broadcast(p), dimensions={0,1}",
             "p = f32[A,B] parameter(0)\n i = s32[] parameter(1)\n ROOT r = f32[1,B] dynamic-slice(p, i, i), dynamic_slice_sizes={1,B}",
             "p = f32[A,B] parameter(0)\n u = f32[1,B] parameter(1)\n i = s32[] parameter(2)\n ROOT r = f32[A,B] dynamic-update-slice(p, u, i, i)",
-            "p = f32[A,B] parameter(0)\n q = f32[B,A] parameter(1)\n ROOT r = f32[A,A] dot(p, q), lhs_contracting_dims={1}, rhs_contracting_dims={0}",
+            "\
+p = f32[A,B] parameter(0)
+ q = f32[B,A] parameter(1)
+ ROOT r = f32[A,A] dot(p, q), lhs_contracting_dims={1}, rhs_contracting_dims={0}",
         ];
         let sizes = ["0", "1", "64", "4000", "<=7", "4611686018427387905", "9223372036854775807"];
         for body in bodies {

@@ -30,8 +30,15 @@ pub(crate) fn fused(module: &str, name: &str) -> Result<Fused, Reason> {
 
 /// The attributes of an instruction.
 pub(crate) fn attributes(text: &str) -> ir::Attributes {
-    let module =
-        format!("HloModule m\nENTRY e {{\n p = f32[] parameter(0)\n ROOT f = f32[] fusion(p), {text}\n}}\n");
+    let module = format!(
+        "\
+HloModule m
+ENTRY e {{
+ p = f32[] parameter(0)
+ ROOT f = f32[] fusion(p), {text}
+}}
+"
+    );
     let (_, graph) = graphs_of_text(&module).pop().expect("an entry");
     graph.ops[graph.root as usize].attributes.clone()
 }

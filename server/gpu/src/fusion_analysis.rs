@@ -160,7 +160,10 @@ mod tests {
             "p = T[A,B] parameter(0)\n ROOT r = T[A,B] sort(p), dimensions={1}, to_apply=add",
             "p = T[A,B] parameter(0)\n u = T[1,B] parameter(1)\n i = s32[] parameter(2)
              ROOT r = T[A,B] dynamic-update-slice(p, u, i, i)",
-            "p = T[A,B] parameter(0)\n i = s32[B,1] parameter(1)\n u = T[B,1,A] parameter(2)
+            "\
+p = T[A,B] parameter(0)
+ i = s32[B,1] parameter(1)
+ u = T[B,1,A] parameter(2)
              ROOT r = T[A,B] scatter(p, i, u), update_window_dims={1,2}, inserted_window_dims={},
              scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=add, indices_are_sorted=true",
             "p = T[A,B] parameter(0)\n ROOT r = T[A,B] transpose(), dimensions={1,0}",
@@ -184,8 +187,13 @@ mod tests {
 
     #[test]
     fn ops_alone_are_wrapped() {
-        let module = "HloModule m\nENTRY e {\n p = f32[40,50] parameter(0)\n \
-            ROOT t = f32[50,40] transpose(p), dimensions={1,0}\n}\n";
+        let module = "\
+HloModule m
+ENTRY e {
+ p = f32[40,50] parameter(0)
+ ROOT t = f32[50,40] transpose(p), dimensions={1,0}
+}
+";
         let wrapped = fused(module, "t").unwrap();
         let analysis = super::FusionAnalysis::new(wrapped, Device::find("h100-sxm").unwrap()).unwrap();
         assert_eq!(analysis.emitter.name(), "transpose");
@@ -194,12 +202,24 @@ mod tests {
 
     #[test]
     fn fusions_inside_are_looked_through() {
-        let module = "HloModule m\ninner {\n a = f32[40,50] parameter(0)\n b = f32[50,40] transpose(a), dimensions={1,0}\n \
-            ROOT t = (f32[50,40], f32[40,50]) tuple(b, a)\n}\n\
-            outer {\n c = f32[40,50] parameter(0)\n \
-            d = (f32[50,40], f32[40,50]) fusion(c), kind=kLoop, calls=inner\n \
-            e = f32[50,40] get-tuple-element(d), index=0\n ROOT n = f32[50,40] negate(e)\n}\n\
-            ENTRY e {\n p = f32[40,50] parameter(0)\n ROOT f = f32[50,40] fusion(p), kind=kLoop, calls=outer\n}\n";
+        let module = "\
+HloModule m
+inner {
+ a = f32[40,50] parameter(0)
+ b = f32[50,40] transpose(a), dimensions={1,0}
+ ROOT t = (f32[50,40], f32[40,50]) tuple(b, a)
+}
+outer {
+ c = f32[40,50] parameter(0)
+ d = (f32[50,40], f32[40,50]) fusion(c), kind=kLoop, calls=inner
+ e = f32[50,40] get-tuple-element(d), index=0
+ ROOT n = f32[50,40] negate(e)
+}
+ENTRY e {
+ p = f32[40,50] parameter(0)
+ ROOT f = f32[50,40] fusion(p), kind=kLoop, calls=outer
+}
+";
         let analysis =
             super::FusionAnalysis::new(fused(module, "f").unwrap(), Device::find("h100-sxm").unwrap())
                 .unwrap();
@@ -209,25 +229,38 @@ mod tests {
     #[test]
     fn heroes() {
         // Another operand may pass through a transpose, but not through a reduction.
-        let transpose = "p = f32[40,50] parameter(0)\n q = f32[50,40] parameter(1)
-            t = f32[50,40] transpose(p), dimensions={1,0}\n ROOT a = f32[50,40] add(t, q)";
+        let transpose = "\
+p = f32[40,50] parameter(0)
+ q = f32[50,40] parameter(1)
+            t = f32[50,40] transpose(p), dimensions={1,0}
+ ROOT a = f32[50,40] add(t, q)";
         check(transpose, "h100-sxm", "transpose t 4x128 +4224");
-        let reduce = "p = f32[64,64] parameter(0)\n q = f32[64] parameter(1)\n z = f32[] constant(0)
-            r = f32[64] reduce(p, z), dimensions={0}, to_apply=add\n ROOT a = f32[64] add(r, q)";
+        let reduce = "\
+p = f32[64,64] parameter(0)
+ q = f32[64] parameter(1)
+ z = f32[] constant(0)
+            r = f32[64] reduce(p, z), dimensions={0}, to_apply=add
+ ROOT a = f32[64] add(r, q)";
         check(reduce, "h100-sxm", "loop a 1x64");
         // An op that moves elements of a transpose's result is computed element by element.
         let moved = "p = f32[40,50] parameter(0)\n t = f32[50,40] transpose(p), dimensions={1,0}
             ROOT r = f32[50,40] reverse(t), dimensions={0}";
         check(moved, "h100-sxm", "loop r 16x128");
         // Two results of different widths do not share tiles.
-        let widths = "p = f32[17,16] parameter(0)\n q = s8[17,16] parameter(1)
-            t = f32[16,17] transpose(p), dimensions={1,0}\n u = s8[16,17] transpose(q), dimensions={1,0}
+        let widths = "\
+p = f32[17,16] parameter(0)
+ q = s8[17,16] parameter(1)
+            t = f32[16,17] transpose(p), dimensions={1,0}
+ u = s8[16,17] transpose(q), dimensions={1,0}
             ROOT r = (f32[16,17], s8[16,17]) tuple(t, u)";
         check(widths, "h100-sxm", "loop t 3x128");
         check(&widths.replace("s8", "s32"), "h100-sxm", "transpose t 1x128 +8448");
         // With two candidates there is no hero.
-        let two = "p = f32[40,50] parameter(0)\n n = f32[40,50] negate(p)
-            t = f32[50,40] transpose(p), dimensions={1,0}\n u = f32[50,40] transpose(n), dimensions={1,0}
+        let two = "\
+p = f32[40,50] parameter(0)
+ n = f32[40,50] negate(p)
+            t = f32[50,40] transpose(p), dimensions={1,0}
+ u = f32[50,40] transpose(n), dimensions={1,0}
             ROOT a = f32[50,40] add(t, u)";
         check(two, "h100-sxm", "loop a 16x128");
     }

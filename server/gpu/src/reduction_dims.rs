@@ -134,9 +134,19 @@ mod tests {
     #[track_caller]
     fn check(sizes: &[i64], reduced: &[usize], expect: Option<[i64; 3]>, expect_row: bool) {
         let module = format!(
-            "HloModule m\nadd {{\n a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT c = f32[] add(a, b)\n}}\n\
-             ENTRY e {{\n p = f32[{}] parameter(0)\n z = f32[] constant(0)\n ROOT r = f32[{}] reduce(p, z), \
-             dimensions={{{}}}, to_apply=add\n}}\n",
+            "\
+HloModule m
+add {{
+ a = f32[] parameter(0)
+ b = f32[] parameter(1)
+ ROOT c = f32[] add(a, b)
+}}
+ENTRY e {{
+ p = f32[{}] parameter(0)
+ z = f32[] constant(0)
+ ROOT r = f32[{}] reduce(p, z), dimensions={{{}}}, to_apply=add
+}}
+",
             list(sizes.iter()),
             list(sizes.iter().enumerate().filter(|(i, _)| !reduced.contains(i)).map(|(_, size)| size)),
             list(reduced.iter()),

@@ -151,7 +151,13 @@ pub(crate) mod tests {
     #[test]
     fn all_changes_are_those_asked_for_one_by_one() {
         let (analysis, file, _) = open(
-            "HloModule m\n\nENTRY e {\n  p = f32[8] parameter(0), metadata={op_name=\"x\"}\n  ROOT n = f32[8] negate(p)\n}\n",
+            r#"HloModule m
+
+ENTRY e {
+  p = f32[8] parameter(0), metadata={op_name="x"}
+  ROOT n = f32[8] negate(p)
+}
+"#,
         );
         let range = 0..analysis.rope(file).len_bytes();
         let all = analysis.code_actions(file, range.clone(), Wanted::Changes).expect("nobody cancels");

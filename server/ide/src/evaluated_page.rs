@@ -94,22 +94,52 @@ ENTRY e {
 
     #[test]
     fn an_array_and_its_parameters() {
-        let text =
-            "HloModule m\nENTRY e {\n  p = f32[2,2] parameter(0)\n  ROOT $0n = f32[2,2]{0,1} negate(p)\n}\n";
+        let text = "\
+HloModule m
+ENTRY e {
+  p = f32[2,2] parameter(0)
+  ROOT $0n = f32[2,2]{0,1} negate(p)
+}
+";
         check(
             open(text),
             Some(Fill::Iota),
             &[],
-            "%n: f32[2,2]{0,1}\n[0]  -0  -1\n[1]  -2  -3\n\nParameters (iota)\n\n%p: f32[2,2]\n[0]  0  1\n[1]  2  3\n",
+            "\
+%n: f32[2,2]{0,1}
+[0]  -0  -1
+[1]  -2  -3
+
+Parameters (iota)
+
+%p: f32[2,2]
+[0]  0  1
+[1]  2  3
+",
         );
         check(
             open(text),
             None,
             &["{{1, 2}, {3, 4}}"],
-            "%n: f32[2,2]{0,1}\n[0]  -1  -2\n[1]  -3  -4\n\nParameters\n\n%p: f32[2,2]\n[0]  1  2\n[1]  3  4\n",
+            "\
+%n: f32[2,2]{0,1}
+[0]  -1  -2
+[1]  -3  -4
+
+Parameters
+
+%p: f32[2,2]
+[0]  1  2
+[1]  3  4
+",
         );
         check(open(text), None, &[], "%n is not evaluated: the value of parameter 0 is not given\n");
-        let text = "func.func @f(%x: tensor<2xf32>) -> tensor<2xf32> {\n  %0 = $0stablehlo.negate %x : tensor<2xf32>\n  return %0 : tensor<2xf32>\n}\n";
+        let text = "\
+func.func @f(%x: tensor<2xf32>) -> tensor<2xf32> {
+  %0 = $0stablehlo.negate %x : tensor<2xf32>
+  return %0 : tensor<2xf32>
+}
+";
         let random = Some(Fill::Random { seed: 4 });
         let (analysis, file, offset) = open_mlir(text);
         let arguments = Arguments { literals: Vec::new(), fill: random };
@@ -131,7 +161,27 @@ ENTRY e {
             Some(Fill::Zeros),
             &[],
             &format!(
-                "%r: (f32[3,40]{{0,1}}, (s8[2], f32[2]))\n\n{{0}}: f32[3,40]{{0,1}}\n{rows}\n{{1,0}}: s8[2]\n0  0\n\n{{1,1}}: f32[2]\nnot evaluated: custom-call is not evaluated [c]\n\nParameters (zeros)\n\n%p: f32[3,40]{{0,1}}\n{rows}\n%t {{0}}: s8[2]\n0  0\n\n%t {{1}}: pred[]\nfalse\n"
+                "\
+%r: (f32[3,40]{{0,1}}, (s8[2], f32[2]))
+
+{{0}}: f32[3,40]{{0,1}}
+{rows}
+{{1,0}}: s8[2]
+0  0
+
+{{1,1}}: f32[2]
+not evaluated: custom-call is not evaluated [c]
+
+Parameters (zeros)
+
+%p: f32[3,40]{{0,1}}
+{rows}
+%t {{0}}: s8[2]
+0  0
+
+%t {{1}}: pred[]
+false
+"
             ),
         );
     }

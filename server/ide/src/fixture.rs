@@ -22,7 +22,19 @@ pub(crate) fn open_mlir(text: &str) -> (Analysis, FileId, usize) {
 /// A module with these lines in its ENTRY computation.
 pub(crate) fn in_entry(lines: &str) -> String {
     format!(
-        "HloModule m\n\n%sum {{\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT s = f32[] add(a, b)\n}}\n\nENTRY %e {{\n{lines}\n}}\n"
+        "\
+HloModule m
+
+%sum {{
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT s = f32[] add(a, b)
+}}
+
+ENTRY %e {{
+{lines}
+}}
+"
     )
 }
 

@@ -94,7 +94,16 @@ mod tests {
     #[test]
     fn instructions_are_used_by_operands_and_control_edges() {
         check(
-            "HloModule m\n\nENTRY e {\n  p = f32[8] parameter(0)\n  n = f32[8] negate($0p)\n  q = f32[8] add(p, %p), control-predecessors={p, n}\n  ROOT t = f32[8] negate(pq)\n}\n",
+            "\
+HloModule m
+
+ENTRY e {
+  p = f32[8] parameter(0)
+  n = f32[8] negate($0p)
+  q = f32[8] add(p, %p), control-predecessors={p, n}
+  ROOT t = f32[8] negate(pq)
+}
+",
             expect![[r#"
                 [=p] = f32[8] parameter(0)
                 n = f32[8] negate([p])
@@ -108,7 +117,22 @@ mod tests {
     #[test]
     fn names_of_another_computation_are_others() {
         check(
-            "HloModule m\n\nf (a: f32[], b: f32[]) -> f32[] {\n  $0a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT s = f32[] add(a, b)\n}\n\nENTRY e {\n  a = f32[8] parameter(0)\n  z = f32[] constant(0)\n  r = f32[] reduce(a, z), dimensions={0}, to_apply=f\n  ROOT c = f32[] call(r, z), to_apply=f\n}\n",
+            "\
+HloModule m
+
+f (a: f32[], b: f32[]) -> f32[] {
+  $0a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT s = f32[] add(a, b)
+}
+
+ENTRY e {
+  a = f32[8] parameter(0)
+  z = f32[] constant(0)
+  r = f32[] reduce(a, z), dimensions={0}, to_apply=f
+  ROOT c = f32[] call(r, z), to_apply=f
+}
+",
             expect![[r#"
                 f ([=a]: f32[], b: f32[]) -> f32[] {
                 [=a] = f32[] parameter(0)
@@ -122,7 +146,20 @@ mod tests {
     #[test]
     fn computations_are_used_where_they_are_called() {
         check(
-            "HloModule m\n\n%f {\n  ROOT a = f32[] parameter(0)\n}\n\nENTRY e {\n  p = pred[] parameter(0)\n  z = f32[] constant(0)\n  c = f32[] conditional(p, z, z), branch_computations={%f, $0f}\n  ROOT d = f32[] call(c), to_apply=f\n}\n",
+            "\
+HloModule m
+
+%f {
+  ROOT a = f32[] parameter(0)
+}
+
+ENTRY e {
+  p = pred[] parameter(0)
+  z = f32[] constant(0)
+  c = f32[] conditional(p, z, z), branch_computations={%f, $0f}
+  ROOT d = f32[] call(c), to_apply=f
+}
+",
             expect![[r#"
                 %[=f] {
                 c = f32[] conditional(p, z, z), branch_computations={%[f], f}
@@ -141,7 +178,17 @@ mod tests {
     fn values_of_mlir_are_used_in_their_function() {
         check_in(
             open_mlir(
-                "func.func @f(%a: f32) {\n  %0:2 = x.y %a : f32, f32\n  x.z {\n    x.w %0#1, $0%0#0 : f32\n  }\n}\nfunc.func @g(%0: f32) {\n  x.w %0 : f32\n}\n",
+                "\
+func.func @f(%a: f32) {
+  %0:2 = x.y %a : f32, f32
+  x.z {
+    x.w %0#1, $0%0#0 : f32
+  }
+}
+func.func @g(%0: f32) {
+  x.w %0 : f32
+}
+",
             ),
             expect![[r#"
                 [=%0]:2 = x.y %a : f32, f32
@@ -155,7 +202,14 @@ mod tests {
     fn symbols_of_mlir_are_used_in_their_part() {
         check_in(
             open_mlir(
-                "func.func private @g() -> ()\nfunc.func @f() {\n  call $0@g() : () -> ()\n}\n// -----\nfunc.func private @g() -> ()\n",
+                "\
+func.func private @g() -> ()
+func.func @f() {
+  call $0@g() : () -> ()
+}
+// -----
+func.func private @g() -> ()
+",
             ),
             expect![[r#"
                 func.func private [=@g]() -> ()

@@ -110,8 +110,25 @@ mod tests {
 
     fn check(query: &str, limit: usize, expect: &[&str], omitted: usize) {
         let mut host = AnalysisHost::new();
-        let a = "HloModule a\n\nadd_all {\n  ROOT p = f32[] parameter(0)\n}\n\nENTRY main {\n  add = f32[] parameter(0)\n  ROOT fused.Add.1 = f32[] call(add), to_apply=add_all\n}\n";
-        let b = "HloModule b\n\nENTRY %other {\n  ROOT %a.long.doubled = f32[] constant(1)\n}\n";
+        let a = "\
+HloModule a
+
+add_all {
+  ROOT p = f32[] parameter(0)
+}
+
+ENTRY main {
+  add = f32[] parameter(0)
+  ROOT fused.Add.1 = f32[] call(add), to_apply=add_all
+}
+";
+        let b = "\
+HloModule b
+
+ENTRY %other {
+  ROOT %a.long.doubled = f32[] constant(1)
+}
+";
         host.open("a.hlo", Language::Hlo, a);
         host.open("b.hlo", Language::Hlo, b);
         let analysis = host.analysis();

@@ -267,12 +267,22 @@ fn empty_lines_and_fences_stay_in_their_spans() {
     let beacon = "jit(f)/add\\n\\n![x](https://evil.example/beacon.png)\\n\\n[Click to fix](command:workbench.action.openSettings)";
     check(
         &format!(
-            "HloModule m\n\nENTRY main {{\n  %p = f32[4]{{0}} parameter(0)\n  ROOT %r = f32[4]{{0}} add(%p, %p), metadata={{op_name=\"{beacon}\" source_file=\"a.py\" source_line=1}}\n}}\n"
+            r#"HloModule m
+
+ENTRY main {{
+  %p = f32[4]{{0}} parameter(0)
+  ROOT %r = f32[4]{{0}} add(%p, %p), metadata={{op_name="{beacon}" source_file="a.py" source_line=1}}
+}}
+"#
         ),
         Language::Hlo,
     );
     check(
-        "func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {\n  %0 = stablehlo.add %x, %x : tensor<4xf32> loc(\"a\\0A\\0A![x](https://evil.example/b.png)\"(\"/etc/passwd\":3:1))\n  return %0 : tensor<4xf32>\n}\n",
+        r#"func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = stablehlo.add %x, %x : tensor<4xf32> loc("a\0A\0A![x](https://evil.example/b.png)"("/etc/passwd":3:1))
+  return %0 : tensor<4xf32>
+}
+"#,
         Language::Mlir,
     );
 }

@@ -353,8 +353,22 @@ mod tests {
 
     /// FLOP, transcendentals, bytes of the last instruction, and how it counts what it calls.
     fn check(lines: &str, flops: u64, transcendentals: u64, bytes: u64, called: CalledCost) {
-        let text: Arc<str> =
-            format!("HloModule m\n\nf {{\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT s = f32[] add(a, b)\n}}\n\nENTRY e {{\n{lines}\n}}\n").into();
+        let text: Arc<str> = format!(
+            "\
+HloModule m
+
+f {{
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT s = f32[] add(a, b)
+}}
+
+ENTRY e {{
+{lines}
+}}
+"
+        )
+        .into();
         let parse = syntax::hlo::parse(&text, PieceState::HEADER);
         assert_eq!(parse.errors, [], "{lines}");
         let block = crate::lower(text, Arc::new(parse));

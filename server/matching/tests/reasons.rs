@@ -131,8 +131,14 @@ fn bitcasts_paddings_and_collectives_name_their_users() {
 #[test]
 fn fusions_name_what_they_join_and_clones_keep_their_reason() {
     let body = "  p = bf16[8] parameter(0)\n  c = f32[8] convert(p)\n  e = f32[8] exponential(c)\n  ROOT n = f32[8] negate(e)\n";
-    let computation = "f {\n  q = bf16[8] parameter(0)\n  c.1 = f32[8] convert(q)\n  e.1 = f32[8] exponential(c.1)\n  \
-                       ROOT n.1 = f32[8] negate(e.1)\n}\n";
+    let computation = "\
+f {
+  q = bf16[8] parameter(0)
+  c.1 = f32[8] convert(q)
+  e.1 = f32[8] exponential(c.1)
+  ROOT n.1 = f32[8] negate(e.1)
+}
+";
     let fused = "  p = bf16[8] parameter(0)\n  ROOT fusion.1 = f32[8] fusion(p), kind=kLoop, calls=f\n";
     let stages = [module("", body), module(computation, fused)];
     assert_eq!(sentence(&stages, "fusion.1"), "it joins `%e`, `%n` and `%c`");
@@ -165,7 +171,12 @@ fn odd_modules_have_sentences() {
         sentence(&[module("", before), module("", after)], "copy.1"),
         "it gives the result of `%main` a buffer of its own: `%t` has no other use"
     );
-    let circle = "f {\n  q = f32[8] parameter(0)\n  ROOT g = f32[8] fusion(q), kind=kLoop, calls=f\n}\n";
+    let circle = "\
+f {
+  q = f32[8] parameter(0)
+  ROOT g = f32[8] fusion(q), kind=kLoop, calls=f
+}
+";
     let calls = "  p = f32[8] parameter(0)\n  ROOT h = f32[8] fusion(p), kind=kLoop, calls=f\n";
     let stages = [
         module(circle, calls),

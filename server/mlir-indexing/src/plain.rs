@@ -176,9 +176,14 @@ mod tests {
 
     fn module(body: &str) -> String {
         format!(
-            "func.func @f(%n: index, %m: memref<5x7xf32>, %t: tensor<5x?xf32>, %u: tensor<7x5x!q.u<i8>>) {{\n\
-             %c0 = arith.constant 0 : index\n%c1 = arith.constant 1: index\n%c5 = index.constant 5\n\
-             %c9 = \"arith.constant\"() {{value = 9 : index}} : () -> index\n{body}return\n}}\n"
+            r#"func.func @f(%n: index, %m: memref<5x7xf32>, %t: tensor<5x?xf32>, %u: tensor<7x5x!q.u<i8>>) {{
+%c0 = arith.constant 0 : index
+%c1 = arith.constant 1: index
+%c5 = index.constant 5
+%c9 = "arith.constant"() {{value = 9 : index}} : () -> index
+{body}return
+}}
+"#
         )
     }
 
@@ -248,7 +253,12 @@ mod tests {
                 ] {
                     let inner: String = accesses.concat();
                     check(&format!(
-                        "affine.for %i = {lower} to {upper} {tail}\nscf.for %j = %c0 to {upper} {tail}\n{inner}}}\n}}\n"
+                        "\
+affine.for %i = {lower} to {upper} {tail}
+scf.for %j = %c0 to {upper} {tail}
+{inner}}}
+}}
+"
                     ));
                 }
             }

@@ -23,7 +23,21 @@ fn affine_loads_in_loops() {
         };
         let buffer = format!("memref<100x100xf32{layout}>");
         let text = format!(
-            "#map = affine_map<(d0, d1)[s0] -> ({})>\nfunc.func @f(%m: {buffer}, %n: index) {{\n  affine.for %i = {lower} to {upper} step {step} {{\n    %c0 = arith.constant 0 : index\n    %c1 = arith.constant 1 : index\n    %c = arith.constant {inner} : index\n    scf.for %j = %c0 to %c step %c1 {{\n      %x = affine.apply #map(%i, %j)[%n]\n      %0 = affine.load %m[%x, {y}] : {buffer}\n    }}\n  }}\n  return\n}}\n",
+            "\
+#map = affine_map<(d0, d1)[s0] -> ({})>
+func.func @f(%m: {buffer}, %n: index) {{
+  affine.for %i = {lower} to {upper} step {step} {{
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c = arith.constant {inner} : index
+    scf.for %j = %c0 to %c step %c1 {{
+      %x = affine.apply #map(%i, %j)[%n]
+      %0 = affine.load %m[%x, {y}] : {buffer}
+    }}
+  }}
+  return
+}}
+",
             in_map(&x)
         );
         let read = Read::of(text);
@@ -92,7 +106,23 @@ fn chains_of_indices() {
         let (a, b) = (random.below(1..9), random.below(1..9));
         let [x, y, z] = [random.below(1..6), random.below(1..6), random.below(1..6)];
         let text = format!(
-            "#xmap = #xla.indexing_map<\"(d0)[s0] -> (d0 * {x} + s0, d0 floordiv {y}), domain: d0 in [0, 1000],\" \" s0 in [0, 1000]\">\nfunc.func @f(%t: index {{xla.range = [0 : index, {a} : index]}}) {{\n  %c0 = arith.constant 0 : index\n  %c1 = arith.constant 1 : index\n  %cb = arith.constant {b} : index\n  scf.for %i = %c0 to %cb step %c1 {{\n    %0:2 = xla.apply_indexing #xmap(%t)[%i]\n    %1 = arith.muli %0#0, %cb : index\n    %2 = arith.addi %1, %0#1 : index\n    %3:3 = affine.delinearize_index %2 into ({x}, {y}, {z}) : index, index, index\n    %4 = affine.linearize_index [%3#0, %3#1, %3#2] by ({x}, {y}, {z}) : index\n    %5 = arith.remsi %4, %cb : index\n    %6 = affine.max affine_map<(d0) -> (d0, {x})>(%5)\n  }}\n  return\n}}\n"
+            r#"#xmap = #xla.indexing_map<"(d0)[s0] -> (d0 * {x} + s0, d0 floordiv {y}), domain: d0 in [0, 1000]," " s0 in [0, 1000]">
+func.func @f(%t: index {{xla.range = [0 : index, {a} : index]}}) {{
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %cb = arith.constant {b} : index
+  scf.for %i = %c0 to %cb step %c1 {{
+    %0:2 = xla.apply_indexing #xmap(%t)[%i]
+    %1 = arith.muli %0#0, %cb : index
+    %2 = arith.addi %1, %0#1 : index
+    %3:3 = affine.delinearize_index %2 into ({x}, {y}, {z}) : index, index, index
+    %4 = affine.linearize_index [%3#0, %3#1, %3#2] by ({x}, {y}, {z}) : index
+    %5 = arith.remsi %4, %cb : index
+    %6 = affine.max affine_map<(d0) -> (d0, {x})>(%5)
+  }}
+  return
+}}
+"#
         );
         let read = Read::of(text);
         let source = mlir_ops::Source::alone(&read.parse, &read.text);
@@ -143,7 +173,12 @@ fn layouts() {
         let at: Vec<i64> = shape.iter().zip(&tile).map(|(n, t)| random.below(0..n - t + 1)).collect();
         let ones = vec![1; shape.len()];
         let read = Read::of(format!(
-            "func.func @f(%m: {buffer}) {{\n  %r = xtile.extract %m{at:?}{tile:?}{ones:?} : {buffer} -> {}\n  return\n}}\n",
+            "\
+func.func @f(%m: {buffer}) {{
+  %r = xtile.extract %m{at:?}{tile:?}{ones:?} : {buffer} -> {}
+  return
+}}
+",
             tensor(&tile)
         ));
         let maps = read.maps("xtile.extract");
@@ -173,7 +208,12 @@ fn views() {
         let swapped: Vec<String> = order.iter().map(|&k| names[k].clone()).collect();
         let result: Vec<i64> = order.iter().map(|&k| shape[k]).collect();
         let read = Read::of(format!(
-            "func.func @f(%m: {buffer}) {{\n  %r = memref.transpose %m ({}) -> ({}) : {buffer} to {}\n  return\n}}\n",
+            "\
+func.func @f(%m: {buffer}) {{
+  %r = memref.transpose %m ({}) -> ({}) : {buffer} to {}
+  return
+}}
+",
             names.join(", "),
             swapped.join(", "),
             ty("memref", &result, "f32", &[])
@@ -187,7 +227,12 @@ fn views() {
         });
         let strides: Vec<i64> = shape.iter().map(|_| random.below(1..9)).collect();
         let read = Read::of(format!(
-            "func.func @f(%m: memref<1000xf32>, %o: index) {{\n  %r = memref.reinterpret_cast %m to offset: [%o], sizes: {shape:?}, strides: {strides:?} : memref<1000xf32> to {}\n  return\n}}\n",
+            "\
+func.func @f(%m: memref<1000xf32>, %o: index) {{
+  %r = memref.reinterpret_cast %m to offset: [%o], sizes: {shape:?}, strides: {strides:?} : memref<1000xf32> to {}
+  return
+}}
+",
             buffer.replace('>', &format!(", strided<{strides:?}, offset: ?>>"))
         ));
         check_reads(&read, "memref.reinterpret_cast", &shape, &|_, _| Some(5), &|p| {

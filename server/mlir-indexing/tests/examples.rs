@@ -36,7 +36,10 @@ fn check(arguments: &str, line: &str, expect: Expect) {
 fn tiles_of_xla() {
     check(
         "%m: memref<1024x64xf32, #xtile.layout<[0, 1]>>, %i: index {xla.range = [0 : index, 31 : index]}",
-        "%c = arith.constant 32 : index\n  %o = arith.muli %i, %c : index\n  %0 = xtile.extract %m[%o, 3][32, 1][1, 1] : memref<1024x64xf32, #xtile.layout<[0, 1]>> -> tensor<32xf32>",
+        "\
+%c = arith.constant 32 : index
+  %o = arith.muli %i, %c : index
+  %0 = xtile.extract %m[%o, 3][32, 1][1, 1] : memref<1024x64xf32, #xtile.layout<[0, 1]>> -> tensor<32xf32>",
         expect![[r#"
             %m: (d0){i} -> (i * 32 + d0, 3), domain: d0 in [0, 31], i in [0, 31]
               at (d0){i} -> (i * 32 + d0 + 3072), domain: d0 in [0, 31], i in [0, 31]
@@ -120,7 +123,11 @@ fn loops_of_every_kind() {
     check(
         m,
         &format!(
-            "{constants}\n  scf.parallel (%i, %j) = (%c0, %c2) to (%c8, %n) step (%c2, %c2) {{\n    {load}\n  }}"
+            "\
+{constants}
+  scf.parallel (%i, %j) = (%c0, %c2) to (%c8, %n) step (%c2, %c2) {{
+    {load}
+  }}"
         ),
         expect![[r#"
             %m: (i, j){n} -> (i, j), domain: i in [0, 6], j in [2, ∞], n in [-∞, ∞], -n + j in [-∞, -1], i mod 2 in [0, 0], j mod 2 in [0, 0]
@@ -138,7 +145,12 @@ fn loops_of_every_kind() {
     check(
         m,
         &format!(
-            "affine.for %i = 0 to 64 step 16 {{\n    affine.for %j = affine_map<(d0) -> (d0)>(%i) to min affine_map<(d0)[s0] -> (d0 + 16, s0)>(%i)[%k] {{\n      {load}\n    }}\n  }}"
+            "\
+affine.for %i = 0 to 64 step 16 {{
+    affine.for %j = affine_map<(d0) -> (d0)>(%i) to min affine_map<(d0)[s0] -> (d0 + 16, s0)>(%i)[%k] {{
+      {load}
+    }}
+  }}"
         ),
         expect![[r#"
             %m: (i, j){k} -> (0, j), domain: i in [0, 0], j in [0, 8], k in [1, 9], -k + j in [-∞, -1]
@@ -148,7 +160,16 @@ fn loops_of_every_kind() {
     check(
         m,
         &format!(
-            "{constants}\n  \"scf.for\"(%c0, %c8, %c2) ({{\n  ^bb0(%i: index):\n    \"scf.for\"(%c0, %n, %c2) ({{\n    ^bb0(%j: index):\n      {load}\n      scf.yield\n    }}) : (index, index, index) -> ()\n    scf.yield\n  }}) : (index, index, index) -> ()"
+            r#"{constants}
+  "scf.for"(%c0, %c8, %c2) ({{
+  ^bb0(%i: index):
+    "scf.for"(%c0, %n, %c2) ({{
+    ^bb0(%j: index):
+      {load}
+      scf.yield
+    }}) : (index, index, index) -> ()
+    scf.yield
+  }}) : (index, index, index) -> ()"#
         ),
         expect![[r#"
             %m: (i, j){n} -> (i, j), domain: i in [0, 6], j in [0, ∞], n in [-∞, ∞], -n + j in [-∞, -1], i mod 2 in [0, 0], j mod 2 in [0, 0]
@@ -161,7 +182,14 @@ fn loops_of_every_kind() {
 fn values_of_indices() {
     check(
         "%a: tensor<?x8xf32>, %i: index",
-        "%c1 = arith.constant 1 : index\n  %c0 = arith.constant 0 : index\n  %n = tensor.dim %a, %c0 : tensor<?x8xf32>\n  %w = tensor.dim %a, %c1 : tensor<?x8xf32>\n  %x = arith.muli %n, %w : index\n  %y = arith.ceildivsi %x, %w : index\n  %z = arith.maxsi %y, %i : index",
+        "\
+%c1 = arith.constant 1 : index
+  %c0 = arith.constant 0 : index
+  %n = tensor.dim %a, %c0 : tensor<?x8xf32>
+  %w = tensor.dim %a, %c1 : tensor<?x8xf32>
+  %x = arith.muli %n, %w : index
+  %y = arith.ceildivsi %x, %w : index
+  %z = arith.maxsi %y, %i : index",
         expect![[r#"
             is %z: (){a_dim0, i} -> (max(a_dim0, i)), domain: a_dim0 in [0, ∞], i in [-∞, ∞]
         "#]],
@@ -195,7 +223,10 @@ fn generic_forms() {
     );
     check(
         "%a: tensor<4x8xf32>, %b: tensor<8x2xf32>, %c: tensor<4x2xf32>",
-        "%0 = \"linalg.matmul\"(%a, %b, %c) <{operandSegmentSizes = array<i32: 2, 1>}> ({\n  ^bb0(%x: f32, %y: f32, %z: f32):\n    linalg.yield %z : f32\n  }) : (tensor<4x8xf32>, tensor<8x2xf32>, tensor<4x2xf32>) -> tensor<4x2xf32>",
+        r#"%0 = "linalg.matmul"(%a, %b, %c) <{operandSegmentSizes = array<i32: 2, 1>}> ({
+  ^bb0(%x: f32, %y: f32, %z: f32):
+    linalg.yield %z : f32
+  }) : (tensor<4x8xf32>, tensor<8x2xf32>, tensor<4x2xf32>) -> tensor<4x2xf32>"#,
         expect![[r#"
             %a: (m, n)[k] -> (m, k), domain: m in [0, 3], n in [0, 1], k in [0, 7]
             %b: (m, n)[k] -> (k, n), domain: m in [0, 3], n in [0, 1], k in [0, 7]
@@ -215,7 +246,13 @@ fn generic_forms() {
 fn extents_follow_from_ops() {
     check(
         "%a: tensor<?x?xf32>, %b: tensor<?x?xf32>",
-        "%c0 = arith.constant 0 : index\n  %c1 = arith.constant 1 : index\n  %m = tensor.dim %a, %c0 : tensor<?x?xf32>\n  %n = tensor.dim %b, %c1 : tensor<?x?xf32>\n  %e = tensor.empty(%m, %n) : tensor<?x?xf32>\n  %0 = linalg.matmul ins(%a, %b : tensor<?x?xf32>, tensor<?x?xf32>) outs(%e : tensor<?x?xf32>) -> tensor<?x?xf32>",
+        "\
+%c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %m = tensor.dim %a, %c0 : tensor<?x?xf32>
+  %n = tensor.dim %b, %c1 : tensor<?x?xf32>
+  %e = tensor.empty(%m, %n) : tensor<?x?xf32>
+  %0 = linalg.matmul ins(%a, %b : tensor<?x?xf32>, tensor<?x?xf32>) outs(%e : tensor<?x?xf32>) -> tensor<?x?xf32>",
         expect![[r#"
             %a: (m, n)[k]{a_dim0, a_dim1, b_dim1} -> (m, k), domain: m in [0, ∞], n in [0, ∞], k in [0, ∞], a_dim0 in [0, ∞], a_dim1 in [0, ∞], b_dim1 in [0, ∞], -a_dim0 + m in [-∞, -1], -a_dim1 + k in [-∞, -1], -b_dim1 + n in [-∞, -1]
             %b: (m, n)[k]{a_dim0, a_dim1, b_dim1} -> (k, n), domain: m in [0, ∞], n in [0, ∞], k in [0, ∞], a_dim0 in [0, ∞], a_dim1 in [0, ∞], b_dim1 in [0, ∞], -a_dim0 + m in [-∞, -1], -a_dim1 + k in [-∞, -1], -b_dim1 + n in [-∞, -1]
@@ -228,7 +265,10 @@ fn extents_follow_from_ops() {
 fn outputs_that_do_not_tell_their_iteration() {
     check(
         "%a: memref<8xf32>, %b: memref<15xf32>, %k: memref<8xf32>",
-        "linalg.generic {indexing_maps = [affine_map<(i, j) -> (i)>, affine_map<(i, j) -> (j)>, affine_map<(i, j) -> (i + j)>], iterator_types = [\"parallel\", \"reduction\"]} ins(%a, %k : memref<8xf32>, memref<8xf32>) outs(%b : memref<15xf32>) {\n  ^bb0(%x: f32, %y: f32, %z: f32):\n    linalg.yield %x : f32\n  }",
+        r#"linalg.generic {indexing_maps = [affine_map<(i, j) -> (i)>, affine_map<(i, j) -> (j)>, affine_map<(i, j) -> (i + j)>], iterator_types = ["parallel", "reduction"]} ins(%a, %k : memref<8xf32>, memref<8xf32>) outs(%b : memref<15xf32>) {
+  ^bb0(%x: f32, %y: f32, %z: f32):
+    linalg.yield %x : f32
+  }"#,
         expect![[r#"
             %a: (i, j) -> (i), domain: i in [0, 7], j in [0, 7]
             writes %b: (i, j) -> (i + j), domain: i in [0, 7], j in [0, 7]

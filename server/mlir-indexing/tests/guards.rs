@@ -52,7 +52,16 @@ fn conditions_narrow_the_domain() {
             false => format!("{{\n{body}      }}"),
         };
         let read = Read::of(format!(
-            "func.func @f(%m: memref<7x7xf32>, %n: index) {{\n  affine.for %i = 0 to {rows} {{\n    affine.for %j = 0 to {columns} {{\n      {head} {regions}\n    }}\n  }}\n  return\n}}\n"
+            "\
+func.func @f(%m: memref<7x7xf32>, %n: index) {{
+  affine.for %i = 0 to {rows} {{
+    affine.for %j = 0 to {columns} {{
+      {head} {regions}
+    }}
+  }}
+  return
+}}
+"
         ));
         let maps = read.maps("affine.load");
         let access = &maps.accesses[0];

@@ -49,7 +49,16 @@ fn indices_of_structured_ops() {
         };
         let read_indices: String = order.iter().map(index).collect();
         let text = format!(
-            "#id = affine_map<(d0, d1, d2) -> (d0, d1, d2)>\nfunc.func @f(%t: tensor<?x?xf32>, %o: {out}) {{\n  %0 = linalg.generic {{indexing_maps = [#id], iterator_types = [\"parallel\", \"parallel\", \"parallel\"]}} outs(%o : {out}) {{\n    ^bb0(%x: f32):\n{read_indices}      %l = affine.apply affine_map<(d0, d1, d2) -> (d0 * {a} + d1 * {b} + d2 + {c})>(%i, %j, %k)\n      %e = tensor.extract %t[%l, %j] : tensor<?x?xf32>\n      linalg.yield %e : f32\n  }} -> {out}\n}}\n",
+            r#"#id = affine_map<(d0, d1, d2) -> (d0, d1, d2)>
+func.func @f(%t: tensor<?x?xf32>, %o: {out}) {{
+  %0 = linalg.generic {{indexing_maps = [#id], iterator_types = ["parallel", "parallel", "parallel"]}} outs(%o : {out}) {{
+    ^bb0(%x: f32):
+{read_indices}      %l = affine.apply affine_map<(d0, d1, d2) -> (d0 * {a} + d1 * {b} + d2 + {c})>(%i, %j, %k)
+      %e = tensor.extract %t[%l, %j] : tensor<?x?xf32>
+      linalg.yield %e : f32
+  }} -> {out}
+}}
+"#,
             out = tensor(&shape)
         );
         let found = places(&Read::of(text).maps("tensor.extract"));
@@ -68,7 +77,20 @@ fn indices_of_structured_ops() {
 #[test]
 fn indices_of_dynamic_loops() {
     let read = Read::of(
-        "func.func @f(%t: tensor<?x?xf32>, %o: tensor<?x4xf32>) {\n  %0 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>], iterator_types = [\"parallel\", \"parallel\"]} outs(%o : tensor<?x4xf32>) {\n    %a = linalg.index 0 : index\n    %b = linalg.index 0 : index\n    %i = scf.execute_region -> index {\n      %c = linalg.index 1 : index\n      scf.yield %c : index\n    }\n    %s = arith.subi %a, %b : index\n    %e = tensor.extract %t[%s, %b] : tensor<?x?xf32>\n    linalg.yield %e : f32\n  }\n}\n"
+        r#"func.func @f(%t: tensor<?x?xf32>, %o: tensor<?x4xf32>) {
+  %0 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} outs(%o : tensor<?x4xf32>) {
+    %a = linalg.index 0 : index
+    %b = linalg.index 0 : index
+    %i = scf.execute_region -> index {
+      %c = linalg.index 1 : index
+      scf.yield %c : index
+    }
+    %s = arith.subi %a, %b : index
+    %e = tensor.extract %t[%s, %b] : tensor<?x?xf32>
+    linalg.yield %e : f32
+  }
+}
+"#
             .to_owned(),
     );
     let maps = read.maps("tensor.extract");
@@ -97,7 +119,10 @@ fn blocks_and_threads() {
         let arguments = ["bx", "by", "bz", "tx", "ty", "tz", "gx", "gy", "gz", "bdx", "bdy", "bdz"];
         let arguments = arguments.map(|name| format!("%{name}: index")).join(", ");
         let generic = format!(
-            "  \"gpu.launch\"(%c0, %c1, %c2, %c3, %c4, %c5) ({{\n  ^bb0({arguments}):\n{body}  }}) : (index, index, index, index, index, index) -> ()\n"
+            r#"  "gpu.launch"(%c0, %c1, %c2, %c3, %c4, %c5) ({{
+  ^bb0({arguments}):
+{body}  }}) : (index, index, index, index, index, index) -> ()
+"#
         );
         let asked = format!(
             "  gpu.launch blocks(%b0, %b1, %b2) in (%gx = %c0, %gy = %c1, %gz = %c2) threads(%t0, %t1, %t2) in (%d0 = %c3, %d1 = %c4, %d2 = %c5) {{\n    %bx = gpu.block_id x\n    %by = gpu.block_id y\n    %tx = gpu.thread_id x\n    %bdx = gpu.block_dim x\n{body}  }}\n"
@@ -106,7 +131,16 @@ fn blocks_and_threads() {
         let text = format!("func.func @f(%m: memref<?x?xf32>) {{\n{constants}{launch}  return\n}}\n");
         check_launch(&text, &sizes);
         let stated = format!(
-            "gpu.module @g {{\n  gpu.func @f(%m: memref<?x?xf32>) kernel attributes {{known_block_size = array<i32: {}, {}, {}>, known_grid_size = array<i32: {}, {}, {}>}} {{\n    %bx = gpu.block_id x\n    %by = \"gpu.block_id\"() <{{dimension = #gpu<dim y>}}> : () -> index\n    %tx = gpu.thread_id x\n    %bdx = gpu.block_dim x\n{}    gpu.return\n  }}\n}}\n",
+            r#"gpu.module @g {{
+  gpu.func @f(%m: memref<?x?xf32>) kernel attributes {{known_block_size = array<i32: {}, {}, {}>, known_grid_size = array<i32: {}, {}, {}>}} {{
+    %bx = gpu.block_id x
+    %by = "gpu.block_id"() <{{dimension = #gpu<dim y>}}> : () -> index
+    %tx = gpu.thread_id x
+    %bdx = gpu.block_dim x
+{}    gpu.return
+  }}
+}}
+"#,
             sizes[3],
             sizes[4],
             sizes[5],
@@ -144,7 +178,16 @@ fn check_launch(text: &str, sizes: &[i64]) {
 #[test]
 fn launches_of_unknown_size() {
     let read = Read::of(
-        "func.func @f(%m: memref<?xf32>, %n: index) {\n  %c = arith.constant 1 : index\n  gpu.launch blocks(%bx, %by, %bz) in (%gx = %n, %gy = %c, %gz = %c) threads(%tx, %ty, %tz) in (%bdx = %c, %bdy = %c, %bdz = %c) {\n    %e = memref.load %m[%bx] : memref<?xf32>\n    gpu.terminator\n  }\n  return\n}\n"
+        "\
+func.func @f(%m: memref<?xf32>, %n: index) {
+  %c = arith.constant 1 : index
+  gpu.launch blocks(%bx, %by, %bz) in (%gx = %n, %gy = %c, %gz = %c) threads(%tx, %ty, %tz) in (%bdx = %c, %bdy = %c, %bdz = %c) {
+    %e = memref.load %m[%bx] : memref<?xf32>
+    gpu.terminator
+  }
+  return
+}
+"
             .to_owned(),
     );
     let access = &read.maps("memref.load").accesses[0];

@@ -203,7 +203,11 @@ fn generic() {
         let kinds: Vec<&str> =
             (0..loops).map(|l| if out.contains(&l) { "\"parallel\"" } else { "\"reduction\"" }).collect();
         let op = format!(
-            "%r = linalg.generic {{indexing_maps = [affine_map<({head}) -> ({})>, #out], iterator_types = [{}]}} ins(%a : {}) outs(%o : {}) {{\n  ^bb0(%x: f32, %y: f32):\n    linalg.yield %x : f32\n  }} -> {}",
+            "\
+%r = linalg.generic {{indexing_maps = [affine_map<({head}) -> ({})>, #out], iterator_types = [{}]}} ins(%a : {}) outs(%o : {}) {{
+  ^bb0(%x: f32, %y: f32):
+    linalg.yield %x : f32
+  }} -> {}",
             inputs.join(", "),
             kinds.join(", "),
             tensor(&shape),
@@ -211,7 +215,13 @@ fn generic() {
             tensor(&result)
         );
         let text = format!(
-            "#out = affine_map<({head}) -> ({})>\nfunc.func @f(%a: {}, %o: {}) {{\n  {op}\n  return\n}}\n",
+            "\
+#out = affine_map<({head}) -> ({})>
+func.func @f(%a: {}, %o: {}) {{
+  {op}
+  return
+}}
+",
             outputs.join(", "),
             tensor(&shape),
             tensor(&result)

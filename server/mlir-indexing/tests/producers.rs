@@ -51,8 +51,14 @@ fn chains() {
 #[test]
 fn offsets_cancel() {
     let read = Read::of(
-        "func.func @f(%t: tensor<64xf32>, %s: tensor<8xf32>, %i: index) {\n  %0 = tensor.insert_slice %s into %t[%i] [8] [1] : tensor<8xf32> into tensor<64xf32>\n  %1 = tensor.extract_slice %0[%i] [8] [1] : tensor<64xf32> to tensor<8xf32>\n  return\n}\n"
-            .to_owned(),
+        "\
+func.func @f(%t: tensor<64xf32>, %s: tensor<8xf32>, %i: index) {
+  %0 = tensor.insert_slice %s into %t[%i] [8] [1] : tensor<8xf32> into tensor<64xf32>
+  %1 = tensor.extract_slice %0[%i] [8] [1] : tensor<64xf32> to tensor<8xf32>
+  return
+}
+"
+        .to_owned(),
     );
     let source = Source::alone(&read.parse, &read.text);
     let maps_of = |id, result| {

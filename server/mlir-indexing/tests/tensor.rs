@@ -218,7 +218,11 @@ fn pad() {
         arguments.extend(numbers.arguments.clone());
         let bound: Vec<String> = (0..shape.len()).map(|k| format!("%i{k}: index")).collect();
         let op = format!(
-            "%r = tensor.pad %a low{l} high{h} {{\n  ^bb0({}):\n    tensor.yield %v : f32\n  }} : {} to {}",
+            "\
+%r = tensor.pad %a low{l} high{h} {{
+  ^bb0({}):
+    tensor.yield %v : f32
+  }} : {} to {}",
             bound.join(", "),
             tensor(&shape),
             ty("tensor", &result, "f32", &dynamic)

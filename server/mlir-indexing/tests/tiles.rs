@@ -17,7 +17,11 @@ fn scans() {
             let read = function(
                 &[format!("%a: {t}, %b: {t}"), format!("%i: {k}")],
                 &format!(
-                    "{names} = xtile.scan(%a) inits(%i) dimension = {along} {{scan_dim_size = {} : i64, is_reverse = {is_reverse}}} : ({t}), ({k}) -> ({t}), ({k}) {{\n  ^bb0(%x: f32, %y: f32):\n    xtile.yield %x : f32\n  }}",
+                    "\
+{names} = xtile.scan(%a) inits(%i) dimension = {along} {{scan_dim_size = {} : i64, is_reverse = {is_reverse}}} : ({t}), ({k}) -> ({t}), ({k}) {{
+  ^bb0(%x: f32, %y: f32):
+    xtile.yield %x : f32
+  }}",
                     shape[along]
                 ),
             );

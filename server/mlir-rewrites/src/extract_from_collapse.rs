@@ -137,7 +137,13 @@ pub(crate) mod tests {
     pub(crate) fn read_one(lists: &str) -> SliceOfCollapse {
         let count = lists.split('[').nth(2).and_then(|l| l.split(']').next()).unwrap_or_default();
         let text = format!(
-            "func.func @f(%x: tensor<3x5x7xf32>, %n: index) {{\n  %m = affine.apply affine_map<(d0) -> (d0 * 7)>(%n)\n  %y = tensor.collapse_shape %x [[0, 1, 2]] : tensor<3x5x7xf32> into tensor<105xf32>\n  %z = tensor.extract_slice %y{lists} : tensor<105xf32> to tensor<{count}xf32>\n}}\n"
+            "\
+func.func @f(%x: tensor<3x5x7xf32>, %n: index) {{
+  %m = affine.apply affine_map<(d0) -> (d0 * 7)>(%n)
+  %y = tensor.collapse_shape %x [[0, 1, 2]] : tensor<3x5x7xf32> into tensor<105xf32>
+  %z = tensor.extract_slice %y{lists} : tensor<105xf32> to tensor<{count}xf32>
+}}
+"
         );
         let parsed = parse(&text, PieceState::default());
         let source = Source::alone(&parsed, &text);

@@ -93,7 +93,17 @@ mod tests {
 
     #[test]
     fn names_are_new_and_constants_are_found() {
-        let text = "func.func @f(%c4: index) {\n  %c0 = arith.constant 0 : index\n  %k = \"arith.constant\"() <{value = 7 : index}> : () -> index\n  %i = arith.constant 3 : i32\n  scf.if %a {\n    %z = arith.constant 1 : index\n    x.y %b#1\n  }\n  %l = arith.constant 9 : index\n}\n";
+        let text = r#"func.func @f(%c4: index) {
+  %c0 = arith.constant 0 : index
+  %k = "arith.constant"() <{value = 7 : index}> : () -> index
+  %i = arith.constant 3 : i32
+  scf.if %a {
+    %z = arith.constant 1 : index
+    x.y %b#1
+  }
+  %l = arith.constant 9 : index
+}
+"#;
         let parse = parse(text, PieceState::default());
         let source = Source::alone(&parse, text);
         let at = parse.ops.iter().position(|op| op.name.of(text) == "x.y").expect("it is there");

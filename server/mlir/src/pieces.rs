@@ -321,7 +321,15 @@ mod tests {
     #[test]
     fn functions_of_modules_are_apart() {
         check(
-            "module @m attributes {a = 1} {\n  func.func @f() {\n    return\n  }\n  func.func @g() {\n  }\n}\n",
+            "\
+module @m attributes {a = 1} {
+  func.func @f() {
+    return
+  }
+  func.func @g() {
+  }
+}
+",
             1,
             &["1   func.func @g() {"],
             Some(0),

@@ -130,7 +130,10 @@ mod tests {
             "tensor<4x8xf32> !x.y<a, b> -> i32",
         );
         check(
-            "func.func public @f(%a: tensor<4xf32> {x.y = [1, 2]} loc(\"a\"), %b: i1) -> (f32 {x.z}, tensor<2xf32>) attributes {k} {\n  return\n}\n",
+            r#"func.func public @f(%a: tensor<4xf32> {x.y = [1, 2]} loc("a"), %b: i1) -> (f32 {x.z}, tensor<2xf32>) attributes {k} {
+  return
+}
+"#,
             "tensor<4xf32> i1 -> f32 tensor<2xf32>",
         );
         check("llvm.func @f(...)\n", "none");

@@ -143,7 +143,15 @@ fn shuffles_are_as_long_as_their_lists() {
 /// The value of a constant may be an alias: its type is the one in the alias definition.
 #[test]
 fn constants_by_alias_have_the_type_of_the_alias() {
-    let text = "#big = dense<[[0, 1],\n  [2, 3]]>\n  : vector<2x2xi32>\n#list = array<i64: 1>\n%a = arith.constant #big\n%b = arith.constant #list\n%c = arith.constant #none\n%d = \"other.op\"() {x = #big} : () -> i32\n";
+    let text = r#"#big = dense<[[0, 1],
+  [2, 3]]>
+  : vector<2x2xi32>
+#list = array<i64: 1>
+%a = arith.constant #big
+%b = arith.constant #list
+%c = arith.constant #none
+%d = "other.op"() {x = #big} : () -> i32
+"#;
     let parse = read(text);
     let types: Vec<_> = (0..parse.values.len() as u32).map(|v| parse.type_of(v, 0, text)).collect();
     let types: Vec<_> = types.iter().map(|ty| ty.as_deref()).collect();
@@ -176,7 +184,15 @@ fn one_broken_op_costs_that_op() {
         ")",
     ] {
         let text = format!(
-            "func.func @f(%arg0: f32) -> f32 {{\n  {broken}\n  %1 = a.c %arg0 : f32\n  return %1 : f32\n}}\nfunc.func @g() {{\n}}\n"
+            "\
+func.func @f(%arg0: f32) -> f32 {{
+  {broken}
+  %1 = a.c %arg0 : f32
+  return %1 : f32
+}}
+func.func @g() {{
+}}
+"
         );
         let parse = read(&text);
         check(&text, &parse);

@@ -114,8 +114,13 @@ mod tests {
 
     #[test]
     fn words_are_read_from_their_own_table() {
-        let vocabulary =
-            "    A {\n        X = \"x\",\n        Y = \"y-z\",\n    }\n    B {\n        Q = \"q\",\n    }";
+        let vocabulary = r#"    A {
+        X = "x",
+        Y = "y-z",
+    }
+    B {
+        Q = "q",
+    }"#;
         assert_eq!(words(vocabulary, "A").unwrap(), ["x", "y-z"]);
         assert_eq!(words(vocabulary, "B").unwrap(), ["q"]);
     }

@@ -266,13 +266,108 @@ const MLIR_WORDS: &[&str] = &[
 ];
 
 const OWN_HLO: &[&str] = &[
-    "HloModule t\n\nadd {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT s = f32[] add(a, b)\n}\n\nfused {\n  p = f32[64,96]{1,0} parameter(0)\n  z = f32[] constant(0)\n  t = f32[96,64]{1,0} transpose(p), dimensions={1,0}\n  ROOT r = f32[96]{0} reduce(t, z), dimensions={1}, to_apply=add\n}\n\nENTRY e {\n  x = f32[64,96]{1,0} parameter(0)\n  ROOT f = f32[96]{0} fusion(x), kind=kInput, calls=fused\n}\n",
-    "HloModule w\n\ncond {\n  t = (s32[], f32[8]) parameter(0)\n  i = s32[] get-tuple-element(t), index=0\n  n = s32[] constant(4)\n  ROOT l = pred[] compare(i, n), direction=LT\n}\n\nbody {\n  t = (s32[], f32[8]) parameter(0)\n  i = s32[] get-tuple-element(t), index=0\n  o = s32[] constant(1)\n  j = s32[] add(i, o)\n  v = f32[8] get-tuple-element(t), index=1\n  m = f32[8] multiply(v, v)\n  ROOT r = (s32[], f32[8]) tuple(j, m)\n}\n\nENTRY e {\n  i = s32[] constant(0)\n  v = f32[8] parameter(0)\n  t = (s32[], f32[8]) tuple(i, v)\n  ROOT w = (s32[], f32[8]) while(t), condition=cond, body=body\n}\n",
-    "HloModule d\n\nENTRY e {\n  a = f32[8,16]{1,0} parameter(0)\n  b = f32[16,4]{1,0} parameter(1)\n  d = f32[8,4]{1,0} dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n  s = f32[2,4]{1,0} slice(d), slice={[0:8:4], [0:4]}\n  c = f32[4,4]{1,0} concatenate(s, s), dimensions={0}\n  i = s32[] constant(1)\n  u = f32[4,4]{1,0} dynamic-update-slice(c, s, i, i)\n  ROOT p = f32[6,4]{1,0} pad(u, f32[] constant(0)), padding=1_1x0_0\n}\n",
+    "\
+HloModule t
+
+add {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT s = f32[] add(a, b)
+}
+
+fused {
+  p = f32[64,96]{1,0} parameter(0)
+  z = f32[] constant(0)
+  t = f32[96,64]{1,0} transpose(p), dimensions={1,0}
+  ROOT r = f32[96]{0} reduce(t, z), dimensions={1}, to_apply=add
+}
+
+ENTRY e {
+  x = f32[64,96]{1,0} parameter(0)
+  ROOT f = f32[96]{0} fusion(x), kind=kInput, calls=fused
+}
+",
+    "\
+HloModule w
+
+cond {
+  t = (s32[], f32[8]) parameter(0)
+  i = s32[] get-tuple-element(t), index=0
+  n = s32[] constant(4)
+  ROOT l = pred[] compare(i, n), direction=LT
+}
+
+body {
+  t = (s32[], f32[8]) parameter(0)
+  i = s32[] get-tuple-element(t), index=0
+  o = s32[] constant(1)
+  j = s32[] add(i, o)
+  v = f32[8] get-tuple-element(t), index=1
+  m = f32[8] multiply(v, v)
+  ROOT r = (s32[], f32[8]) tuple(j, m)
+}
+
+ENTRY e {
+  i = s32[] constant(0)
+  v = f32[8] parameter(0)
+  t = (s32[], f32[8]) tuple(i, v)
+  ROOT w = (s32[], f32[8]) while(t), condition=cond, body=body
+}
+",
+    "\
+HloModule d
+
+ENTRY e {
+  a = f32[8,16]{1,0} parameter(0)
+  b = f32[16,4]{1,0} parameter(1)
+  d = f32[8,4]{1,0} dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  s = f32[2,4]{1,0} slice(d), slice={[0:8:4], [0:4]}
+  c = f32[4,4]{1,0} concatenate(s, s), dimensions={0}
+  i = s32[] constant(1)
+  u = f32[4,4]{1,0} dynamic-update-slice(c, s, i, i)
+  ROOT p = f32[6,4]{1,0} pad(u, f32[] constant(0)), padding=1_1x0_0
+}
+",
 ];
 
 const OWN_MLIR: &[&str] = &[
-    "module @m {\n  func.func public @main(%a: tensor<4x8xf32>, %b: tensor<8x4xf32>) -> tensor<4xf32> {\n    %cst = stablehlo.constant dense<0.0> : tensor<f32>\n    %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] : (tensor<4x8xf32>, tensor<8x4xf32>) -> tensor<4x4xf32>\n    %1 = stablehlo.reduce(%0 init: %cst) applies stablehlo.add across dimensions = [1] : (tensor<4x4xf32>, tensor<f32>) -> tensor<4xf32>\n    %2 = call @g(%1) : (tensor<4xf32>) -> tensor<4xf32>\n    return %2 : tensor<4xf32>\n  }\n  func.func private @g(%x: tensor<4xf32>) -> tensor<4xf32> {\n    %0 = stablehlo.exponential %x : tensor<4xf32>\n    return %0 : tensor<4xf32>\n  }\n}\n",
-    "#map = affine_map<(d0, d1) -> (d0, d1)>\n#map1 = affine_map<(d0, d1) -> (d1, d0)>\nfunc.func @t(%a: tensor<8x16xf32>, %o: tensor<16x8xf32>) -> tensor<16x8xf32> {\n  %0 = linalg.generic {indexing_maps = [#map, #map1], iterator_types = [\"parallel\", \"parallel\"]} ins(%a : tensor<8x16xf32>) outs(%o : tensor<16x8xf32>) {\n  ^bb0(%in: f32, %out: f32):\n    %1 = arith.addf %in, %in : f32\n    linalg.yield %1 : f32\n  } -> tensor<16x8xf32>\n  return %0 : tensor<16x8xf32>\n}\n",
-    "func.func @l(%m: memref<64x4xf32>, %n: index) {\n  %c0 = arith.constant 0 : index\n  %c1 = arith.constant 1 : index\n  scf.for %i = %c0 to %n step %c1 {\n    affine.for %j = 0 to 4 {\n      %v = affine.load %m[%j * 16, %j] : memref<64x4xf32>\n      memref.store %v, %m[%i, %c1] : memref<64x4xf32>\n    }\n  }\n  return\n}\n",
+    "\
+module @m {
+  func.func public @main(%a: tensor<4x8xf32>, %b: tensor<8x4xf32>) -> tensor<4xf32> {
+    %cst = stablehlo.constant dense<0.0> : tensor<f32>
+    %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] : (tensor<4x8xf32>, tensor<8x4xf32>) -> tensor<4x4xf32>
+    %1 = stablehlo.reduce(%0 init: %cst) applies stablehlo.add across dimensions = [1] : (tensor<4x4xf32>, tensor<f32>) -> tensor<4xf32>
+    %2 = call @g(%1) : (tensor<4xf32>) -> tensor<4xf32>
+    return %2 : tensor<4xf32>
+  }
+  func.func private @g(%x: tensor<4xf32>) -> tensor<4xf32> {
+    %0 = stablehlo.exponential %x : tensor<4xf32>
+    return %0 : tensor<4xf32>
+  }
+}
+",
+    r#"#map = affine_map<(d0, d1) -> (d0, d1)>
+#map1 = affine_map<(d0, d1) -> (d1, d0)>
+func.func @t(%a: tensor<8x16xf32>, %o: tensor<16x8xf32>) -> tensor<16x8xf32> {
+  %0 = linalg.generic {indexing_maps = [#map, #map1], iterator_types = ["parallel", "parallel"]} ins(%a : tensor<8x16xf32>) outs(%o : tensor<16x8xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %1 = arith.addf %in, %in : f32
+    linalg.yield %1 : f32
+  } -> tensor<16x8xf32>
+  return %0 : tensor<16x8xf32>
+}
+"#,
+    "\
+func.func @l(%m: memref<64x4xf32>, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  scf.for %i = %c0 to %n step %c1 {
+    affine.for %j = 0 to 4 {
+      %v = affine.load %m[%j * 16, %j] : memref<64x4xf32>
+      memref.store %v, %m[%i, %c1] : memref<64x4xf32>
+    }
+  }
+  return
+}
+",
 ];

@@ -16,9 +16,23 @@ fn kernel(params: &[&str], instructions: &str, result: &str) -> Kernel {
         params.iter().enumerate().map(|(n, shape)| format!("  p{n} = {shape} parameter({n})\n")).collect();
     let names: Vec<String> = (0..params.len()).map(|n| format!("p{n}")).collect();
     let text = format!(
-        "HloModule m\n\nadd {{\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT s = f32[] add(a, b)\n}}\n\n\
-         fused {{\n{declared}{instructions}\n}}\n\n\
-         ENTRY e {{\n{declared}  ROOT f = {result} fusion({}), kind=kLoop, calls=fused\n}}\n",
+        "\
+HloModule m
+
+add {{
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT s = f32[] add(a, b)
+}}
+
+fused {{
+{declared}{instructions}
+}}
+
+ENTRY e {{
+{declared}  ROOT f = {result} fusion({}), kind=kLoop, calls=fused
+}}
+",
         names.join(", ")
     );
     let text: Arc<str> = Arc::from(text);

@@ -20,8 +20,19 @@ fn module(called: &str, params: &[&str], instructions: &str, result: &str) -> St
     let declared = list(&|n, shape| format!("  p{n} = {shape} parameter({n})\n")).concat();
     let names = list(&|n, _| format!("p{n}")).join(", ");
     format!(
-        "HloModule m\n\n{called}\n\nfused {{\n{declared}{instructions}\n}}\n\nENTRY e {{\n{declared}  \
-         ROOT f = {result} fusion({names}), kind=kLoop, calls=fused\n}}\n"
+        "\
+HloModule m
+
+{called}
+
+fused {{
+{declared}{instructions}
+}}
+
+ENTRY e {{
+{declared}  ROOT f = {result} fusion({names}), kind=kLoop, calls=fused
+}}
+"
     )
 }
 

@@ -28,8 +28,17 @@ pub fn module(op: &str, inputs: &[&str], output: &str, count: usize) -> String {
         .collect();
     let attributes = if attributes.is_empty() { String::new() } else { format!(", {attributes}") };
     format!(
-        "HloModule m\n\nf ({}) -> {output}[{count}] {{\n{parameters}  ROOT r = {output}[{count}]{{0}} {name}({arguments}){attributes}\n}}\n\n\
-         ENTRY main {{\n{parameters}  ROOT fusion = {output}[{count}]{{0}} fusion({arguments}), kind=kLoop, calls=f\n}}\n",
+        "\
+HloModule m
+
+f ({}) -> {output}[{count}] {{
+{parameters}  ROOT r = {output}[{count}]{{0}} {name}({arguments}){attributes}
+}}
+
+ENTRY main {{
+{parameters}  ROOT fusion = {output}[{count}]{{0}} fusion({arguments}), kind=kLoop, calls=f
+}}
+",
         declared.join(", ")
     )
 }

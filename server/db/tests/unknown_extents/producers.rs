@@ -31,11 +31,18 @@ fn extents_of_lists() {
         ("%s = stablehlo.convert %l : (tensor<2xi64>) -> tensor<2xi32>", &["%l[0]", "%l[1]"]),
         ("%s = tensor.from_elements %i, %j : tensor<2xindex>", &["%i", "%j"]),
         (
-            "%n = stablehlo.get_dimension_size %a, dim = 1 : (tensor<?x?xf32>) -> tensor<i32>\n  %p = stablehlo.reshape %n : (tensor<i32>) -> tensor<1xi32>\n  %c = stablehlo.constant dense<3> : tensor<1xi32>\n  %s = stablehlo.concatenate %p, %c, dim = 0 : (tensor<1xi32>, tensor<1xi32>) -> tensor<2xi32>",
+            "\
+%n = stablehlo.get_dimension_size %a, dim = 1 : (tensor<?x?xf32>) -> tensor<i32>
+  %p = stablehlo.reshape %n : (tensor<i32>) -> tensor<1xi32>
+  %c = stablehlo.constant dense<3> : tensor<1xi32>
+  %s = stablehlo.concatenate %p, %c, dim = 0 : (tensor<1xi32>, tensor<1xi32>) -> tensor<2xi32>",
             &["dim(%a, 1)"],
         ),
         (
-            "%p = stablehlo.reshape %t : (tensor<i32>) -> tensor<1xi32>\n  %c = stablehlo.constant dense<3> : tensor<1xi32>\n  %s = stablehlo.concatenate %c, %p, dim = 0 : (tensor<1xi32>, tensor<1xi32>) -> tensor<2xi32>",
+            "\
+%p = stablehlo.reshape %t : (tensor<i32>) -> tensor<1xi32>
+  %c = stablehlo.constant dense<3> : tensor<1xi32>
+  %s = stablehlo.concatenate %c, %p, dim = 0 : (tensor<1xi32>, tensor<1xi32>) -> tensor<2xi32>",
             &["%t"],
         ),
         ("%s = stablehlo.add %l, %l : tensor<2xi64>", &["%s[0]", "%s[1]"]),
@@ -63,7 +70,14 @@ fn extents_of_lists() {
             ),
         ] {
             let text = format!(
-                "func.func @f(%a: tensor<?x?xf32>, %l: tensor<2xi64>, %i: index, %j: index, %t: tensor<i32>, %f: tensor<f32>) {{\n  {list}\n  {maker}\n  %r = stablehlo.negate %x : tensor<?x?xf32>\n  return\n}}\n"
+                "\
+func.func @f(%a: tensor<?x?xf32>, %l: tensor<2xi64>, %i: index, %j: index, %t: tensor<i32>, %f: tensor<f32>) {{
+  {list}
+  {maker}
+  %r = stablehlo.negate %x : tensor<?x?xf32>
+  return
+}}
+"
             );
             assert_eq!(symbols_of(&text, "stablehlo.negate", &shape, &values), symbols, "{text}");
         }
@@ -73,9 +87,22 @@ fn extents_of_lists() {
 #[test]
 fn extents_of_tensors_of_other_dialects() {
     let values = |name: &str, _: &[i64]| (name == "%n").then_some(4);
-    let text = "func.func @f(%n: index) {\n  %e = tensor.empty(%n) : tensor<?x3xf32>\n  %r = stablehlo.abs %e : tensor<?x3xf32>\n  return\n}\n";
+    let text = "\
+func.func @f(%n: index) {
+  %e = tensor.empty(%n) : tensor<?x3xf32>
+  %r = stablehlo.abs %e : tensor<?x3xf32>
+  return
+}
+";
     assert_eq!(symbols_of(text, "stablehlo.abs", &[4, 3], &values), ["%n"]);
-    let text = "func.func @f(%n: index) {\n  %c = arith.constant 4 : index\n  %e = tensor.empty(%c) : tensor<?x3xf32>\n  %r = stablehlo.abs %e : tensor<?x3xf32>\n  return\n}\n";
+    let text = "\
+func.func @f(%n: index) {
+  %c = arith.constant 4 : index
+  %e = tensor.empty(%c) : tensor<?x3xf32>
+  %r = stablehlo.abs %e : tensor<?x3xf32>
+  return
+}
+";
     assert_eq!(symbols_of(text, "stablehlo.abs", &[4, 3], &values), [""; 0]);
     // The op's own result.
     let read = function(

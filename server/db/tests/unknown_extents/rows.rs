@@ -107,7 +107,13 @@ fn scans() {
             format!("%m = stablehlo.negate %s : {part}")
         };
         let body = format!(
-            "({{\n^bb0(%x: {part}, %k: {part}):\n  %s = stablehlo.add %x, %k : {part}\n  {mixed}\n  stablehlo.return %m, %m : {part}, {part}\n}})"
+            "\
+({{
+^bb0(%x: {part}, %k: {part}):
+  %s = stablehlo.add %x, %k : {part}
+  {mixed}
+  stablehlo.return %m, %m : {part}, {part}
+}})"
         );
         let op = match random.flag() {
             true => format!(
@@ -231,7 +237,11 @@ fn sorts() {
         let read = function(
             &[format!("%a: {a}"), format!("%b: {b}")],
             &format!(
-                "%r:2 = \"stablehlo.sort\"(%a, %b) <{{dimension = {along} : i64}}> ({{\n  ^bb0(%x: tensor<f32>, %y: tensor<f32>, %p: tensor<f32>, %q: tensor<f32>):\n    %c = stablehlo.compare LT, %x, %y : (tensor<f32>, tensor<f32>) -> tensor<i1>\n    stablehlo.return %c : tensor<i1>\n  }}) : ({a}, {b}) -> ({a}, {b})"
+                r#"%r:2 = "stablehlo.sort"(%a, %b) <{{dimension = {along} : i64}}> ({{
+  ^bb0(%x: tensor<f32>, %y: tensor<f32>, %p: tensor<f32>, %q: tensor<f32>):
+    %c = stablehlo.compare LT, %x, %y : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    stablehlo.return %c : tensor<i1>
+  }}) : ({a}, {b}) -> ({a}, {b})"#
             ),
         );
         let values = |name: &str, _: &[i64]| extent(name, &[("%a", &shape), ("%b", &shape)]);

@@ -57,7 +57,10 @@ fn updates_land_where_the_indices_say() {
         let read = function(
             &[format!("%a: {a}, %i: {i}, %u: {u}")],
             &format!(
-                "%r = \"stablehlo.scatter\"(%a, %i, %u) <{{scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = {window_dims:?}, inserted_window_dims = {inserted:?}, input_batching_dims = {batching:?}, scatter_indices_batching_dims = {index_batching:?}, scatter_dims_to_operand_dims = {indexed:?}, index_vector_dim = {vector}>}}> ({{\n  ^bb0(%x: tensor<f32>, %y: tensor<f32>):\n    stablehlo.return %x : tensor<f32>\n  }}) : ({a}, {i}, {u}) -> {a}"
+                r#"%r = "stablehlo.scatter"(%a, %i, %u) <{{scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = {window_dims:?}, inserted_window_dims = {inserted:?}, input_batching_dims = {batching:?}, scatter_indices_batching_dims = {index_batching:?}, scatter_dims_to_operand_dims = {indexed:?}, index_vector_dim = {vector}>}}> ({{
+  ^bb0(%x: tensor<f32>, %y: tensor<f32>):
+    stablehlo.return %x : tensor<f32>
+  }}) : ({a}, {i}, {u}) -> {a}"#
             ),
         );
         let values = |name: &str, index: &[i64]| match name {

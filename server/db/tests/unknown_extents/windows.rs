@@ -66,7 +66,10 @@ fn windows() {
         let read = function(
             &[format!("%a: {from}"), "%z: tensor<f32>".to_owned()],
             &format!(
-                "%r = \"stablehlo.reduce_window\"(%a, %z) <{{window_dimensions = {}, window_strides = {}, base_dilations = {}, window_dilations = {}, padding = dense<[{}]> : tensor<{rank}x2xi64>}}> ({{\n  ^bb0(%x: tensor<f32>, %y: tensor<f32>):\n    stablehlo.return %x : tensor<f32>\n  }}) : ({from}, tensor<f32>) -> {to}",
+                r#"%r = "stablehlo.reduce_window"(%a, %z) <{{window_dimensions = {}, window_strides = {}, base_dilations = {}, window_dilations = {}, padding = dense<[{}]> : tensor<{rank}x2xi64>}}> ({{
+  ^bb0(%x: tensor<f32>, %y: tensor<f32>):
+    stablehlo.return %x : tensor<f32>
+  }}) : ({from}, tensor<f32>) -> {to}"#,
                 list(&|w| w.size),
                 list(&|w| w.stride),
                 list(&|w| w.base),

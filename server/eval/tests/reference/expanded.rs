@@ -85,7 +85,17 @@ fn batches_behind_the_groups_of_a_ragged_dot_are_zero() {
 fn one_device_is_alone() {
     let of = |op: &str| {
         format!(
-            "add {{\n  x = f32[] parameter(0)\n  y = f32[] parameter(1)\n  ROOT s = f32[] add(x, y)\n}}\ne {{\n  a = f32[2] parameter(0)\n  ROOT r = {op}\n}}\n"
+            "\
+add {{
+  x = f32[] parameter(0)
+  y = f32[] parameter(1)
+  ROOT s = f32[] add(x, y)
+}}
+e {{
+  a = f32[2] parameter(0)
+  ROOT r = {op}
+}}
+"
         )
     };
     let all_reduce =
@@ -151,7 +161,13 @@ e {
 fn numbers_that_xla_does_not_define_carry_a_note() {
     let text = |ty: &str, distribution: &str| {
         format!(
-            "e {{\n  a = {ty}[] parameter(0)\n  b = {ty}[] parameter(1)\n  ROOT r = {ty}[500] rng(a, b), distribution={distribution}\n}}\n"
+            "\
+e {{
+  a = {ty}[] parameter(0)
+  b = {ty}[] parameter(1)
+  ROOT r = {ty}[500] rng(a, b), distribution={distribution}
+}}
+"
         )
     };
     let numbers = |ty: &str, distribution: &str, literals: [&str; 2]| {

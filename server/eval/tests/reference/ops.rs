@@ -148,9 +148,22 @@ fn sizes_that_are_set() {
     let through = "x = s32[<=4] negate(d)\n  y = s32[2,<=4] broadcast(x), dimensions={1}\n  ";
     of(&format!("{through}ROOT r = s32[] get-dimension-size(y), dimensions={{1}}"), "[3]");
     let why = |text: &str, inputs: &[&str]| evaluate(text, inputs).unwrap_err();
-    let text = format!("HloModule m\ne {{\n{set}  ROOT r = s32[<=4] reverse(d), dimensions={{0}}\n}}\n");
+    let text = format!(
+        "\
+HloModule m
+e {{
+{set}  ROOT r = s32[<=4] reverse(d), dimensions={{0}}
+}}
+"
+    );
     assert_eq!(why(&text, &inputs), "reverse of dimensions whose size is not static is not evaluated [r]");
-    let text = "HloModule m\ne {\n  d = s32[<=4] parameter(0)\n  ROOT r = s32[] get-dimension-size(d), dimensions={0}\n}\n";
+    let text = "\
+HloModule m
+e {
+  d = s32[<=4] parameter(0)
+  ROOT r = s32[] get-dimension-size(d), dimensions={0}
+}
+";
     assert_eq!(why(text, &[]), "the size of dimension 0 of d is not known [r]");
 }
 
@@ -257,27 +270,70 @@ fn scatters_and_sorts() {
 
 #[test]
 fn loops_and_branches() {
-    check("goes { s = (s32[], s32[]) parameter(0)\n i = s32[] get-tuple-element(s), index=0\n n = s32[] constant(5)\n ROOT l = pred[] compare(i, n), direction=LT\n}
-turn { s = (s32[], s32[]) parameter(0)\n i = s32[] get-tuple-element(s), index=0\n v = s32[] get-tuple-element(s), index=1\n one = s32[] constant(1)\n j = s32[] add(i, one)\n w = s32[] multiply(v, j)\n ROOT t = (s32[], s32[]) tuple(j, w)\n}
-e { z = s32[] constant(0)\n o = s32[] parameter(0)\n t = (s32[], s32[]) tuple(z, o)\n ROOT w = (s32[], s32[]) while(t), condition=goes, body=turn\n}",
-        &["1"], "[5] [120]");
-    check("f { x = s32[] parameter(0)\n ROOT n = s32[] negate(x)\n}\ng { x = s32[] parameter(0)\n ROOT n = s32[] add(x, x)\n}
-e { b = s32[] parameter(0)\n x = s32[] parameter(1)\n ROOT c = s32[] conditional(b, x, x), branch_computations={f, g}\n}",
-        &["7", "21"], "[42]");
+    check(
+        "\
+goes { s = (s32[], s32[]) parameter(0)
+ i = s32[] get-tuple-element(s), index=0
+ n = s32[] constant(5)
+ ROOT l = pred[] compare(i, n), direction=LT
+}
+turn { s = (s32[], s32[]) parameter(0)
+ i = s32[] get-tuple-element(s), index=0
+ v = s32[] get-tuple-element(s), index=1
+ one = s32[] constant(1)
+ j = s32[] add(i, one)
+ w = s32[] multiply(v, j)
+ ROOT t = (s32[], s32[]) tuple(j, w)
+}
+e { z = s32[] constant(0)
+ o = s32[] parameter(0)
+ t = (s32[], s32[]) tuple(z, o)
+ ROOT w = (s32[], s32[]) while(t), condition=goes, body=turn
+}",
+        &["1"],
+        "[5] [120]",
+    );
+    check(
+        "\
+f { x = s32[] parameter(0)
+ ROOT n = s32[] negate(x)
+}
+g { x = s32[] parameter(0)
+ ROOT n = s32[] add(x, x)
+}
+e { b = s32[] parameter(0)
+ x = s32[] parameter(1)
+ ROOT c = s32[] conditional(b, x, x), branch_computations={f, g}
+}",
+        &["7", "21"],
+        "[42]",
+    );
 }
 
 #[test]
 fn what_is_open_is_said() {
     // The sum of three numbers depends on the order by at most a few ulps.
     let text = format!(
-        "HloModule m\n{CALLED}e {{\n  a = f32[3] parameter(0)\n  z = f32[] constant(0)\n  ROOT r = f32[] reduce(a, z), dimensions={{0}}, to_apply=add\n}}\n"
+        "\
+HloModule m
+{CALLED}e {{
+  a = f32[3] parameter(0)
+  z = f32[] constant(0)
+  ROOT r = f32[] reduce(a, z), dimensions={{0}}, to_apply=add
+}}
+"
     );
     let sum = &evaluate(&text, &["{1, 2, 4}"]).unwrap()[0];
     assert!(sum.error_at(0) > 0.0 && sum.error_at(0) < 2e-6, "{}", sum.error_at(0));
     let open = &evaluate(&text, &["{3e38, 3e38, -3e38}"]).unwrap()[0];
     assert!(open.is_open(0));
     let why = evaluate(
-        "HloModule m\ne {\n  a = f32[2] parameter(0)\n  ROOT r = f32[2] custom-call(a), custom_call_target=\"x\"\n}\n",
+        r#"HloModule m
+e {
+  a = f32[2] parameter(0)
+  ROOT r = f32[2] custom-call(a), custom_call_target="x"
+}
+"#,
         &["{1, 2}"],
     );
     assert_eq!(why.unwrap_err(), "custom-call is not evaluated [r]");

@@ -112,10 +112,12 @@ fn texts_that_are_refused() {
 
 #[test]
 fn nothing_panics_on_spoilt_texts() {
-    let body = ".shared .align 4 .b8 s[64]; mov.u32 %r3, %tid.x; ld.param.u64 %d0, [p0]; mad.wide.u32 %d1, %r3, 4, %d0;\n\
-                mov.b64 %d2, s; st.shared.b8 [%d2+3], %r3; bar.sync 0; ld.shared.v2.b32 {%r4, %r5}, [%d2+8];\n\
-                setp.lt.or.u32 %p1|%p2, %r3, 9, %p1; @%p1 bra $L; shfl.sync.down.b32 %r6|%p3, %r4, 1, 31, -1;\n\
-                atom.global.cas.b32 %r7, [%d0], %r4, %r5; cvt.rn.bf16x2.f32 %r8, %r4, 0f3F800000;\n$L: st.global.b32 [%d1], %r8; ret;";
+    let body = "\
+.shared .align 4 .b8 s[64]; mov.u32 %r3, %tid.x; ld.param.u64 %d0, [p0]; mad.wide.u32 %d1, %r3, 4, %d0;
+mov.b64 %d2, s; st.shared.b8 [%d2+3], %r3; bar.sync 0; ld.shared.v2.b32 {%r4, %r5}, [%d2+8];
+setp.lt.or.u32 %p1|%p2, %r3, 9, %p1; @%p1 bra $L; shfl.sync.down.b32 %r6|%p3, %r4, 1, 31, -1;
+atom.global.cas.b32 %r7, [%d0], %r4, %r5; cvt.rn.bf16x2.f32 %r8, %r4, 0f3F800000;
+$L: st.global.b32 [%d1], %r8; ret;";
     let text = kernel(1, body);
     let mut rng = random::Rng::new(7);
     let mut next = |below: usize| rng.index(below);

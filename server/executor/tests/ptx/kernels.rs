@@ -70,10 +70,11 @@ fn floating_point() {
 fn lanes_talk() {
     // The sum over all lanes by shuffles, and the results of votes.
     check_value(
-        "mov.u32 %r0, %laneid; shfl.sync.bfly.b32 %r1, %r0, 16, 31, -1; add.s32 %r0, %r0, %r1;\n\
-         shfl.sync.bfly.b32 %r1, %r0, 8, 31, -1; add.s32 %r0, %r0, %r1; shfl.sync.bfly.b32 %r1, %r0, 4, 31, -1;\n\
-         add.s32 %r0, %r0, %r1; shfl.sync.bfly.b32 %r1, %r0, 2, 31, -1; add.s32 %r0, %r0, %r1;\n\
-         shfl.sync.bfly.b32 %r1, %r0, 1, 31, -1; add.s32 %r0, %r0, %r1;",
+        "\
+mov.u32 %r0, %laneid; shfl.sync.bfly.b32 %r1, %r0, 16, 31, -1; add.s32 %r0, %r0, %r1;
+shfl.sync.bfly.b32 %r1, %r0, 8, 31, -1; add.s32 %r0, %r0, %r1; shfl.sync.bfly.b32 %r1, %r0, 4, 31, -1;
+add.s32 %r0, %r0, %r1; shfl.sync.bfly.b32 %r1, %r0, 2, 31, -1; add.s32 %r0, %r0, %r1;
+shfl.sync.bfly.b32 %r1, %r0, 1, 31, -1; add.s32 %r0, %r0, %r1;",
         31 * 16,
     );
     check_value("mov.u32 %r1, %laneid; setp.lt.u32 %p1, %r1, 4; vote.sync.ballot.b32 %r0, %p1, -1;", 15);
@@ -85,9 +86,12 @@ fn lanes_talk() {
 fn lanes_part_and_meet() {
     // Every thread counts to its own number; they reconverge and count the active lanes.
     let body = format!(
-        "{OWN} mov.b32 %r4, 0; mov.b32 %r5, 0;\n$LOOP: setp.ge.u32 %p1, %r4, %r3; @%p1 bra $DONE;\n\
-         add.s32 %r5, %r5, %r4; add.s32 %r4, %r4, 1; bra.uni $LOOP;\n$DONE: activemask.b32 %r6; popc.b32 %r6, %r6;\n\
-         mad.lo.s32 %r5, %r6, 10000, %r5; st.global.b32 [%d1], %r5; ret;"
+        "\
+{OWN} mov.b32 %r4, 0; mov.b32 %r5, 0;
+$LOOP: setp.ge.u32 %p1, %r4, %r3; @%p1 bra $DONE;
+add.s32 %r5, %r5, %r4; add.s32 %r4, %r4, 1; bra.uni $LOOP;
+$DONE: activemask.b32 %r6; popc.b32 %r6, %r6;
+mad.lo.s32 %r5, %r6, 10000, %r5; st.global.b32 [%d1], %r5; ret;"
     );
     let expect: Vec<u32> = (0..64).map(|i| 320_000 + i * (i.max(1) - 1) / 2).collect();
     let ran = run_on(&kernel(1, &body), 1, 64, &[], 64);
@@ -98,15 +102,18 @@ fn lanes_part_and_meet() {
 #[test]
 fn a_block_sums_through_shared_memory() {
     let body = format!(
-        ".shared .align 4 .b8 s[32];\n{OWN} and.b32 %r4, %r3, 31; shr.u32 %r5, %r3, 5; mov.b32 %r6, %r3;\n\
-         shfl.sync.down.b32 %r7, %r6, 16, 31, -1; add.s32 %r6, %r6, %r7; shfl.sync.down.b32 %r7, %r6, 8, 31, -1;\n\
-         add.s32 %r6, %r6, %r7; shfl.sync.down.b32 %r7, %r6, 4, 31, -1; add.s32 %r6, %r6, %r7;\n\
-         shfl.sync.down.b32 %r7, %r6, 2, 31, -1; add.s32 %r6, %r6, %r7; shfl.sync.down.b32 %r7, %r6, 1, 31, -1;\n\
-         add.s32 %r6, %r6, %r7; setp.ne.s32 %p1, %r4, 0; mov.b64 %d2, s; mad.wide.u32 %d3, %r5, 4, %d2;\n\
-         @%p1 bra $W; st.shared.b32 [%d3], %r6;\n$W: bar.sync 0; setp.ne.s32 %p2, %r3, 0; @%p2 ret;\n\
-         ld.shared.v4.b32 {{%r8, %r9, %r10, %r11}}, [s]; ld.shared.v4.b32 {{%r12, %r13, %r14, %r15}}, [s+16];\n\
-         add.s32 %r8, %r8, %r9; add.s32 %r8, %r8, %r10; add.s32 %r8, %r8, %r11; add.s32 %r8, %r8, %r12;\n\
-         add.s32 %r8, %r8, %r13; add.s32 %r8, %r8, %r14; add.s32 %r8, %r8, %r15; st.global.b32 [%d0], %r8; ret;"
+        "\
+.shared .align 4 .b8 s[32];
+{OWN} and.b32 %r4, %r3, 31; shr.u32 %r5, %r3, 5; mov.b32 %r6, %r3;
+shfl.sync.down.b32 %r7, %r6, 16, 31, -1; add.s32 %r6, %r6, %r7; shfl.sync.down.b32 %r7, %r6, 8, 31, -1;
+add.s32 %r6, %r6, %r7; shfl.sync.down.b32 %r7, %r6, 4, 31, -1; add.s32 %r6, %r6, %r7;
+shfl.sync.down.b32 %r7, %r6, 2, 31, -1; add.s32 %r6, %r6, %r7; shfl.sync.down.b32 %r7, %r6, 1, 31, -1;
+add.s32 %r6, %r6, %r7; setp.ne.s32 %p1, %r4, 0; mov.b64 %d2, s; mad.wide.u32 %d3, %r5, 4, %d2;
+@%p1 bra $W; st.shared.b32 [%d3], %r6;
+$W: bar.sync 0; setp.ne.s32 %p2, %r3, 0; @%p2 ret;
+ld.shared.v4.b32 {{%r8, %r9, %r10, %r11}}, [s]; ld.shared.v4.b32 {{%r12, %r13, %r14, %r15}}, [s+16];
+add.s32 %r8, %r8, %r9; add.s32 %r8, %r8, %r10; add.s32 %r8, %r8, %r11; add.s32 %r8, %r8, %r12;
+add.s32 %r8, %r8, %r13; add.s32 %r8, %r8, %r14; add.s32 %r8, %r8, %r15; st.global.b32 [%d0], %r8; ret;"
     );
     let ran = run_on(&kernel(1, &body), 1, 256, &[], 1);
     assert_eq!(ran.report.map(|r| r.findings), Ok(Vec::new()));
@@ -117,9 +124,10 @@ fn a_block_sums_through_shared_memory() {
 fn atomic_updates_of_all_blocks_meet() {
     // A sum of ones, and the maximum by a compare-and-swap loop.
     let body = format!(
-        "{OWN} ld.param.u64 %d2, [p1]; red.global.add.u32 [%d2], 1; ld.global.b32 %r4, [%d2+4];\n\
-         $AGAIN: max.u32 %r5, %r4, %r1; atom.global.cas.b32 %r6, [%d2+4], %r4, %r5; setp.eq.b32 %p1, %r6, %r4;\n\
-         mov.b32 %r4, %r6; @!%p1 bra $AGAIN; ret;"
+        "\
+{OWN} ld.param.u64 %d2, [p1]; red.global.add.u32 [%d2], 1; ld.global.b32 %r4, [%d2+4];
+$AGAIN: max.u32 %r5, %r4, %r1; atom.global.cas.b32 %r6, [%d2+4], %r4, %r5; setp.eq.b32 %p1, %r6, %r4;
+mov.b32 %r4, %r6; @!%p1 bra $AGAIN; ret;"
     );
     let text = kernel(2, &body);
     let mut memory = executor::Memory::new(1 << 20);
@@ -137,13 +145,17 @@ fn atomic_updates_of_all_blocks_meet() {
 
 #[test]
 fn functions_and_own_memory() {
-    let function = ".func (.param .b32 out) twice(.param .b32 in)\n{ .reg .b32 %r<4>; ld.param.b32 %r1, [in];\n\
-                    add.s32 %r2, %r1, %r1; st.param.b32 [out], %r2; ret; }\n";
+    let function = "\
+.func (.param .b32 out) twice(.param .b32 in)
+{ .reg .b32 %r<4>; ld.param.b32 %r1, [in];
+add.s32 %r2, %r1, %r1; st.param.b32 [out], %r2; ret; }
+";
     let body = format!(
-        ".local .align 4 .b8 own[16]; .reg .b64 %SPL; {OWN} mov.b64 %SPL, own; st.local.b32 [%SPL+4], %r3;\n\
-         ld.local.b32 %r4, [%SPL+4]; setp.gt.u32 %p1, %r3, 40; @%p1 bra $END;\n\
-         {{ .param .b32 a; .param .b32 r; st.param.b32 [a], %r4; call.uni (r), twice, (a); ld.param.b32 %r4, [r]; }}\n\
-         $END: st.global.b32 [%d1], %r4; ret;"
+        "\
+.local .align 4 .b8 own[16]; .reg .b64 %SPL; {OWN} mov.b64 %SPL, own; st.local.b32 [%SPL+4], %r3;
+ld.local.b32 %r4, [%SPL+4]; setp.gt.u32 %p1, %r3, 40; @%p1 bra $END;
+{{ .param .b32 a; .param .b32 r; st.param.b32 [a], %r4; call.uni (r), twice, (a); ld.param.b32 %r4, [r]; }}
+$END: st.global.b32 [%d1], %r4; ret;"
     );
     let text = kernel(1, &body).replacen(".visible", &format!("{function}.visible"), 1);
     let ran = run_on(&text, 1, 64, &[], 64);
@@ -164,9 +176,10 @@ fn variables_of_the_module() {
 #[test]
 fn sectors_of_requests() {
     let body = format!(
-        "{OWN} ld.param.u64 %d2, [p0]; ld.param.u64 %d3, [p1]; mad.wide.u32 %d4, %r1, 4, %d2;\n\
-         mad.wide.u32 %d5, %r1, 32, %d2; ld.global.b32 %r4, [%d4]; ld.global.b32 %r5, [%d5];\n\
-         add.s32 %r4, %r4, %r5; mad.wide.u32 %d6, %r1, 4, %d3; st.global.b32 [%d6], %r4; ret;"
+        "\
+{OWN} ld.param.u64 %d2, [p0]; ld.param.u64 %d3, [p1]; mad.wide.u32 %d4, %r1, 4, %d2;
+mad.wide.u32 %d5, %r1, 32, %d2; ld.global.b32 %r4, [%d4]; ld.global.b32 %r5, [%d5];
+add.s32 %r4, %r4, %r5; mad.wide.u32 %d6, %r1, 4, %d3; st.global.b32 [%d6], %r4; ret;"
     );
     let ran = run_with(&kernel(2, &body), 2, 64, &[vec![1; 1024]], 128, |launch| launch.traces = true);
     let seen: Vec<_> = ran
@@ -197,10 +210,11 @@ fn some_blocks_of_many() {
 #[test]
 fn vectors_of_many_widths() {
     check(
-        "ld.param.u64 %d0, [p0]; mov.u32 %r1, %laneid; setp.ne.u32 %p1, %r1, 0; @%p1 ret; mov.b16 %h1, 0x1122;\n\
-         mov.b16 %h2, 0x3344; st.global.v2.b16 [%d0], {%h1, %h2}; st.global.b8 [%d0+4], %h1; st.global.b8 [%d0+5], %h2;\n\
-         ld.global.s8 %r2, [%d0+5]; st.global.v4.b32 [%d0+16], {%r2, 1, _, %r1}; mov.b64 %d1, 5;\n\
-         st.global.b16 [%d0+6], 7; st.global.b64 [%d0+8], %d1; ret;",
+        "\
+ld.param.u64 %d0, [p0]; mov.u32 %r1, %laneid; setp.ne.u32 %p1, %r1, 0; @%p1 ret; mov.b16 %h1, 0x1122;
+mov.b16 %h2, 0x3344; st.global.v2.b16 [%d0], {%h1, %h2}; st.global.b8 [%d0+4], %h1; st.global.b8 [%d0+5], %h2;
+ld.global.s8 %r2, [%d0+5]; st.global.v4.b32 [%d0+16], {%r2, 1, _, %r1}; mov.b64 %d1, 5;
+st.global.b16 [%d0+6], 7; st.global.b64 [%d0+8], %d1; ret;",
         &[0x3344_1122, 0x0007_4422, 5, 0, 0x44, 1, 0, 0],
     );
 }

@@ -9,8 +9,19 @@ use executor::{Argument, Contents, Launch, Memory, Problem, Program, Report, run
 pub fn kernel(parameters: usize, body: &str) -> String {
     let list: Vec<String> = (0..parameters).map(|i| format!(".param .u64 p{i}")).collect();
     format!(
-        ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k({})\n{{\n.reg .pred %p<8>;\n.reg .b16 %h<16>;\n\
-         .reg .b32 %r<32>;\n.reg .b64 %d<16>;\n{body}\n}}\n",
+        "\
+.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k({})
+{{
+.reg .pred %p<8>;
+.reg .b16 %h<16>;
+.reg .b32 %r<32>;
+.reg .b64 %d<16>;
+{body}
+}}
+",
         list.join(", ")
     )
 }

@@ -223,10 +223,16 @@ mod tests {
 
     /// Kernels of every emitter that has thread maps.
     const KERNELS: &[&str] = &[
-        "p = f32[100,70]{0,1} parameter(0)\n q = bf16[100,70]{1,0} parameter(1)\n c = f32[100,70] convert(q)
+        "\
+p = f32[100,70]{0,1} parameter(0)
+ q = bf16[100,70]{1,0} parameter(1)
+ c = f32[100,70] convert(q)
          ROOT a = f32[100,70]{1,0} add(p, c)",
         "p = s8[40,50] parameter(0)\n ROOT t = s8[50,40] transpose(p), dimensions={1,0}",
-        "p = f32[70,90] parameter(0)\n t = f32[90,70] transpose(p), dimensions={1,0}\n q = f32[90,70] parameter(1)
+        "\
+p = f32[70,90] parameter(0)
+ t = f32[90,70] transpose(p), dimensions={1,0}
+ q = f32[90,70] parameter(1)
          ROOT a = f32[90,70] add(t, q)",
         "p = f32[3,5,64] parameter(0)\n ROOT t = f32[5,3,64] transpose(p), dimensions={1,0,2}",
         "p = f32[40,300] parameter(0)\n z = f32[] constant(0)
@@ -235,16 +241,26 @@ mod tests {
          ROOT r = f16[33] reduce(p, z), dimensions={0}, to_apply=add",
         "p = f32[200,16] parameter(0)\n z = f32[] constant(0)
          ROOT r = f32[16] reduce(p, z), dimensions={0}, to_apply=add",
-        "p = f32[20,3] parameter(0)\n q = f32[70,3] parameter(1)\n c = f32[90,3] concatenate(p, q), dimensions={0}
+        "\
+p = f32[20,3] parameter(0)
+ q = f32[70,3] parameter(1)
+ c = f32[90,3] concatenate(p, q), dimensions={0}
          ROOT n = f32[90,3] negate(c)",
-        "p = f32[64,50] parameter(0)\n u = f32[8,50] parameter(1)\n i = s32[] constant(4)\n z = s32[] constant(0)
+        "\
+p = f32[64,50] parameter(0)
+ u = f32[8,50] parameter(1)
+ i = s32[] constant(4)
+ z = s32[] constant(0)
          ROOT d = f32[64,50] dynamic-update-slice(p, u, i, z)",
         "p = f32[1000] parameter(0)\n ROOT s = f32[125] slice(p), slice={[0:1000:8]}",
         "p = f64[30,7] parameter(0)\n b = f64[30,7,11] broadcast(p), dimensions={0,1}
          ROOT r = f64[30,77] reshape(b)",
         "p = u8[12,40] parameter(0)\n z = u8[] constant(0)\n ROOT q = u8[13,50] pad(p, z), padding=1_0x3_7",
         "p = c128[17,9] parameter(0)\n ROOT r = c128[17,9] reverse(p), dimensions={1}",
-        "p = bf16[100,1] parameter(0)\n q = bf16[100,1] parameter(1)\n c = bf16[100,2] concatenate(p, q), dimensions={1}
+        "\
+p = bf16[100,1] parameter(0)
+ q = bf16[100,1] parameter(1)
+ c = bf16[100,2] concatenate(p, q), dimensions={1}
          ROOT n = bf16[100,2] negate(c)",
     ];
 
@@ -347,9 +363,12 @@ mod tests {
     /// The same with a transpose: each iteration of a thread's loop reads a different row at the same offset.
     #[test]
     fn each_turn_that_looks_up_another_row_counts() {
-        let text = "p = f32[50304,768] parameter(0)\n i = s32[8192,1] parameter(1)
+        let text = "\
+p = f32[50304,768] parameter(0)
+ i = s32[8192,1] parameter(1)
             g = f32[8192,768] gather(p, i), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0},
-            index_vector_dim=1, slice_sizes={1,768}\n ROOT t = f32[768,8192] transpose(g), dimensions={1,0}";
+            index_vector_dim=1, slice_sizes={1,768}
+ ROOT t = f32[768,8192] transpose(g), dimensions={1,0}";
         let analysis = fixture::analysis(text, "h100-sxm").expect(text);
         assert_eq!(analysis.emitter.name(), "transpose");
         let counts = analysis.coalescing()[0].best().expect("counts");

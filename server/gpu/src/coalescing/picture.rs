@@ -104,8 +104,11 @@ mod tests {
     /// The sum over all pictures equals the counts.
     #[test]
     fn pictures_add_up() {
-        let text = "p = f32[100,70]{0,1} parameter(0)\n q = bf16[100,70]{1,0} parameter(1)
-            c = f32[100,70] convert(q)\n ROOT a = f32[100,70]{1,0} add(p, c)";
+        let text = "\
+p = f32[100,70]{0,1} parameter(0)
+ q = bf16[100,70]{1,0} parameter(1)
+            c = f32[100,70] convert(q)
+ ROOT a = f32[100,70]{1,0} add(p, c)";
         let analysis = fixture::analysis(text, "h100-sxm").expect("a kernel");
         for buffer in analysis.coalescing() {
             let mut sum = Counts::default();

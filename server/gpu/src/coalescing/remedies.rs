@@ -190,8 +190,11 @@ mod tests {
         );
         // In another layout, one of the transposes would go through shared memory.
         check(
-            "p = f32[512,512] parameter(0)\n n = f32[512,512] negate(p)
-             t = f32[512,512] transpose(n), dimensions={1,0}\n s = f32[512,512] transpose(p), dimensions={1,0}
+            "\
+p = f32[512,512] parameter(0)
+ n = f32[512,512] negate(p)
+             t = f32[512,512] transpose(n), dimensions={1,0}
+ s = f32[512,512] transpose(p), dimensions={1,0}
              ROOT a = f32[512,512] add(t, s)",
             "Operand(0) 32 by t: no remedy",
         );

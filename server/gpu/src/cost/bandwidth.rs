@@ -80,8 +80,11 @@ mod tests {
             ROOT r = f32[50,40] reverse(t), dimensions={0}";
         check(moved, false);
         check("p = f32[40,50] parameter(0)\n ROOT t = f32[50,40] transpose(p), dimensions={1,0}", true);
-        let of_broadcast = "p = f32[] parameter(0)\n b = f32[40,50] broadcast(p), dimensions={}
-            n = f32[40,50] negate(b)\n t = f32[50,40] transpose(n), dimensions={1,0}
+        let of_broadcast = "\
+p = f32[] parameter(0)
+ b = f32[40,50] broadcast(p), dimensions={}
+            n = f32[40,50] negate(b)
+ t = f32[50,40] transpose(n), dimensions={1,0}
             ROOT r = f32[50,40] reverse(t), dimensions={0}";
         check(of_broadcast, true);
     }

@@ -41,9 +41,16 @@ mod tests {
     #[track_caller]
     fn check(config: &str, expect: Option<(&[&[i64]], i64)>) {
         let module = format!(
-            "HloModule m\nfused {{\n p = f32[8,16] parameter(0)\n ROOT n = f32[8,16] negate(p)\n}}\nENTRY e {{\n \
-             p = f32[8,16] parameter(0)\n ROOT f = f32[8,16] fusion(p), kind=kCustom, calls=fused, \
-             backend_config={{\"fusion_backend_config\":{{\"kind\":\"__triton\",\"block_level_fusion_config\":{{{config}}}}}}}\n}}\n"
+            r#"HloModule m
+fused {{
+ p = f32[8,16] parameter(0)
+ ROOT n = f32[8,16] negate(p)
+}}
+ENTRY e {{
+ p = f32[8,16] parameter(0)
+ ROOT f = f32[8,16] fusion(p), kind=kCustom, calls=fused, backend_config={{"fusion_backend_config":{{"kind":"__triton","block_level_fusion_config":{{{config}}}}}}}
+}}
+"#
         );
         let got = fixture::fused(&module, "f").unwrap().block_level;
         let expect = expect.map(|(tiles, warps)| BlockLevel {

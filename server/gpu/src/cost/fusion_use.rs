@@ -160,7 +160,10 @@ mod tests {
 
     #[test]
     fn at_other_indices_it_is_computed_again() {
-        let text = "p = f32[64] parameter(0)\n a = f32[64] negate(p)\n b = f32[64] reverse(a), dimensions={0}
+        let text = "\
+p = f32[64] parameter(0)
+ a = f32[64] negate(p)
+ b = f32[64] reverse(a), dimensions={0}
             ROOT r = f32[64] multiply(a, b)";
         let all = check(text, 3.0 * 64.0 + 2.0 * 3.0 * 64.0, 6.0, 2.0);
         assert_eq!(all.common(0, 3), 1.0);

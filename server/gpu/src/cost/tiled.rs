@@ -223,9 +223,12 @@ mod tests {
 
     #[test]
     fn rows_are_read_once() {
-        let text = "p = f32[8192,1024] parameter(0)\n z = f32[] constant(0)
+        let text = "\
+p = f32[8192,1024] parameter(0)
+ z = f32[] constant(0)
             r = f32[8192] reduce(p, z), dimensions={1}, to_apply=add
-            b = f32[8192,1024] broadcast(r), dimensions={0}\n ROOT d = f32[8192,1024] divide(p, b)";
+            b = f32[8192,1024] broadcast(r), dimensions={0}
+ ROOT d = f32[8192,1024] divide(p, b)";
         let time = time(text, &[2, 1024]).unwrap();
         let bytes = 8192.0 * 1024.0 * 4.0;
         // The operand is needed as the row that is summed and as the dividend, with the same tile.

@@ -154,7 +154,10 @@ mod tests {
     #[test]
     fn what_is_read_elsewhere_is_not_overwritten() {
         let text = format!(
-            "{UPDATE}\n r = f32[40,50] reverse(p), dimensions={{0}}\n s = f32[3,50] slice(r), slice={{[0:3],[0:50]}}
+            "\
+{UPDATE}
+ r = f32[40,50] reverse(p), dimensions={{0}}
+ s = f32[3,50] slice(r), slice={{[0:3],[0:50]}}
             ROOT d = f32[40,50] dynamic-update-slice(p, s, i, z)"
         );
         check(&text, "h100-sxm", "loop d 16x128");

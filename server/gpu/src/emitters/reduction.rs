@@ -293,8 +293,11 @@ mod tests {
 
     #[test]
     fn rows() {
-        let text = "p = f32[9,1000] parameter(0)\n z = f32[] constant(0)
-            r = f32[9] reduce(p, z), dimensions={1}, to_apply=add\n ROOT l = f32[9] log(r)";
+        let text = "\
+p = f32[9,1000] parameter(0)
+ z = f32[] constant(0)
+            r = f32[9] reduce(p, z), dimensions={1}, to_apply=add
+ ROOT l = f32[9] log(r)";
         check_reads_once(&check(text, "h100-sxm", "reduction-row r 3x256 +32"));
         check_reads_once(&check(text, "mi350", "reduction-row r 3x256"));
     }
@@ -340,9 +343,14 @@ mod tests {
 
     #[test]
     fn what_shares_nothing_has_its_own_blocks() {
-        let text = "p = f32[64,64] parameter(0)\n q = f32[64,64] parameter(1)\n z = f32[] constant(0)
-            r = f32[64] reduce(p, z), dimensions={0}, to_apply=add\n s = f32[64] reduce(q, z), dimensions={0}, to_apply=add
-            n = f32[64,64] negate(q)\n ROOT t = (f32[64], f32[64], f32[64,64]) tuple(r, s, n)";
+        let text = "\
+p = f32[64,64] parameter(0)
+ q = f32[64,64] parameter(1)
+ z = f32[] constant(0)
+            r = f32[64] reduce(p, z), dimensions={0}, to_apply=add
+ s = f32[64] reduce(q, z), dimensions={0}, to_apply=add
+            n = f32[64,64] negate(q)
+ ROOT t = (f32[64], f32[64], f32[64,64]) tuple(r, s, n)";
         let analysis = check(text, "h100-sxm", "reduction-column r 1x2x1024 +16640");
         check_reads_once(&analysis);
         let crate::Emitter::Reduction(reduction) = &analysis.emitter else { panic!() };

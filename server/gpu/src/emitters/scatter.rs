@@ -210,9 +210,11 @@ mod tests {
 
     fn scatter(rows: i64, attributes: &str) -> String {
         format!(
-            "p = f32[1000,16] parameter(0)\n i = s32[{rows},1] parameter(1)\n u = f32[{rows},2,16] parameter(2)
-            ROOT s = f32[1000,16] scatter(p, i, u), update_window_dims={{1,2}}, inserted_window_dims={{}}, \
-            scatter_dims_to_operand_dims={{0}}, index_vector_dim=1, to_apply=add{attributes}"
+            "\
+p = f32[1000,16] parameter(0)
+ i = s32[{rows},1] parameter(1)
+ u = f32[{rows},2,16] parameter(2)
+            ROOT s = f32[1000,16] scatter(p, i, u), update_window_dims={{1,2}}, inserted_window_dims={{}}, scatter_dims_to_operand_dims={{0}}, index_vector_dim=1, to_apply=add{attributes}"
         )
     }
 
@@ -233,9 +235,11 @@ mod tests {
 
     #[test]
     fn only_the_simplified_form() {
-        let text = "p = f32[1000] parameter(0)\n i = s32[5,1] parameter(1)\n u = f32[5] parameter(2)
-            ROOT s = f32[1000] scatter(p, i, u), update_window_dims={}, inserted_window_dims={0}, \
-            scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=add";
+        let text = "\
+p = f32[1000] parameter(0)
+ i = s32[5,1] parameter(1)
+ u = f32[5] parameter(2)
+            ROOT s = f32[1000] scatter(p, i, u), update_window_dims={}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=add";
         let reason = analysis(text, "h100-sxm").unwrap_err();
         assert!(reason.contains("inserts window dimensions"), "{reason}");
     }

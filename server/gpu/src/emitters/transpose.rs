@@ -234,8 +234,11 @@ mod tests {
 
     #[test]
     fn minor_dimension_moves() {
-        let text = "p = f32[2,33,70] parameter(0)\n e = f32[2,33,70] exponential(p)
-            t = f32[2,70,33] transpose(e), dimensions={0,2,1}\n ROOT a = f32[2,70,33] abs(t)";
+        let text = "\
+p = f32[2,33,70] parameter(0)
+ e = f32[2,33,70] exponential(p)
+            t = f32[2,70,33] transpose(e), dimensions={0,2,1}
+ ROOT a = f32[2,70,33] abs(t)";
         check_reads_once(&check(text, "h100-sxm", "transpose t 12x128 +4224"));
         check_reads_once(&check(text, "mi350", "transpose t 12x256 +4224"));
     }
@@ -248,8 +251,11 @@ mod tests {
 
     #[test]
     fn other_results_are_written_where_it_reads() {
-        let text = "p = f32[40,50] parameter(0)\n t = f32[50,40] transpose(p), dimensions={1,0}
-            n = f32[40,50] negate(p)\n ROOT r = (f32[50,40], f32[40,50]) tuple(t, n)";
+        let text = "\
+p = f32[40,50] parameter(0)
+ t = f32[50,40] transpose(p), dimensions={1,0}
+            n = f32[40,50] negate(p)
+ ROOT r = (f32[50,40], f32[40,50]) tuple(t, n)";
         check_reads_once(&check(text, "h100-sxm", "transpose t 4x128 +4224"));
     }
 

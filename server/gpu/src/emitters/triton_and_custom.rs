@@ -150,9 +150,16 @@ mod tests {
     #[track_caller]
     fn check(kind: &str, expect: Elsewhere) {
         let module = format!(
-            "HloModule m\nfused {{\n p = f32[8] parameter(0)\n ROOT n = f32[8] negate(p)\n}}\nENTRY e {{\n \
-             p = f32[8] parameter(0)\n ROOT f = f32[8] fusion(p), kind=kCustom, calls=fused, \
-             backend_config={{\"fusion_backend_config\": {{\"kind\": \"{kind}\"}}}}\n}}\n"
+            r#"HloModule m
+fused {{
+ p = f32[8] parameter(0)
+ ROOT n = f32[8] negate(p)
+}}
+ENTRY e {{
+ p = f32[8] parameter(0)
+ ROOT f = f32[8] fusion(p), kind=kCustom, calls=fused, backend_config={{"fusion_backend_config": {{"kind": "{kind}"}}}}
+}}
+"#
         );
         let fused = fixture::fused(&module, "f").unwrap();
         let analysis = FusionAnalysis::new(fused, Device::find("h100-sxm").unwrap()).unwrap();
@@ -180,9 +187,16 @@ mod tests {
     fn tiles_tell_the_launch_of_a_kernel_of_triton() {
         let check = |config: &str, expect: Option<(i64, i64)>| {
             let module = format!(
-                "HloModule m\nfused {{\n p = f32[100,3,70] parameter(0)\n ROOT n = f32[100,3,70] negate(p)\n}}\nENTRY e {{\n \
-                 p = f32[100,3,70] parameter(0)\n ROOT f = f32[100,3,70] fusion(p), kind=kCustom, calls=fused, \
-                 backend_config={{\"fusion_backend_config\": {{\"kind\": \"__triton\", \"block_level_fusion_config\": {config}}}}}\n}}\n"
+                r#"HloModule m
+fused {{
+ p = f32[100,3,70] parameter(0)
+ ROOT n = f32[100,3,70] negate(p)
+}}
+ENTRY e {{
+ p = f32[100,3,70] parameter(0)
+ ROOT f = f32[100,3,70] fusion(p), kind=kCustom, calls=fused, backend_config={{"fusion_backend_config": {{"kind": "__triton", "block_level_fusion_config": {config}}}}}
+}}
+"#
             );
             let fused = fixture::fused(&module, "f").unwrap();
             let analysis = FusionAnalysis::new(fused, Device::find("h100-sxm").unwrap()).unwrap();
@@ -213,8 +227,17 @@ mod tests {
     fn dots_and_convolutions_alone_are_left_to_others() {
         let check = |op: &str, expect: Elsewhere| {
             let module = format!(
-                "HloModule m\nfused {{\n p = f32[8,8,8] parameter(0)\n ROOT a = f32[8,8,8] {op}\n}}\nENTRY e {{\n \
-                 p = f32[8,8,8] parameter(0)\n ROOT f = f32[8,8,8] fusion(p), kind=kLoop, calls=fused\n}}\n"
+                "\
+HloModule m
+fused {{
+ p = f32[8,8,8] parameter(0)
+ ROOT a = f32[8,8,8] {op}
+}}
+ENTRY e {{
+ p = f32[8,8,8] parameter(0)
+ ROOT f = f32[8,8,8] fusion(p), kind=kLoop, calls=fused
+}}
+"
             );
             let device = Device::find("h100-sxm").unwrap();
             let graphs = ir::graphs_of_text(&module);
@@ -234,7 +257,13 @@ mod tests {
 
     #[test]
     fn what_is_no_kernel() {
-        let module = "HloModule m\nENTRY e {\n p = f32[8] parameter(0)\n ROOT t = (f32[8]) tuple(p)\n}\n";
+        let module = "\
+HloModule m
+ENTRY e {
+ p = f32[8] parameter(0)
+ ROOT t = (f32[8]) tuple(p)
+}
+";
         assert_eq!(fixture::fused(module, "t").unwrap_err(), "tuple is no kernel of a fusion emitter");
     }
 }

@@ -123,7 +123,15 @@ mod tests {
     #[track_caller]
     fn check(module: &str, expect: Result<(), &str>) {
         let module = format!(
-            "HloModule m\nadd {{\n a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT s = f32[] add(a, b)\n}}\n{module}\n"
+            "\
+HloModule m
+add {{
+ a = f32[] parameter(0)
+ b = f32[] parameter(1)
+ ROOT s = f32[] add(a, b)
+}}
+{module}
+"
         );
         let graphs = ir::graphs_of_text(&module);
         let callees = |name: &str| graphs.iter().find(|(n, _)| n == name).map(|(_, graph)| graph.clone());
@@ -139,7 +147,14 @@ mod tests {
     fn kinds_of_ops() {
         let entry = |p: &str, c: &str| {
             format!(
-                "ENTRY e {{\n x = f32[64,64] parameter(0)\n i = s32[] parameter(1)\n z = f32[] constant(0)\n {p}\n {c}\n}}"
+                "\
+ENTRY e {{
+ x = f32[64,64] parameter(0)
+ i = s32[] parameter(1)
+ z = f32[] constant(0)
+ {p}
+ {c}
+}}"
             )
         };
         let negate = "p = f32[64,64] negate(x)";
@@ -160,7 +175,15 @@ mod tests {
     fn reductions() {
         let reduce = "p = f32[64] reduce(x, z), dimensions={1}, to_apply=add";
         let entry = |c: &str| {
-            format!("ENTRY e {{\n x = f32[64,64] parameter(0)\n z = f32[] constant(0)\n {reduce}\n {c}\n}}")
+            format!(
+                "\
+ENTRY e {{
+ x = f32[64,64] parameter(0)
+ z = f32[] constant(0)
+ {reduce}
+ {c}
+}}"
+            )
         };
         let again = "ROOT c = f32[] reduce(p, z), dimensions={0}, to_apply=add";
         check(&entry(again), Err("both the producer and the consumer contain a reduce"));
@@ -173,7 +196,14 @@ mod tests {
     fn updates_in_place() {
         let entry = |p: &str, c: &str| {
             format!(
-                "ENTRY e {{\n x = f32[64,64] parameter(0)\n u = f32[1,64] parameter(1)\n i = s32[] parameter(2)\n {p}\n {c}\n}}"
+                "\
+ENTRY e {{
+ x = f32[64,64] parameter(0)
+ u = f32[1,64] parameter(1)
+ i = s32[] parameter(2)
+ {p}
+ {c}
+}}"
             )
         };
         let update = "ROOT c = f32[64,64] dynamic-update-slice(x, p, i, i)";
@@ -182,7 +212,13 @@ mod tests {
         let moved = "r = f32[64,64] reverse(x), dimensions={0}";
         let two = "p = f32[1,64] fusion(x), kind=kLoop, calls=f";
         let called = format!(
-            "f {{\n x = f32[64,64] parameter(0)\n {moved}\n ROOT s = f32[1,64] slice(r), slice={{[0:1],[0:64]}}\n}}\n"
+            "\
+f {{
+ x = f32[64,64] parameter(0)
+ {moved}
+ ROOT s = f32[1,64] slice(r), slice={{[0:1],[0:64]}}
+}}
+"
         );
         check(
             &format!("{called}{}", entry(two, update)),
@@ -203,8 +239,13 @@ mod tests {
         let operands = (0..98).map(|n| format!("y{n}")).collect::<Vec<_>>().join(", ");
         let outer: String = (0..98).map(|n| format!(" y{n} = f32[64] parameter({n})\n")).collect();
         let module = format!(
-            "f {{\n{parameters}{}}}\nENTRY e {{\n{outer} p = f32[64] negate(y0)\n \
-             ROOT c = f32[64] fusion(p, {operands}), kind=kLoop, calls=f\n}}",
+            "\
+f {{
+{parameters}{}}}
+ENTRY e {{
+{outer} p = f32[64] negate(y0)
+ ROOT c = f32[64] fusion(p, {operands}), kind=kLoop, calls=f
+}}",
             sum.replace(" t98", " ROOT t98")
         );
         // The same number of operands as before is allowed.

@@ -166,8 +166,19 @@ mod tests {
     #[track_caller]
     fn check(lines: &str, as_siblings: Result<(), &str>, as_pair: Result<(), &str>) {
         let module = format!(
-            "HloModule m\nadd {{\n x = f32[] parameter(0)\n y = f32[] parameter(1)\n ROOT s = f32[] add(x, y)\n}}\n\
-             ENTRY e {{\n p = f32[64,64] parameter(0)\n z = f32[] constant(0)\n{lines}\n}}\n"
+            "\
+HloModule m
+add {{
+ x = f32[] parameter(0)
+ y = f32[] parameter(1)
+ ROOT s = f32[] add(x, y)
+}}
+ENTRY e {{
+ p = f32[64,64] parameter(0)
+ z = f32[] constant(0)
+{lines}
+}}
+"
         );
         let graphs = ir::graphs_of_text(&module);
         let callees = |name: &str| graphs.iter().find(|(n, _)| n == name).map(|(_, graph)| graph.clone());

@@ -88,7 +88,14 @@ mod tests {
 
     #[test]
     fn bytes_are_told_by_allocation_and_by_value() {
-        let text = "HloModule m, is_scheduled=true\n\nENTRY e {\n  p = f32[64] parameter(0)\n  ROOT n = f32[64] negate(p)\n}\n";
+        let text = "\
+HloModule m, is_scheduled=true
+
+ENTRY e {
+  p = f32[64] parameter(0)
+  ROOT n = f32[64] negate(p)
+}
+";
         let answer = answer(json!({"hlo": text})).expect("it is a module");
         assert_eq!((&answer["total_bytes"], &answer["peak_bytes"]), (&json!(512), &json!(512)));
         assert_eq!(

@@ -39,10 +39,13 @@ mod tests {
 
     #[test]
     fn registers_and_spills() {
-        let text = "ptxas info    : 0 bytes gmem\nptxas info    : Compiling entry function 'f' for 'sm_90a'\n\
-             ptxas info    : Function properties for f\n    \
-             8 bytes stack frame, 16 bytes spill stores, 24 bytes spill loads\n\
-             ptxas info    : Used 30 registers, used 1 barriers, 4224 bytes smem\n";
+        let text = "\
+ptxas info    : 0 bytes gmem
+ptxas info    : Compiling entry function 'f' for 'sm_90a'
+ptxas info    : Function properties for f
+    8 bytes stack frame, 16 bytes spill stores, 24 bytes spill loads
+ptxas info    : Used 30 registers, used 1 barriers, 4224 bytes smem
+";
         let read = read(text);
         assert_eq!((read.registers, read.spill_stores, read.spill_loads), (Some(30), 16, 24));
         assert!(read.errors.is_empty());
@@ -50,8 +53,11 @@ mod tests {
 
     #[test]
     fn errors_have_lines() {
-        let text = "ptxas bad.ptx, line 34; error   : Unknown modifier '.globl'\n\
-             ptxas bad.ptx, line 9; warning : odd\nptxas fatal   : Ptx assembly aborted due to errors\n, line x; error : y";
+        let text = "\
+ptxas bad.ptx, line 34; error   : Unknown modifier '.globl'
+ptxas bad.ptx, line 9; warning : odd
+ptxas fatal   : Ptx assembly aborted due to errors
+, line x; error : y";
         let expect = AssemblerError { line: 33, message: "Unknown modifier '.globl'".to_owned() };
         assert_eq!(read(text).errors, [expect]);
     }

@@ -42,7 +42,12 @@ mod tests {
     fn the_other_language_is_a_new_document() {
         let shown = apply("HloModule m\n\nENTRY e {\n  $0ROOT p = f32[4]{0} parameter(0)\n}\n", "convert");
         assert!(shown.is_some_and(|text| text.contains("func.func public @main(%p: tensor<4xf32>)")));
-        let text = "func.func @f(%a: tensor<4xf32>) -> tensor<4xf32> {\n  $0%0 = stablehlo.abs %a : tensor<4xf32>\n  return %0 : tensor<4xf32>\n}\n";
+        let text = "\
+func.func @f(%a: tensor<4xf32>) -> tensor<4xf32> {
+  $0%0 = stablehlo.abs %a : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+";
         let shown = apply_in(open_mlir(text), "convert");
         assert!(shown.is_some_and(|text| text.contains(" abs(")));
         // HLO has no equivalents for other dialects.

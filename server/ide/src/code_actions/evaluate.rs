@@ -51,15 +51,26 @@ mod tests {
 
     #[test]
     fn the_value_and_its_parameters_are_a_new_document() {
-        let module =
-            "HloModule m\n\nENTRY e {\n  p = f32[3] parameter(0)\n  ROOT $0a = f32[3] add(p, p)\n}\n";
+        let module = "\
+HloModule m
+
+ENTRY e {
+  p = f32[3] parameter(0)
+  ROOT $0a = f32[3] add(p, p)
+}
+";
         let shown = apply(module, "evaluate").expect("it is offered");
         assert_eq!(shown, "%a: f32[3]\n0  2  4\n\nParameters (iota)\n\n%p: f32[3]\n0  1  2\n");
         let shown = apply(module, "evaluate-zeros").expect("it is offered");
         assert!(shown.starts_with("%a: f32[3]\n0  0  0\n"), "{shown}");
         let shown = apply(module, "evaluate-random").expect("it is offered");
         assert!(shown.contains("Parameters (random, seed 0)\n"), "{shown}");
-        let text = "func.func @f(%a: tensor<3xf32>) -> tensor<3xf32> {\n  %0 = $0stablehlo.add %a, %a : tensor<3xf32>\n  return %0 : tensor<3xf32>\n}\n";
+        let text = "\
+func.func @f(%a: tensor<3xf32>) -> tensor<3xf32> {
+  %0 = $0stablehlo.add %a, %a : tensor<3xf32>
+  return %0 : tensor<3xf32>
+}
+";
         let shown = apply_in(open_mlir(text), "evaluate").expect("it is offered in MLIR, too");
         assert!(shown.starts_with("%add.0: f32[3]\n0  2  4\n"), "{shown}");
     }
@@ -69,7 +80,12 @@ mod tests {
         for id in ["evaluate", "evaluate-random", "evaluate-zeros"] {
             assert_eq!(apply("HloModule $0m\n\nENTRY e {\n  ROOT p = f32[3] parameter(0)\n}\n", id), None);
         }
-        let text = "func.func @f(%a: memref<3xf32>) {\n  $0memref.dealloc %a : memref<3xf32>\n  return\n}\n";
+        let text = "\
+func.func @f(%a: memref<3xf32>) {
+  $0memref.dealloc %a : memref<3xf32>
+  return
+}
+";
         assert_eq!(apply_in(open_mlir(text), "evaluate"), None);
     }
 }

@@ -76,7 +76,12 @@ ENTRY %e {
         assert!(shown.starts_with("// %f | loop | h100-sxm\n"), "{shown}");
         assert!(shown.contains("neg.f32"), "{shown}");
         assert!(apply(MODULE, "show-kernel-as-mlir").is_some_and(|shown| shown.contains("arith.negf")));
-        let text = "func.func @f(%a: tensor<4xf32>) -> tensor<4xf32> {\n  $0%0 = stablehlo.abs %a : tensor<4xf32>\n  return %0 : tensor<4xf32>\n}\n";
+        let text = "\
+func.func @f(%a: tensor<4xf32>) -> tensor<4xf32> {
+  $0%0 = stablehlo.abs %a : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+";
         let shown = apply_in(open_mlir(text), "show-kernel-as-ptx").expect("it is offered in MLIR, too");
         assert!(shown.contains("abs.f32"), "{shown}");
         let parameter = MODULE.replace("$0", "").replace("x = ", "$0x = ");

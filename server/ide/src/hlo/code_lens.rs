@@ -161,7 +161,19 @@ ENTRY e {
     #[test]
     fn circles_and_missing_computations_end() {
         check(
-            "HloModule m\n\nf {\n  a = f32[] parameter(0)\n  ROOT b = f32[] call(a), to_apply=f\n}\n\nENTRY e {\n  a = f32[] parameter(0)\n  ROOT b = f32[] call(a), to_apply=nobody\n}\n",
+            "\
+HloModule m
+
+f {
+  a = f32[] parameter(0)
+  ROOT b = f32[] call(a), to_apply=f
+}
+
+ENTRY e {
+  a = f32[] parameter(0)
+  ROOT b = f32[] call(a), to_apply=nobody
+}
+",
             expect![[r#"
                 f: 1 caller · 2 instructions
                 e: 2 instructions

@@ -257,7 +257,16 @@ mod tests {
             "#]],
             ),
         ] {
-            let module = "HloModule m\n\nENTRY e {\n  p = f32[4] parameter(0)\n  HALF\n  r = f32[4] negate(p)\n  ROOT s = f32[4] add(p, r)\n}\n";
+            let module = "\
+HloModule m
+
+ENTRY e {
+  p = f32[4] parameter(0)
+  HALF
+  r = f32[4] negate(p)
+  ROOT s = f32[4] add(p, r)
+}
+";
             check(&module.replace("HALF", half), expect);
         }
     }
@@ -265,7 +274,21 @@ mod tests {
     #[test]
     fn findings_name_the_token_at_fault() {
         check(
-            "HloModule m\n\nf {\n  a = f32[2] parameter(0)\n  a = f32[2] negate(a)\n  ROOT b = f32[2] add(a)\n}\n\nENTRY e {\n  c = f32[2] parameter(0)\n  d = f32[2] negate(x)\n  ROOT f = f32[2] fusion(c), kind=kLoop, calls=g\n}\n",
+            "\
+HloModule m
+
+f {
+  a = f32[2] parameter(0)
+  a = f32[2] negate(a)
+  ROOT b = f32[2] add(a)
+}
+
+ENTRY e {
+  c = f32[2] parameter(0)
+  d = f32[2] negate(x)
+  ROOT f = f32[2] fusion(c), kind=kLoop, calls=g
+}
+",
             expect![[r#"
                 Error duplicate-name «a»: an instruction named a exists in this computation (the first one is here)
                 Error operand-count «add»: add takes 2 operands, but has 1
@@ -278,7 +301,24 @@ mod tests {
     #[test]
     fn what_the_verifier_refuses_is_told_once_at_its_token() {
         check(
-            "HloModule m, entry_computation_layout={(f32[8])->f32[9]}, input_output_alias={ {0}: (0, {}) }\n\nf {\n  p = f32[8] parameter(0)\n  ROOT n = f32[7] negate(p)\n}\n\nENTRY e {\n  a = f32[8] parameter(0)\n  b = f32[8] parameter(1)\n  t = f32[8,4] broadcast(a), dimensions={0}\n  u = f32[8,4] transpose(t), dimensions={1,0}\n  s = f32[8,4] add(u, a)\n  c = f32[8] call(b), to_apply=f\n  ROOT d = f32[8] add(c, bias)\n}\n",
+            "\
+HloModule m, entry_computation_layout={(f32[8])->f32[9]}, input_output_alias={ {0}: (0, {}) }
+
+f {
+  p = f32[8] parameter(0)
+  ROOT n = f32[7] negate(p)
+}
+
+ENTRY e {
+  a = f32[8] parameter(0)
+  b = f32[8] parameter(1)
+  t = f32[8,4] broadcast(a), dimensions={0}
+  u = f32[8,4] transpose(t), dimensions={1,0}
+  s = f32[8,4] add(u, a)
+  c = f32[8] call(b), to_apply=f
+  ROOT d = f32[8] add(c, bias)
+}
+",
             expect![[r#"
                 Error entry-layout «{(f32[8])->f32[9]}»: the entry has 2 parameters, but 1 are written here
                 Error aliasing «{ {0}: (0, {}) }»: [0] is no element of the entry's result, f32[8]
@@ -324,7 +364,22 @@ mod tests {
     #[test]
     fn two_fusions_do_not_share_a_computation() {
         check(
-            "HloModule m\n\nf {\n  p = f32[2] parameter(0)\n  u = f32[2] abs(p)\n  ROOT n = f32[2] negate(p)\n}\n\nENTRY e {\n  a = f32[2] parameter(0)\n  b = f32[2] fusion(a), kind=kLoop, calls=f\n  c = f32[2] call(b), to_apply=f\n  ROOT d = f32[2] fusion(c), kind=kLoop, calls=f\n}\n",
+            "\
+HloModule m
+
+f {
+  p = f32[2] parameter(0)
+  u = f32[2] abs(p)
+  ROOT n = f32[2] negate(p)
+}
+
+ENTRY e {
+  a = f32[2] parameter(0)
+  b = f32[2] fusion(a), kind=kLoop, calls=f
+  c = f32[2] call(b), to_apply=f
+  ROOT d = f32[2] fusion(c), kind=kLoop, calls=f
+}
+",
             expect![[r#"
                 Error unused-in-fusion «u»: u is never used: in a fusion everything leads to the root (the root is here)
                 Error shared-fusion «f»: f is the computation of another fusion: each needs its own (the other fusion is here)
@@ -341,7 +396,18 @@ mod tests {
     #[test]
     fn a_callee_stands_above_its_caller() {
         check(
-            "HloModule m\n\nENTRY e {\n  p = f32[] parameter(0)\n  ROOT c = f32[] call(p), to_apply=f\n}\n\nf {\n  ROOT p = f32[] parameter(0)\n}\n",
+            "\
+HloModule m
+
+ENTRY e {
+  p = f32[] parameter(0)
+  ROOT c = f32[] call(p), to_apply=f
+}
+
+f {
+  ROOT p = f32[] parameter(0)
+}
+",
             expect![[r#"
                 Error unknown-computation «f»: computation f is defined below; callees come first
             "#]],

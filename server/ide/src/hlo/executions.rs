@@ -53,11 +53,35 @@ mod tests {
     #[track_caller]
     fn check(config: &str, runs: u64, unknown_loops: usize) {
         let module = format!(
-            "HloModule m\n\nf {{\n  p = f32[8] parameter(0)\n  ROOT n = f32[8] negate(p)\n}}\n\n\
-             body {{\n  x = f32[8] parameter(0)\n  ROOT k = f32[8] fusion(x), kind=kLoop, calls=f\n}}\n\n\
-             condition {{\n  y = f32[8] parameter(0)\n  ROOT c = pred[] constant(true)\n}}\n\n\
-             outer {{\n  z = f32[8] parameter(0)\n  ROOT w = f32[8] while(z), condition=condition, body=body{config}\n}}\n\n\
-             ENTRY e {{\n  a = f32[8] parameter(0)\n  b = f32[8] call(a), to_apply=outer\n  ROOT d = f32[8] call(b), to_apply=outer\n}}\n"
+            "\
+HloModule m
+
+f {{
+  p = f32[8] parameter(0)
+  ROOT n = f32[8] negate(p)
+}}
+
+body {{
+  x = f32[8] parameter(0)
+  ROOT k = f32[8] fusion(x), kind=kLoop, calls=f
+}}
+
+condition {{
+  y = f32[8] parameter(0)
+  ROOT c = pred[] constant(true)
+}}
+
+outer {{
+  z = f32[8] parameter(0)
+  ROOT w = f32[8] while(z), condition=condition, body=body{config}
+}}
+
+ENTRY e {{
+  a = f32[8] parameter(0)
+  b = f32[8] call(a), to_apply=outer
+  ROOT d = f32[8] call(b), to_apply=outer
+}}
+"
         );
         let (analysis, file, _) = open(&module);
         let found = analysis.heaviest_kernels(file, 9).expect("nobody cancels");

@@ -87,7 +87,13 @@ mod tests {
     #[test]
     fn selections_grow_from_the_token_to_the_file() {
         check(
-            "HloModule m\n\nENTRY e {\n  p = f32[2] parameter(0)\n  ROOT q = f32[2] add(p, f32[2] $0p), metadata={op_name=\"x\"}\n}\n",
+            r#"HloModule m
+
+ENTRY e {
+  p = f32[2] parameter(0)
+  ROOT q = f32[2] add(p, f32[2] $0p), metadata={op_name="x"}
+}
+"#,
             &[
                 "p",
                 "f32[2] p",

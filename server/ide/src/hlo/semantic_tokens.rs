@@ -202,7 +202,18 @@ mod tests {
         expect.assert_eq(&show(text, &tokens));
     }
 
-    const TEXT: &str = "HloModule m\n\n%f (a: f32[]) -> f32[] {\n  ROOT %a = f32[] parameter(0)\n}\n\nENTRY e {\n  c = f32[] constant(-1) // c\n  f32.1 = (f32[]) copy-start(c)\n  ROOT d = f32[] call(%c), to_apply=%f, sharding={replicated}, metadata={op_name=\"x\"}\n}\n";
+    const TEXT: &str = r#"HloModule m
+
+%f (a: f32[]) -> f32[] {
+  ROOT %a = f32[] parameter(0)
+}
+
+ENTRY e {
+  c = f32[] constant(-1) // c
+  f32.1 = (f32[]) copy-start(c)
+  ROOT d = f32[] call(%c), to_apply=%f, sharding={replicated}, metadata={op_name="x"}
+}
+"#;
 
     #[test]
     fn tokens_say_what_names_stand_for() {

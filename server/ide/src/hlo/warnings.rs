@@ -214,7 +214,12 @@ mod tests {
     #[test]
     fn unused_instructions_are_those_without_effect() {
         check_lines(
-            "  a = f32[8,16] negate(p)\n  t = token[] after-all()\n  i = (f32[2], token[]) infeed(t)\n  c = f32[8] custom-call(p), custom_call_target=\"x\", custom_call_has_side_effect=true\n  d = f32[8] custom-call(p), custom_call_target=\"y\"\n  q = f32[2] parameter(1)",
+            r#"  a = f32[8,16] negate(p)
+  t = token[] after-all()
+  i = (f32[2], token[]) infeed(t)
+  c = f32[8] custom-call(p), custom_call_target="x", custom_call_has_side_effect=true
+  d = f32[8] custom-call(p), custom_call_target="y"
+  q = f32[2] parameter(1)"#,
             &["unused-instruction «a»", "unused-instruction «d»"],
         );
         // Another instruction waits for it.
@@ -228,7 +233,21 @@ mod tests {
     fn calls_are_looked_into() {
         let module = |inside: &str| {
             format!(
-                "HloModule m\n\nf {{\n  x = f32[2] parameter(0)\n{inside}\n  ROOT n = f32[2] negate(x)\n}}\n\nENTRY e {{\n  p = f32[2] parameter(0)\n  c = f32[2] call(p), to_apply=f\n  ROOT r = f32[2] abs(p)\n}}\n"
+                "\
+HloModule m
+
+f {{
+  x = f32[2] parameter(0)
+{inside}
+  ROOT n = f32[2] negate(x)
+}}
+
+ENTRY e {{
+  p = f32[2] parameter(0)
+  c = f32[2] call(p), to_apply=f
+  ROOT r = f32[2] abs(p)
+}}
+"
             )
         };
         check(&module(""), &["unused-instruction «c»"]);
@@ -238,7 +257,13 @@ mod tests {
     #[test]
     fn repeated_instructions_name_the_first() {
         check_lines(
-            "  a = f32[8,16] negate(p), metadata={op_name=\"a\"}\n  b = f32[8,16] negate(p), metadata={op_name=\"b\"}\n  c = f32[8,16] add(a, b)\n  d = f32[8,16] subtract(c, c)\n  e = (f32[8,16]) tuple(d)\n  s = f32[8,16] rng(z, z), distribution=rng_uniform\n  t = f32[8,16] rng(z, z), distribution=rng_uniform",
+            r#"  a = f32[8,16] negate(p), metadata={op_name="a"}
+  b = f32[8,16] negate(p), metadata={op_name="b"}
+  c = f32[8,16] add(a, b)
+  d = f32[8,16] subtract(c, c)
+  e = (f32[8,16]) tuple(d)
+  s = f32[8,16] rng(z, z), distribution=rng_uniform
+  t = f32[8,16] rng(z, z), distribution=rng_uniform"#,
             &["duplicate-instruction «b» (a)", "unused-instruction «e»"],
         );
     }
@@ -271,7 +296,17 @@ mod tests {
             &["constant-operands «add»", "unused-instruction «u»"],
         );
         check(
-            "HloModule m\n\nf {\n  ROOT x = f32[] constant(1)\n}\n\nENTRY e {\n  ROOT r = f32[] constant(1)\n}\n",
+            "\
+HloModule m
+
+f {
+  ROOT x = f32[] constant(1)
+}
+
+ENTRY e {
+  ROOT r = f32[] constant(1)
+}
+",
             &["unused-computation «f»"],
         );
     }
@@ -280,7 +315,22 @@ mod tests {
     fn what_the_verifier_says_of_fusions_is_not_said_again() {
         let module = |call: &str| {
             format!(
-                "HloModule m\n\nf {{\n  x = f32[2] parameter(0)\n  y = f32[2] parameter(1)\n  z = f32[2] abs(x)\n  ROOT n = f32[2] negate(x)\n}}\n\nENTRY e {{\n  p = f32[2] parameter(0)\n  q = f32[2] parameter(1)\n  ROOT c = f32[2] {call}\n}}\n"
+                "\
+HloModule m
+
+f {{
+  x = f32[2] parameter(0)
+  y = f32[2] parameter(1)
+  z = f32[2] abs(x)
+  ROOT n = f32[2] negate(x)
+}}
+
+ENTRY e {{
+  p = f32[2] parameter(0)
+  q = f32[2] parameter(1)
+  ROOT c = f32[2] {call}
+}}
+"
             )
         };
         let (analysis, file, _) = open(&module("fusion(p, q), kind=kLoop, calls=f"));

@@ -486,8 +486,14 @@ ENTRY %e {
     /// An instruction of an unoptimised module has no code either.
     #[test]
     fn a_product_alone_has_no_code() {
-        let text = "HloModule m\n\nENTRY %e {\n  x = f32[64,66] parameter(0)\n  ROOT $0d = f32[64,64] dot(x, x), \
-            lhs_contracting_dims={1}, rhs_contracting_dims={1}\n}\n";
+        let text = "\
+HloModule m
+
+ENTRY %e {
+  x = f32[64,66] parameter(0)
+  ROOT $0d = f32[64,64] dot(x, x), lhs_contracting_dims={1}, rhs_contracting_dims={1}
+}
+";
         let (analysis, file, offset) = open(text);
         let shown = analysis.shown_kernel(file, offset).expect("nobody cancels").expect("a kernel");
         assert!(!shown.has_code);

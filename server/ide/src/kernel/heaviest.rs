@@ -286,7 +286,14 @@ ENTRY %e {
     #[test]
     fn no_fusion_no_kernel() {
         check(
-            "HloModule m\n\nENTRY %e {\n  p = f32[8] parameter(0)\n  ROOT n = f32[8] negate(p)\n}\n",
+            "\
+HloModule m
+
+ENTRY %e {
+  p = f32[8] parameter(0)
+  ROOT n = f32[8] negate(p)
+}
+",
             5,
             expect![[r#"
                 # Heaviest kernels

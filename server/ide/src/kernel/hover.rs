@@ -326,18 +326,39 @@ ENTRY e {
             );
         };
         check(
-            "HloModule m\n\nf {\n  p0 = f32[100000,4] parameter(0)\n  p1 = s32[65536,1] parameter(1)\n  \
-             ROOT g = f32[65536,1,4] gather(p0, p1), offset_dims={1,2}, collapsed_slice_dims={}, start_index_map={0}, \
-             index_vector_dim=1, slice_sizes={1,4}\n}\n\nENTRY e {\n  x = f32[100000,4] parameter(0)\n  \
-             rows = s32[65536,1] parameter(1)\n  ROOT fu = f32[65536,1,4] fusion(x, rows), kind=kLoop, calls=f\n}\n",
+            "\
+HloModule m
+
+f {
+  p0 = f32[100000,4] parameter(0)
+  p1 = s32[65536,1] parameter(1)
+  ROOT g = f32[65536,1,4] gather(p0, p1), offset_dims={1,2}, collapsed_slice_dims={}, start_index_map={0}, index_vector_dim=1, slice_sizes={1,4}
+}
+
+ENTRY e {
+  x = f32[100000,4] parameter(0)
+  rows = s32[65536,1] parameter(1)
+  ROOT fu = f32[65536,1,4] fusion(x, rows), kind=kLoop, calls=f
+}
+",
             "ROOT g",
             "reads `%x`: gathered, 1 to 8 sectors per request (ideal 4), 2.1 MB moved at worst for 1.05 MB",
             "; cause: gather `%g`",
         );
         check(
-            "HloModule m\n\nf {\n  p0 = f32[4096,6]{0,1} parameter(0)\n  ROOT c = f32[4096,6]{1,0} copy(p0)\n}\n\n\
-             ENTRY e {\n  x = f32[4096,6]{0,1} parameter(0)\n  \
-             ROOT fu = f32[4096,6]{1,0} fusion(x), kind=kLoop, calls=f\n}\n",
+            "\
+HloModule m
+
+f {
+  p0 = f32[4096,6]{0,1} parameter(0)
+  ROOT c = f32[4096,6]{1,0} copy(p0)
+}
+
+ENTRY e {
+  x = f32[4096,6]{0,1} parameter(0)
+  ROOT fu = f32[4096,6]{1,0} fusion(x), kind=kLoop, calls=f
+}
+",
             "ROOT c",
             "reads `%x`: irregular, 8 sectors per request (ideal 4), 197 kB moved for 98.3 kB",
             "; cause: its layout {0,1}, where `%c` has {1,0}",

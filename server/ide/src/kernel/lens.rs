@@ -156,7 +156,14 @@ ENTRY e {
     #[test]
     fn before_optimization_nothing_is_a_kernel() {
         check(
-            "HloModule m\n\nENTRY e {\n  p = f32[8] parameter(0)\n  ROOT r = f32[8] negate(p)\n}\n",
+            "\
+HloModule m
+
+ENTRY e {
+  p = f32[8] parameter(0)
+  ROOT r = f32[8] negate(p)
+}
+",
             expect![""],
         );
     }
@@ -164,10 +171,26 @@ ENTRY e {
     #[test]
     fn a_fusion_of_another_computation_makes_no_kernels_of_this_one() {
         check(
-            "HloModule m\n\nf {\n  p = f32[8] parameter(0)\n  ROOT n = f32[8] negate(p)\n}\n\n\
-             g {\n  q = f32[8] parameter(0)\n  ROOT a = f32[8] abs(q)\n}\n\n\
-             ENTRY e {\n  x = f32[8] parameter(0)\n  k = f32[8] fusion(x), kind=kLoop, calls=f\n  \
-             c = f32[8] call(k), to_apply=g\n  ROOT r = f32[8] sine(c)\n}\n",
+            "\
+HloModule m
+
+f {
+  p = f32[8] parameter(0)
+  ROOT n = f32[8] negate(p)
+}
+
+g {
+  q = f32[8] parameter(0)
+  ROOT a = f32[8] abs(q)
+}
+
+ENTRY e {
+  x = f32[8] parameter(0)
+  k = f32[8] fusion(x), kind=kLoop, calls=f
+  c = f32[8] call(k), to_apply=g
+  ROOT r = f32[8] sine(c)
+}
+",
             expect![[r#"
                 k: ≈ 0.001 µs | Show kernel | loop · 1 × 8 threads · 64 B
                 r: ≈ 0.2 µs | Show kernel | loop · 1 × 8 threads · 64 B

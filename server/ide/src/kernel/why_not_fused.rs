@@ -169,9 +169,27 @@ mod tests {
     /// The section of the hover at `$0`, in an entry with a fusion.
     fn check(lines: &str, expect: Expect) {
         let module = format!(
-            "HloModule m\n\n%sum {{\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT s = f32[] add(a, b)\n}}\n\n\
-             %fused {{\n  p.1 = f32[2048,1024] parameter(0)\n  ROOT n.1 = f32[2048,1024] negate(p.1)\n}}\n\n\
-             ENTRY %e {{\n  p = f32[2048,1024] parameter(0)\n  z = f32[] constant(0)\n  i = s32[] parameter(1)\n{lines}\n}}\n"
+            "\
+HloModule m
+
+%sum {{
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT s = f32[] add(a, b)
+}}
+
+%fused {{
+  p.1 = f32[2048,1024] parameter(0)
+  ROOT n.1 = f32[2048,1024] negate(p.1)
+}}
+
+ENTRY %e {{
+  p = f32[2048,1024] parameter(0)
+  z = f32[] constant(0)
+  i = s32[] parameter(1)
+{lines}
+}}
+"
         );
         let (analysis, file, offset) = open(&module);
         let hover = analysis.hover(file, offset).expect("nobody cancels").expect("a popup").markdown();

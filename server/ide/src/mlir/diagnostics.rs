@@ -250,7 +250,13 @@ mod tests {
         check(&inside("x.y {\n    %0 = arith.negf %b : f32\n  }"), &["Warning unknown-value %b"]);
         check(&inside("%0 = arith.negf %b : f32 // expected-error {{undeclared}}"), &[]);
         check(
-            "func.func @f(%a: tensor<4x8xf32>) {\n  %0 = stablehlo.reshape %a : (tensor<4x8xf32>) -> tensor<33xf32>\n  %1 = stablehlo.slice %a [0:5, 0:8] : (tensor<4x8xf32>) -> tensor<5x8xf32>\n  return\n}\n",
+            "\
+func.func @f(%a: tensor<4x8xf32>) {
+  %0 = stablehlo.reshape %a : (tensor<4x8xf32>) -> tensor<33xf32>
+  %1 = stablehlo.slice %a [0:5, 0:8] : (tensor<4x8xf32>) -> tensor<5x8xf32>
+  return
+}
+",
             &["Warning hlo-verifier stablehlo.reshape", "Warning hlo-verifier stablehlo.slice"],
         );
     }
@@ -259,7 +265,15 @@ mod tests {
     fn calls_and_returns_are_checked_wherever_functions_are() {
         let filler: String = (0..40).map(|n| format!("  %{n} = arith.negf %a : f32\n")).collect();
         let text = format!(
-            "func.func @g(%a: f32, %i: i32) -> (f32, i32) {{\n{filler}  return %a : f32\n}}\nfunc.func @f(%a: f32) -> i32 {{\n{filler}  %x:2 = call @g(%a) : (f32) -> (f64, i32)\n  return %a : f32\n}}\n"
+            "\
+func.func @g(%a: f32, %i: i32) -> (f32, i32) {{
+{filler}  return %a : f32
+}}
+func.func @f(%a: f32) -> i32 {{
+{filler}  %x:2 = call @g(%a) : (f32) -> (f64, i32)
+  return %a : f32
+}}
+"
         );
         for min_bytes in [256, usize::MAX] {
             let mut host = crate::AnalysisHost::in_pieces_of(min_bytes);
@@ -289,7 +303,12 @@ mod tests {
     fn maps_and_subscripts_are_checked() {
         let inside = |ops: &str| {
             format!(
-                "func.func @f(%a: tensor<4x8xf32>, %m: memref<4x8xf32>, %i: index) {{\n  {ops}\n  return\n}}\n"
+                "\
+func.func @f(%a: tensor<4x8xf32>, %m: memref<4x8xf32>, %i: index) {{
+  {ops}
+  return
+}}
+"
             )
         };
         check(
@@ -315,7 +334,12 @@ mod tests {
         // Unknown values, and accesses that a condition may exclude.
         check(
             &inside(
-                "affine.for %k = 0 to 5 {\n    affine.if affine_set<(d0) : (d0 - 3 <= 0)>(%k) {\n      %0 = affine.load %m[%k, %i] : memref<4x8xf32>\n    }\n  }",
+                "\
+affine.for %k = 0 to 5 {
+    affine.if affine_set<(d0) : (d0 - 3 <= 0)>(%k) {
+      %0 = affine.load %m[%k, %i] : memref<4x8xf32>
+    }
+  }",
             ),
             &[],
         );
@@ -335,7 +359,13 @@ mod tests {
             &["Warning empty-domain #xla.indexing_map"],
         );
         check(
-            "func.func @f(%a: tensor<4x8xf32>, %o: tensor<4xf32>) {\n  %0 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0)>, affine_map<(d0, d1) -> (d0)>], iterator_types = [\"parallel\", \"reduction\"]} ins(%a : tensor<4x8xf32>) outs(%o : tensor<4xf32>) {\n  ^bb0(%x: f32, %y: f32):\n    linalg.yield %x : f32\n  } -> tensor<4xf32>\n}\n",
+            r#"func.func @f(%a: tensor<4x8xf32>, %o: tensor<4xf32>) {
+  %0 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0)>, affine_map<(d0, d1) -> (d0)>], iterator_types = ["parallel", "reduction"]} ins(%a : tensor<4x8xf32>) outs(%o : tensor<4xf32>) {
+  ^bb0(%x: f32, %y: f32):
+    linalg.yield %x : f32
+  } -> tensor<4xf32>
+}
+"#,
             &["Warning map-arity linalg.generic"],
         );
     }

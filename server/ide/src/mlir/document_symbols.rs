@@ -291,7 +291,16 @@ module @m {
     fn pieces_do_not_show() {
         let filler = "    x.y : () -> ()\n".repeat(2000);
         let text = format!(
-            "module @m {{\n  func.func @f() {{\n{filler}  }}\n  func.func @g() {{\n{filler}  }}\n}}\nfunc.func @h() {{\n}}\n"
+            "\
+module @m {{
+  func.func @f() {{
+{filler}  }}
+  func.func @g() {{
+{filler}  }}
+}}
+func.func @h() {{
+}}
+"
         );
         let (analysis, file, _) = open_mlir(&text);
         assert!(analysis.statistics(file).expect("nobody cancels").pieces > 1);

@@ -223,7 +223,12 @@ func.func private @other(%x: tensor<3xf32>) -> tensor<3xf32> {
         let body: String = (1..400).map(add).collect();
         let long = |head: &str, first: &str| {
             format!(
-                "func.func {head}(%x: tensor<2xi32>) -> tensor<2xi32> {{\n  %0 = {first}\n{body}  return %399 : tensor<2xi32>\n}}\n"
+                "\
+func.func {head}(%x: tensor<2xi32>) -> tensor<2xi32> {{
+  %0 = {first}
+{body}  return %399 : tensor<2xi32>
+}}
+"
             )
         };
         let text = long("@main", "call @other(%x) : (tensor<2xi32>) -> tensor<2xi32>")

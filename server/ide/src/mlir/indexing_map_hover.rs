@@ -246,7 +246,12 @@ mod tests {
     #[test]
     fn aliases_are_described() {
         check(
-            "#map = affine_map<(d0) -> (d0 floordiv 4, d0 mod 4)>\nfunc.func @f(%i: index) {\n  %0:2 = x.y #m$0ap(%i)\n}\n",
+            "\
+#map = affine_map<(d0) -> (d0 floordiv 4, d0 mod 4)>
+func.func @f(%i: index) {
+  %0:2 = x.y #m$0ap(%i)
+}
+",
             expect![[r#"
                 ```mlir
                 #map = affine_map<(d0) -> (d0 floordiv 4, d0 mod 4)>

@@ -108,7 +108,13 @@ mod tests {
     #[test]
     fn types_that_are_not_written_are_shown() {
         let (analysis, file, _) = open_mlir(
-            "func.func @f(%a: tensor<4xi32>, %n: index) {\n  %0 = arith.cmpi slt, %a, %a : tensor<4xi32>\n  scf.for %i = %n to %n step %n {\n  }\n}\n",
+            "\
+func.func @f(%a: tensor<4xi32>, %n: index) {
+  %0 = arith.cmpi slt, %a, %a : tensor<4xi32>
+  scf.for %i = %n to %n step %n {
+  }
+}
+",
         );
         let text = analysis.rope(file).to_string();
         let config = InlayHintsConfig { domains: DomainHints::All, splits: true };
@@ -123,7 +129,13 @@ mod tests {
     #[test]
     fn lists_come_to_numbers() {
         let (analysis, file, _) = open_mlir(
-            "func.func @f(%a: tensor<3x5x7x4xf32>, %i: index, %j: index, %m: memref<1024x64xf32>) {\n  %0 = tensor.collapse_shape %a [[0, 1, 2], [3]] : tensor<3x5x7x4xf32> into tensor<105x4xf32>\n  %1:3 = affine.delinearize_index %i into (3, 5, 7) : index, index, index\n  %2 = xtile.extract %m[%i, %j][10, 16][1, 1] : memref<1024x64xf32> -> tensor<10x16xf32>\n}\n",
+            "\
+func.func @f(%a: tensor<3x5x7x4xf32>, %i: index, %j: index, %m: memref<1024x64xf32>) {
+  %0 = tensor.collapse_shape %a [[0, 1, 2], [3]] : tensor<3x5x7x4xf32> into tensor<105x4xf32>
+  %1:3 = affine.delinearize_index %i into (3, 5, 7) : index, index, index
+  %2 = xtile.extract %m[%i, %j][10, 16][1, 1] : memref<1024x64xf32> -> tensor<10x16xf32>
+}
+",
         );
         let text = analysis.rope(file).to_string();
         let config = InlayHintsConfig { domains: DomainHints::All, splits: true };
@@ -157,15 +169,26 @@ mod tests {
 
     #[test]
     fn domains_stand_behind_ops() {
-        let transpose = "func.func @f(%a: tensor<4x8xf32>) {\n  %0 = stablehlo.transpose %a, dims = [1, 0] : (tensor<4x8xf32>) -> tensor<8x4xf32> loc(unknown)\n}\n";
+        let transpose = "\
+func.func @f(%a: tensor<4x8xf32>) {
+  %0 = stablehlo.transpose %a, dims = [1, 0] : (tensor<4x8xf32>) -> tensor<8x4xf32> loc(unknown)
+}
+";
         assert_eq!(domains(transpose), ["tensor<8x4xf32> ⟨d0 ≤ 7, d1 ≤ 3⟩"]);
     }
 
     #[test]
     fn ops_of_chlo_have_the_domains_of_their_instructions() {
-        let top_k = "func.func @f(%t: tensor<4x16xf32>) {\n  %0:2 = chlo.top_k(%t, k = 3) : tensor<4x16xf32> -> (tensor<4x3xf32>, tensor<4x3xi32>)\n}\n";
+        let top_k = "\
+func.func @f(%t: tensor<4x16xf32>) {
+  %0:2 = chlo.top_k(%t, k = 3) : tensor<4x16xf32> -> (tensor<4x3xf32>, tensor<4x3xi32>)
+}
+";
         assert_eq!(domains(top_k), ["tensor<4x3xi32>) ⟨d0 ≤ 3, d1 ≤ 2, s0 ≤ 15⟩"]);
-        let ragged_dot = "func.func @f(%a: tensor<11x5xf32>, %b: tensor<3x5x7xf32>, %g: tensor<3xi64>) {\n  %0 = \"chlo.ragged_dot\"(%a, %b, %g) <{ragged_dot_dimension_numbers = #chlo.ragged_dot<lhs_batching_dimensions = [], rhs_batching_dimensions = [], lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [1], lhs_ragged_dimensions = [0], rhs_group_dimensions = [0]>}> : (tensor<11x5xf32>, tensor<3x5x7xf32>, tensor<3xi64>) -> tensor<11x7xf32>\n}\n";
+        let ragged_dot = r#"func.func @f(%a: tensor<11x5xf32>, %b: tensor<3x5x7xf32>, %g: tensor<3xi64>) {
+  %0 = "chlo.ragged_dot"(%a, %b, %g) <{ragged_dot_dimension_numbers = #chlo.ragged_dot<lhs_batching_dimensions = [], rhs_batching_dimensions = [], lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [1], lhs_ragged_dimensions = [0], rhs_group_dimensions = [0]>}> : (tensor<11x5xf32>, tensor<3x5x7xf32>, tensor<3xi64>) -> tensor<11x7xf32>
+}
+"#;
         assert_eq!(domains(ragged_dot), ["tensor<11x7xf32> ⟨d0 ≤ 10, d1 ≤ 6, s0 ≤ 4, s1 ≤ 2⟩"]);
     }
 }

@@ -313,7 +313,15 @@ mod tests {
         let add = |n: usize| format!("    %{n} = stablehlo.add %{}, %a : tensor<64x66xf32>\n", n - 1);
         let body: String = (1..400).map(add).collect();
         let text = format!(
-            "func.func @main(%a: tensor<64x66xf32>) -> tensor<f32> {{\n    %z = stablehlo.constant dense<0.0> : tensor<f32>\n    %0 = stablehlo.tanh %a : tensor<64x66xf32>\n{body}    %sum = stablehlo.reduce(%399 init: %z) applies stablehlo.add across dimensions = [0, 1] : (tensor<64x66xf32>, tensor<f32>) -> tensor<f32>\n    %erf = chlo.erf %399 : tensor<64x66xf32> -> tensor<64x66xf32>\n    return %sum : tensor<f32>\n}}\n"
+            "\
+func.func @main(%a: tensor<64x66xf32>) -> tensor<f32> {{
+    %z = stablehlo.constant dense<0.0> : tensor<f32>
+    %0 = stablehlo.tanh %a : tensor<64x66xf32>
+{body}    %sum = stablehlo.reduce(%399 init: %z) applies stablehlo.add across dimensions = [0, 1] : (tensor<64x66xf32>, tensor<f32>) -> tensor<f32>
+    %erf = chlo.erf %399 : tensor<64x66xf32> -> tensor<64x66xf32>
+    return %sum : tensor<f32>
+}}
+"
         );
         let shown = |min_bytes: usize, at: usize| {
             let mut host = AnalysisHost::in_pieces_of(min_bytes);
@@ -370,7 +378,17 @@ mod tests {
     #[test]
     fn a_function_of_one_of_several_results_says_why_it_has_no_code() {
         let (analysis, file, _) = open_mlir(
-            "func.func @$0argmax(%a: tensor<15xf32>, %i: tensor<15xi32>, %x: tensor<f32>, %n: tensor<i32>) -> tensor<i32> {\n  %0:2 = stablehlo.reduce(%a init: %x), (%i init: %n) across dimensions = [0] : (tensor<15xf32>, tensor<15xi32>, tensor<f32>, tensor<i32>) -> (tensor<f32>, tensor<i32>)\n   reducer(%p: tensor<f32>, %q: tensor<f32>) (%r: tensor<i32>, %s: tensor<i32>) {\n    %m = stablehlo.maximum %p, %q : tensor<f32>\n    %k = stablehlo.maximum %r, %s : tensor<i32>\n    stablehlo.return %m, %k : tensor<f32>, tensor<i32>\n  }\n  return %0#1 : tensor<i32>\n}\n",
+            "\
+func.func @$0argmax(%a: tensor<15xf32>, %i: tensor<15xi32>, %x: tensor<f32>, %n: tensor<i32>) -> tensor<i32> {
+  %0:2 = stablehlo.reduce(%a init: %x), (%i init: %n) across dimensions = [0] : (tensor<15xf32>, tensor<15xi32>, tensor<f32>, tensor<i32>) -> (tensor<f32>, tensor<i32>)
+   reducer(%p: tensor<f32>, %q: tensor<f32>) (%r: tensor<i32>, %s: tensor<i32>) {
+    %m = stablehlo.maximum %p, %q : tensor<f32>
+    %k = stablehlo.maximum %r, %s : tensor<i32>
+    stablehlo.return %m, %k : tensor<f32>, tensor<i32>
+  }
+  return %0#1 : tensor<i32>
+}
+",
         );
         let query = FusionQuery { instruction: "argmax".to_owned(), computation: Some("argmax".to_owned()) };
         let document = analysis.kernel_document(file, &query, KernelLanguage::Ptx).expect("nobody cancels");

@@ -152,7 +152,11 @@ mod tests {
     #[test]
     fn tokens_mean_what_their_names_stand_for() {
         let (analysis, file, _) = open_mlir(
-            "func.func @f(%a: tensor<4xf32>) {\n  %c = x.constant 1.0 : f32 // c\n  \"x.y\"(%c, %a) {k = #x.z} : (f32, !t) -> ()\n}\n",
+            r#"func.func @f(%a: tensor<4xf32>) {
+  %c = x.constant 1.0 : f32 // c
+  "x.y"(%c, %a) {k = #x.z} : (f32, !t) -> ()
+}
+"#,
         );
         let text = analysis.rope(file).to_string();
         let shown = |range| -> Vec<String> {

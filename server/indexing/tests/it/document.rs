@@ -220,7 +220,13 @@ fn slice() {
 
 #[track_caller]
 fn check_reshape(from: &str, to: &str, forth: &str, back: &str) {
-    let text = format!("ENTRY e {{\n  p0 = f32[{from}] parameter(0)\n  reshape = f32[{to}] reshape(p0)\n}}");
+    let text = format!(
+        "\
+ENTRY e {{
+  p0 = f32[{from}] parameter(0)
+  reshape = f32[{to}] reshape(p0)
+}}"
+    );
     check(&text, "reshape", &[forth]);
     check_back(&text, "reshape", 0, &[back]);
 }
@@ -351,7 +357,14 @@ fn reduce_window() {
 #[track_caller]
 fn check_fusion(body: &str, shape: &str, expect: &[&str]) {
     let text = format!(
-        "f {{\n{body}\n}}\nENTRY e {{\n  p = {shape} parameter(0)\n  ROOT fused = {shape} fusion(p), kind=kLoop, calls=f\n}}"
+        "\
+f {{
+{body}
+}}
+ENTRY e {{
+  p = {shape} parameter(0)
+  ROOT fused = {shape} fusion(p), kind=kLoop, calls=f
+}}"
     );
     let answer = answer(&text, "fused", None, Rules::Xla);
     // The accesses of one operand are a set.

@@ -105,7 +105,19 @@ fn printed_programs_read_back() {
 #[test]
 fn elements_of_tuples_are_written_where_they_are_used() {
     let compact = PrintOptions { compact_gte: true, ..PrintOptions::lossless() };
-    let text = "HloModule m\n\nENTRY e {\n  p = (f32[4], (f32[2], f32[3])) parameter(0)\n  a = f32[4] get-tuple-element(p), index=0\n  b = (f32[2], f32[3]) get-tuple-element(p), index=1\n  c = f32[2] get-tuple-element(b), index=0\n  s = f32[4] negate(a)\n  k = f32[4] add(s, a), control-predecessors={b}\n  ROOT t = (f32[4], f32[2], (f32[2], f32[3])) tuple(k, c, b)\n}\n";
+    let text = "\
+HloModule m
+
+ENTRY e {
+  p = (f32[4], (f32[2], f32[3])) parameter(0)
+  a = f32[4] get-tuple-element(p), index=0
+  b = (f32[2], f32[3]) get-tuple-element(p), index=1
+  c = f32[2] get-tuple-element(b), index=0
+  s = f32[4] negate(a)
+  k = f32[4] add(s, a), control-predecessors={b}
+  ROOT t = (f32[4], f32[2], (f32[2], f32[3])) tuple(k, c, b)
+}
+";
     let printed = print(&block(text), &compact);
     // The target of a control dependency has its own line.
     for line in ["negate(%p#0)", "add(%s, %p#0), control-predecessors={%b}", "tuple(%k, %b#0, %b)"] {
@@ -118,15 +130,29 @@ fn elements_of_tuples_are_written_where_they_are_used() {
     assert!(!printed.contains("get-tuple-element"), "{printed}");
     assert_eq!(print(&block(&printed), &compact), printed);
     // A root stays an instruction.
-    let root = "HloModule m\n\nENTRY e {\n  p = (f32[4], f32[2]) parameter(0)\n  ROOT a = f32[4] get-tuple-element(p), index=0\n}\n";
+    let root = "\
+HloModule m
+
+ENTRY e {
+  p = (f32[4], f32[2]) parameter(0)
+  ROOT a = f32[4] get-tuple-element(p), index=0
+}
+";
     assert!(print(&block(root), &compact).contains("ROOT %a = f32[4]{0} get-tuple-element(%p), index=0"));
 }
 
 #[test]
 fn shardings_are_written_as_xla_writes_them() {
     let of = |sharding: &str| {
-        let text =
-            format!("HloModule m\n\nENTRY e {{\n  ROOT p = f32[4,4] parameter(0), sharding={sharding}\n}}\n");
+        let text = format!(
+            "\
+HloModule m
+
+ENTRY e {{
+  ROOT p = f32[4,4] parameter(0), sharding={sharding}
+}}
+"
+        );
         let printed = print(&block(&text), &PrintOptions::lossless());
         let rest = printed.split_once("sharding=").expect("it is kept").1.to_owned();
         rest.lines().next().expect("a line").to_owned()
@@ -138,7 +164,16 @@ fn shardings_are_written_as_xla_writes_them() {
 
 #[test]
 fn strings_may_hold_line_breaks() {
-    let text = "HloModule m\n\nENTRY e {\n  a = f32[] parameter(0)\n  ROOT c = f32[] custom-call(a), custom_call_target=\"two\nlines\", backend_config=\"{\n   x = 1\n}\"\n}\n";
+    let text = r#"HloModule m
+
+ENTRY e {
+  a = f32[] parameter(0)
+  ROOT c = f32[] custom-call(a), custom_call_target="two
+lines", backend_config="{
+   x = 1
+}"
+}
+"#;
     let printed = print(&block(text), &PrintOptions::lossless());
     // A dictionary is printed without quotes, verbatim.
     let kept = [r#"custom_call_target="two\nlines""#, "backend_config={\n   x = 1\n}"];

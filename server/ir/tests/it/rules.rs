@@ -19,7 +19,12 @@ fn check(text: &str, expected: &[&str]) {
 /// Checks a fusion of one operand with this body.
 fn check_fusion(body: &str, expected: &[&str]) {
     let head = "HloModule m\n\nf {\n  p = f32[2] parameter(0)\n";
-    let entry = "ENTRY e {\n  a = f32[2] parameter(0)\n  ROOT b = f32[2] fusion(a), kind=kLoop, calls=f\n}\n";
+    let entry = "\
+ENTRY e {
+  a = f32[2] parameter(0)
+  ROOT b = f32[2] fusion(a), kind=kLoop, calls=f
+}
+";
     check(&format!("{head}{body}}}\n\n{entry}"), expected);
 }
 
@@ -41,7 +46,15 @@ fn everything_in_a_fusion_leads_to_its_root() {
     check_fusion(&with(false), &["unused-in-fusion «c»"]);
     // Elsewhere such code is only useless.
     check(
-        "HloModule m\n\nENTRY e {\n  p = f32[2] parameter(0)\n  x = f32[2] abs(p)\n  ROOT n = f32[2] negate(p)\n}\n",
+        "\
+HloModule m
+
+ENTRY e {
+  p = f32[2] parameter(0)
+  x = f32[2] abs(p)
+  ROOT n = f32[2] negate(p)
+}
+",
         &[],
     );
 }
@@ -50,7 +63,18 @@ fn everything_in_a_fusion_leads_to_its_root() {
 fn a_composite_has_a_name_and_a_version() {
     let check = |attributes: &str, expected: &[&str]| {
         let text = format!(
-            "HloModule m\n\nf {{\n  ROOT p = f32[2] parameter(0)\n}}\n\nENTRY e {{\n  a = f32[2] parameter(0)\n  ROOT b = f32[2] call(a), to_apply=f{attributes}\n}}\n"
+            "\
+HloModule m
+
+f {{
+  ROOT p = f32[2] parameter(0)
+}}
+
+ENTRY e {{
+  a = f32[2] parameter(0)
+  ROOT b = f32[2] call(a), to_apply=f{attributes}
+}}
+"
         );
         check(&text, expected);
     };
@@ -77,7 +101,13 @@ fn check_sharding(shape: &str, sharding: &str, is_told: bool) {
     let told = [told.as_str()];
     check(
         &format!(
-            "HloModule m, num_partitions=4\n\nENTRY e {{\n  ROOT a = {shape} parameter(0), sharding={sharding}\n}}\n"
+            "\
+HloModule m, num_partitions=4
+
+ENTRY e {{
+  ROOT a = {shape} parameter(0), sharding={sharding}
+}}
+"
         ),
         if is_told { &told } else { &[] },
     );
@@ -126,11 +156,22 @@ fn a_loop_and_its_branches_keep_a_sharding() {
         |sharding: &str| if sharding.is_empty() { String::new() } else { format!(", sharding={sharding}") };
     let check_loop = |parameter: &str, root: &str, own: &str, expected: &[&str]| {
         let (parameter, root, own) = (of(parameter), of(root), of(own));
-        let condition =
-            format!("c {{\n  p = f32[4] parameter(0){parameter}\n  ROOT x = pred[] constant(false)\n}}\n");
+        let condition = format!(
+            "\
+c {{
+  p = f32[4] parameter(0){parameter}
+  ROOT x = pred[] constant(false)
+}}
+"
+        );
         let body = format!("b {{\n  p = f32[4] parameter(0)\n  ROOT n = f32[4] negate(p){root}\n}}\n");
         let entry = format!(
-            "ENTRY e {{\n  a = f32[4] parameter(0)\n  ROOT w = f32[4] while(a), condition=c, body=b{own}\n}}\n"
+            "\
+ENTRY e {{
+  a = f32[4] parameter(0)
+  ROOT w = f32[4] while(a), condition=c, body=b{own}
+}}
+"
         );
         check(&format!("HloModule m, num_partitions=4\n\n{condition}\n{body}\n{entry}"), expected);
     };
@@ -145,7 +186,13 @@ fn a_loop_and_its_branches_keep_a_sharding() {
         let branch = |name: &str, root: &str| {
             format!("{name} {{\n  p = f32[4] parameter(0)\n  ROOT n = f32[4] negate(p){}\n}}\n\n", of(root))
         };
-        let entry = "ENTRY e {\n  q = pred[] parameter(0)\n  a = f32[4] parameter(1)\n  ROOT w = f32[4] conditional(q, a, a), true_computation=t, false_computation=f\n}\n";
+        let entry = "\
+ENTRY e {
+  q = pred[] parameter(0)
+  a = f32[4] parameter(1)
+  ROOT w = f32[4] conditional(q, a, a), true_computation=t, false_computation=f
+}
+";
         let branches = [branch("t", left), branch("f", right)].concat();
         check(&format!("HloModule m, num_partitions=4\n\n{branches}{entry}"), expected);
     };
@@ -157,7 +204,13 @@ fn a_loop_and_its_branches_keep_a_sharding() {
 fn layout_constraints_are_for_the_operands() {
     let check = |constraint: &str, expected: &[&str]| {
         let text = format!(
-            "HloModule m\n\nENTRY e {{\n  a = f32[2,3]{{1,0}} parameter(0)\n  ROOT b = f32[2]{{0}} custom-call(a), custom_call_target=\"t\", operand_layout_constraints={constraint}\n}}\n"
+            r#"HloModule m
+
+ENTRY e {{
+  a = f32[2,3]{{1,0}} parameter(0)
+  ROOT b = f32[2]{{0}} custom-call(a), custom_call_target="t", operand_layout_constraints={constraint}
+}}
+"#
         );
         check(&text, expected);
     };
@@ -171,7 +224,19 @@ fn layout_constraints_are_for_the_operands() {
 fn called_computations_run_on_the_thread_of_their_caller() {
     let text = |thread: &str, call: &str| {
         format!(
-            "HloModule m\n\nf {{\n  p = f32[2] parameter(0)\n  ROOT n = f32[2] negate(p)\n}}{thread}\n\nENTRY e {{\n  a = f32[2] parameter(0)\n  ROOT b = f32[2] {call}\n}}\n"
+            "\
+HloModule m
+
+f {{
+  p = f32[2] parameter(0)
+  ROOT n = f32[2] negate(p)
+}}{thread}
+
+ENTRY e {{
+  a = f32[2] parameter(0)
+  ROOT b = f32[2] {call}
+}}
+"
         )
     };
     let thread = ", execution_thread=\"side\"";
@@ -182,10 +247,23 @@ fn called_computations_run_on_the_thread_of_their_caller() {
 
 /// Checks an async op with these steps.
 fn check_async(steps: &str, expected: &[&str]) {
-    let wrapped = "w {\n  p = f32[2] parameter(0)\n  ROOT n = f32[2] custom-call(p), custom_call_target=\"t\"\n}, execution_thread=\"side\"\n";
+    let wrapped = r#"w {
+  p = f32[2] parameter(0)
+  ROOT n = f32[2] custom-call(p), custom_call_target="t"
+}, execution_thread="side"
+"#;
     let start = "  s = ((f32[2]), f32[2], s32[]) async-start(a), async_execution_thread=\"side\", calls=w\n";
     check(
-        &format!("HloModule m\n\n{wrapped}\nENTRY e {{\n  a = f32[2] parameter(0)\n{start}{steps}}}\n"),
+        &format!(
+            "\
+HloModule m
+
+{wrapped}
+ENTRY e {{
+  a = f32[2] parameter(0)
+{start}{steps}}}
+"
+        ),
         expected,
     );
 }
@@ -209,7 +287,15 @@ fn an_async_op_has_one_chain_of_steps() {
 #[test]
 fn a_done_of_a_wrong_start_says_nothing_more() {
     check(
-        "HloModule m\n\nENTRY e {\n  a = f32[2] parameter(0)\n  s = f32[2] collective-permute-start(a), source_target_pairs={{0,1}}\n  ROOT d = f32[2] collective-permute-done(s)\n}\n",
+        "\
+HloModule m
+
+ENTRY e {
+  a = f32[2] parameter(0)
+  s = f32[2] collective-permute-start(a), source_target_pairs={{0,1}}
+  ROOT d = f32[2] collective-permute-done(s)
+}
+",
         &["shape-mismatch «f32[2]»"],
     );
 }
@@ -218,7 +304,16 @@ fn a_done_of_a_wrong_start_says_nothing_more() {
 fn devices_that_send_in_a_ring_wait_for_each_other() {
     let text = |pairs: &str| {
         format!(
-            "HloModule m\n\nENTRY e {{\n  t = token[] after-all()\n  r = (f32[2], u32[], token[]) recv(t), channel_id=1, frontend_attributes={{_xla_send_recv_source_target_pairs={pairs}}}\n  d = (f32[2], token[]) recv-done(r), channel_id=1\n  ROOT g = f32[2] get-tuple-element(d), index=0\n}}\n"
+            "\
+HloModule m
+
+ENTRY e {{
+  t = token[] after-all()
+  r = (f32[2], u32[], token[]) recv(t), channel_id=1, frontend_attributes={{_xla_send_recv_source_target_pairs={pairs}}}
+  d = (f32[2], token[]) recv-done(r), channel_id=1
+  ROOT g = f32[2] get-tuple-element(d), index=0
+}}
+"
         )
     };
     check(&text("{{0,1},{1,2}}"), &[]);
@@ -231,7 +326,18 @@ fn transfers_and_reductions_of_a_module_are_alike() {
     let back = |attributes: &str, done: &str| {
         let host = ", is_host_transfer=true";
         format!(
-            "HloModule m\n\nENTRY e {{\n  t = token[] after-all()\n  a = f32[2] parameter(0)\n  s = (f32[2], u32[], token[]) send(a, t), channel_id=1{host}\n  v = token[] send-done(s){done}{host}\n  r = (f32[2], u32[], token[]) recv(v), {attributes}{host}\n  ROOT d = (f32[2], token[]) recv-done(r), {attributes}{host}\n}}\n"
+            "\
+HloModule m
+
+ENTRY e {{
+  t = token[] after-all()
+  a = f32[2] parameter(0)
+  s = (f32[2], u32[], token[]) send(a, t), channel_id=1{host}
+  v = token[] send-done(s){done}{host}
+  r = (f32[2], u32[], token[]) recv(v), {attributes}{host}
+  ROOT d = (f32[2], token[]) recv-done(r), {attributes}{host}
+}}
+"
         )
     };
     check(&back("channel_id=2", ", channel_id=1"), &[]);
@@ -239,9 +345,24 @@ fn transfers_and_reductions_of_a_module_are_alike() {
     check(&back("channel_id=2", ", channel_id=3"), &["channel-id «3»"]);
     check(&back("channel_id=2", ""), &["channel-id «send-done»"]);
     let twice = |first: &str, second: &str| {
-        let sum = "s {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT c = f32[] add(a, b)\n}\n";
+        let sum = "\
+s {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT c = f32[] add(a, b)
+}
+";
         format!(
-            "HloModule m\n\n{sum}\nENTRY e {{\n  a = f32[4] parameter(0)\n  b = f32[4] all-reduce(a), to_apply=s{first}\n  ROOT c = f32[4] all-reduce(b), to_apply=s{second}\n}}\n"
+            "\
+HloModule m
+
+{sum}
+ENTRY e {{
+  a = f32[4] parameter(0)
+  b = f32[4] all-reduce(a), to_apply=s{first}
+  ROOT c = f32[4] all-reduce(b), to_apply=s{second}
+}}
+"
         )
     };
     let constrained = ", constrain_layout=true";
@@ -297,12 +418,23 @@ fn a_buffer_is_passed_on_and_written_once() {
     check_buffer(&["ROOT c = f32[2] custom-call(a), custom_call_target=\"Unpin\", ALIAS"], &["buffer «a»"]);
     check(
         &format!(
-            "HloModule m\n\nENTRY e {{\n  b = b(f32[2]) parameter(0)\n  ROOT c = f32[2] custom-call(b), custom_call_target=\"Unpin\", {ALIAS}\n}}\n"
+            r#"HloModule m
+
+ENTRY e {{
+  b = b(f32[2]) parameter(0)
+  ROOT c = f32[2] custom-call(b), custom_call_target="Unpin", {ALIAS}
+}}
+"#
         ),
         &["buffer «b(f32[2])»"],
     );
     check(
-        "HloModule m\n\nENTRY e {\n  ROOT c = f32[2] custom-call(), custom_call_target=\"CreateBuffer\"\n}\n",
+        r#"HloModule m
+
+ENTRY e {
+  ROOT c = f32[2] custom-call(), custom_call_target="CreateBuffer"
+}
+"#,
         &["buffer «f32[2]»"],
     );
 }
@@ -310,7 +442,27 @@ fn a_buffer_is_passed_on_and_written_once() {
 /// Checks instructions after parameters `p` and `q`, `f32[4]` each.
 fn check_entry(lines: &str, expected: &[&str]) {
     let text = format!(
-        "HloModule m\n\nsum {{\n  x = f32[] parameter(0)\n  y = f32[] parameter(1)\n  ROOT s = f32[] add(x, y)\n}}\n\nmixed {{\n  x = f32[] parameter(0)\n  y = f16[] parameter(1)\n  ROOT s = f32[] add(x, x)\n}}\n\nENTRY e {{\n  p = f32[4] parameter(0)\n  q = f32[4] parameter(1)\n  z = f32[] constant(0)\n{lines}}}\n"
+        "\
+HloModule m
+
+sum {{
+  x = f32[] parameter(0)
+  y = f32[] parameter(1)
+  ROOT s = f32[] add(x, y)
+}}
+
+mixed {{
+  x = f32[] parameter(0)
+  y = f16[] parameter(1)
+  ROOT s = f32[] add(x, x)
+}}
+
+ENTRY e {{
+  p = f32[4] parameter(0)
+  q = f32[4] parameter(1)
+  z = f32[] constant(0)
+{lines}}}
+"
     );
     check(&text, expected);
 }
@@ -356,7 +508,10 @@ fn what_xla_prints_and_reads_is_no_error() {
     };
     check_entry(&call("f32[4]"), &[]);
     check_entry(&call("f32[5]"), &["attribute-value «{f32[5]}»"]);
-    let buffer = "  b = b(f32[4]) custom-call(p), custom_call_target=\"Pin\", output_to_operand_aliasing={{}: (0, {})}\n  c = b(f32[4]) custom-call(b), custom_call_target=\"t\", output_to_operand_aliasing={{}: (0, {})}, operand_layout_constraints={b(f32[4]{0})}\n  ROOT r = f32[4] custom-call(c), custom_call_target=\"Unpin\", output_to_operand_aliasing={{}: (0, {})}\n";
+    let buffer = r#"  b = b(f32[4]) custom-call(p), custom_call_target="Pin", output_to_operand_aliasing={{}: (0, {})}
+  c = b(f32[4]) custom-call(b), custom_call_target="t", output_to_operand_aliasing={{}: (0, {})}, operand_layout_constraints={b(f32[4]{0})}
+  ROOT r = f32[4] custom-call(c), custom_call_target="Unpin", output_to_operand_aliasing={{}: (0, {})}
+"#;
     check_entry(buffer, &[]);
     // Layout assignment keeps the element size of a packed operand.
     check_entry("  ROOT r = bf16[4]{0:E(4)} convert(p)\n", &[]);
@@ -394,7 +549,20 @@ fn what_xla_prints_and_reads_is_no_error() {
 fn async_ops_bind_their_operands_late() {
     let module = |lines: &str| {
         format!(
-            "HloModule m\n\nf {{\n  a = f32[4] parameter(0)\n  b = f32[4] parameter(1)\n  ROOT s = f32[4] add(a, b)\n}}\n\nENTRY e {{\n  p = f32[4] parameter(0)\n  q = f32[4] parameter(1)\n{lines}}}\n"
+            "\
+HloModule m
+
+f {{
+  a = f32[4] parameter(0)
+  b = f32[4] parameter(1)
+  ROOT s = f32[4] add(a, b)
+}}
+
+ENTRY e {{
+  p = f32[4] parameter(0)
+  q = f32[4] parameter(1)
+{lines}}}
+"
         )
     };
     let late = "  s = ((), f32[4], s32[]) async-start(), calls=f\n  u = ((f32[4]), f32[4], s32[]) async-update(s, p)\n  v = ((f32[4], f32[4]), f32[4], s32[]) async-update(u, q)\n  ROOT d = f32[4] async-done(v)\n";
@@ -402,7 +570,18 @@ fn async_ops_bind_their_operands_late() {
     // An operand that is bound later may already share memory with the result.
     check(&module(&late.replacen("calls=f", "calls=f, output_to_operand_aliasing={{1}: (0, {})}", 1)), &[]);
     check(
-        "HloModule m\n\nENTRY e {\n  l = f32[4,4] parameter(0)\n  r = f32[4,4] parameter(1)\n  s = ((), (), u32[]) dot-start()\n  u = ((f32[4,4]), (), u32[]) dot-update(s, l)\n  v = ((f32[4,4], f32[4,4]), f32[4,4], u32[]) dot-update(u, r)\n  ROOT d = f32[4,4] dot-done(v)\n}\n",
+        "\
+HloModule m
+
+ENTRY e {
+  l = f32[4,4] parameter(0)
+  r = f32[4,4] parameter(1)
+  s = ((), (), u32[]) dot-start()
+  u = ((f32[4,4]), (), u32[]) dot-update(s, l)
+  v = ((f32[4,4], f32[4,4]), f32[4,4], u32[]) dot-update(u, r)
+  ROOT d = f32[4,4] dot-done(v)
+}
+",
         &[],
     );
 }

@@ -29,7 +29,15 @@ fn print(block: &Block) -> String {
 /// Checks the unknown words in the root of an entry, and how it is printed.
 fn check(root: &str, words: &[&str], kept: &str) {
     let text = format!(
-        "HloModule m\n\nENTRY e {{\n  p = f32[4] parameter(0)\n  q = f32[4] parameter(1)\n  ROOT r = {root}\n}}\n"
+        "\
+HloModule m
+
+ENTRY e {{
+  p = f32[4] parameter(0)
+  q = f32[4] parameter(1)
+  ROOT r = {root}
+}}
+"
     );
     let block = lowered(&text);
     let found = unknown(&block);
@@ -117,8 +125,19 @@ fn forms_inside_of_values_are_kept() {
         "metadata={op_name=\"a\" origin_id=3}",
     );
     check("f32[4] exponential(p), result_accuracy={bits=3}", &["bits"], "result_accuracy={bits=3}");
-    let reduce = "HloModule m, priority={3}\n\nf {\n  a = f32[] parameter(0)\n  ROOT n = f32[] negate(a)\n}\n\n\
-        ENTRY e {\n  p = f32[] parameter(0)\n  ROOT c = f32[] call(p), to_apply=f\n}\n";
+    let reduce = "\
+HloModule m, priority={3}
+
+f {
+  a = f32[] parameter(0)
+  ROOT n = f32[] negate(a)
+}
+
+ENTRY e {
+  p = f32[] parameter(0)
+  ROOT c = f32[] call(p), to_apply=f
+}
+";
     let block = lowered(reduce);
     assert_eq!(unknown(&block), ["unknown module attribute: priority"]);
     assert!(print(&block).contains(", priority={3}"), "{}", print(&block));

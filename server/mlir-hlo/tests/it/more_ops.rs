@@ -21,7 +21,11 @@ fn check(function: &str, expect: &[&str]) {
 fn conjugates() {
     let of = |ty: &str| {
         format!(
-            "func.func @main(%a: tensor<4x{ty}>) -> tensor<4x{ty}> {{\n  %0 = chlo.conj %a : tensor<4x{ty}> -> tensor<4x{ty}>\n  return %0 : tensor<4x{ty}>\n}}"
+            "\
+func.func @main(%a: tensor<4x{ty}>) -> tensor<4x{ty}> {{
+  %0 = chlo.conj %a : tensor<4x{ty}> -> tensor<4x{ty}>
+  return %0 : tensor<4x{ty}>
+}}"
         )
     };
     for (ty, whole, part) in [("complex<f32>", "c64", "f32"), ("complex<f64>", "c128", "f64")] {
@@ -74,7 +78,11 @@ fn the_largest_of_each_row() {
     for op in ["chlo.top_k(%a, k = 3)", "chlo.top_k(%a, k=3)", "\"chlo.top_k\"(%a) <{k = 3 : i64}>"] {
         check(
             &format!(
-                "func.func @main(%a: tensor<4x8xf32>) -> tensor<4x3xi32> {{\n  %k:2 = {op} : (tensor<4x8xf32>) -> {results}\n  return %k#1 : tensor<4x3xi32>\n}}"
+                "\
+func.func @main(%a: tensor<4x8xf32>) -> tensor<4x3xi32> {{
+  %k:2 = {op} : (tensor<4x8xf32>) -> {results}
+  return %k#1 : tensor<4x3xi32>
+}}"
             ),
             &["(f32[4,3], s32[4,3]) topk(a), k=3, largest=true", "s32[4,3] get-tuple-element(k), index=1"],
         );

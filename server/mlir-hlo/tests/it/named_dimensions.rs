@@ -77,7 +77,12 @@ fn einsums_sum_up_over_letters() {
             _ => format!("stablehlo.einsum %0, %1, config = \"{config}\""),
         };
         let text = format!(
-            "func.func @main({}) -> {result} {{\n  %r = {op} : ({}) -> {result}\n  return %r : {result}\n}}\n",
+            "\
+func.func @main({}) -> {result} {{
+  %r = {op} : ({}) -> {result}
+  return %r : {result}
+}}
+",
             arguments.join(", "),
             types.join(", ")
         );
@@ -107,7 +112,11 @@ fn selections_take_whole_slices() {
         places.extend((0..size(0, 2)).map(|_| size(1, 3)));
         let result = [&operand[..dimension], &places[batch..], &operand[dimension + 1..]].concat();
         let text = format!(
-            "func.func @main(%0: {0}, %1: {1}) -> {2} {{\n  %r = \"stablehlo.torch_index_select\"(%0, %1) <{{dim = {dimension} : i64, batch_dims = {batch} : i64}}> : ({0}, {1}) -> {2}\n  return %r : {2}\n}}\n",
+            r#"func.func @main(%0: {0}, %1: {1}) -> {2} {{
+  %r = "stablehlo.torch_index_select"(%0, %1) <{{dim = {dimension} : i64, batch_dims = {batch} : i64}}> : ({0}, {1}) -> {2}
+  return %r : {2}
+}}
+"#,
             ty(&operand),
             ty(&places),
             ty(&result)
@@ -132,7 +141,11 @@ fn selections_take_whole_slices() {
 fn what_an_einsum_cannot_mean_is_told() {
     let check = |config: &str, reason: &str| {
         let text = format!(
-            "func.func @main(%a: tensor<2x3xf32>) -> tensor<2xf32> {{\n  %r = stablehlo.einsum %a, %a, config = \"{config}\" : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2xf32>\n  return %r : tensor<2xf32>\n}}\n"
+            r#"func.func @main(%a: tensor<2x3xf32>) -> tensor<2xf32> {{
+  %r = stablehlo.einsum %a, %a, config = "{config}" : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2xf32>
+  return %r : tensor<2xf32>
+}}
+"#
         );
         let told: Vec<_> = to_hlo(&text).incomplete.into_iter().map(|(_, missing)| missing.what).collect();
         assert_eq!(told, [format!("stablehlo.einsum: {reason}")]);

@@ -110,7 +110,15 @@ ENTRY e {
         &["HloModule: attribute is_scheduled"],
     );
     check_stablehlo(
-        "HloModule m, entry_computation_layout={(f32[4,8]{1,0:T(8,128)})->f32[4,8]{1,0}}\n\nENTRY e {\n  a = f32[4,8]{1,0:T(8,128)} parameter(0)\n  t = (f32[4,8]{1,0}) tuple(a), sharding={{replicated}}\n  ROOT g = f32[4,8]{1,0} get-tuple-element(t), index=0\n}\n",
+        "\
+HloModule m, entry_computation_layout={(f32[4,8]{1,0:T(8,128)})->f32[4,8]{1,0}}
+
+ENTRY e {
+  a = f32[4,8]{1,0:T(8,128)} parameter(0)
+  t = (f32[4,8]{1,0}) tuple(a), sharding={{replicated}}
+  ROOT g = f32[4,8]{1,0} get-tuple-element(t), index=0
+}
+",
         &[],
         &["tiles and memory spaces of entry_computation_layout", "attribute sharding"],
     );
@@ -121,7 +129,14 @@ fn quantised_types_are_told() {
     let quantised = "tensor<4x!quant.uniform<i8:f32, 1.0:17>>";
     check_hlo(
         &format!(
-            "func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {{\n  %0 = stablehlo.uniform_quantize %a : (tensor<4xf32>) -> {quantised}\n  %1 = stablehlo.add %0, %0 : {quantised}\n  %2 = stablehlo.uniform_dequantize %1 : ({quantised}) -> tensor<4xf32>\n  return %2 : tensor<4xf32>\n}}\n"
+            "\
+func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {{
+  %0 = stablehlo.uniform_quantize %a : (tensor<4xf32>) -> {quantised}
+  %1 = stablehlo.add %0, %0 : {quantised}
+  %2 = stablehlo.uniform_dequantize %1 : ({quantised}) -> tensor<4xf32>
+  return %2 : tensor<4xf32>
+}}
+"
         ),
         &["custom_call_target=\"stablehlo.uniform_dequantize\""],
         &[

@@ -59,8 +59,12 @@ ENTRY e {
 
 #[test]
 fn an_operand_that_stands_twice_is_one_parameter() {
-    let text =
-        "func.func @f(%a: tensor<3xf32>) {\n  %0 = stablehlo.add %a, %a : tensor<3xf32>\n  return\n}\n";
+    let text = "\
+func.func @f(%a: tensor<3xf32>) {
+  %0 = stablehlo.add %a, %a : tensor<3xf32>
+  return
+}
+";
     let found = op_of(text, "stablehlo.add").expect("all is known");
     assert_eq!(found.operands, ["%a", "%a"]);
     assert_eq!(found.graph.operands[found.graph.root as usize], [0, 0]);
@@ -68,8 +72,12 @@ fn an_operand_that_stands_twice_is_one_parameter() {
 
 #[test]
 fn what_is_not_known_is_said() {
-    let text =
-        "func.func @f(%a: tensor<?xf32>) {\n  %0 = stablehlo.add %a, %a : tensor<?xf32>\n  return\n}\n";
+    let text = "\
+func.func @f(%a: tensor<?xf32>) {
+  %0 = stablehlo.add %a, %a : tensor<?xf32>
+  return
+}
+";
     assert!(op_of(text, "stablehlo.add").is_ok_and(|op| op.only_maps));
     let text = r#"func.func @f(%a: tensor<2xf32>) {
   %0 = "stablehlo.collective_permute"(%a) {source_target_pairs = dense<[[0, 1, 2]]> : tensor<1x3xi64>} : (tensor<2xf32>) -> tensor<2xf32>

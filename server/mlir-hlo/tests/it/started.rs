@@ -6,14 +6,28 @@ use mlir::PieceState;
 use crate::graphs::{Graphs, is_bookkeeping};
 use crate::{faults, to_hlo, to_stablehlo};
 
-const ADD: &str =
-    "add {\n  x = f32[] parameter(0)\n  y = f32[] parameter(1)\n  ROOT z = f32[] add(x, y)\n}\n\n";
+const ADD: &str = "\
+add {
+  x = f32[] parameter(0)
+  y = f32[] parameter(1)
+  ROOT z = f32[] add(x, y)
+}
+
+";
 
 /// A module of these lines comes back with the same opcodes, shapes and attributes.
 #[track_caller]
 fn check(lines: &str) {
     let lines: String = lines.lines().map(|line| format!("  {}\n", line.trim())).collect();
-    let text = format!("HloModule m\n\n{ADD}ENTRY e {{\n  a = f32[4,8]{{1,0}} parameter(0)\n{lines}}}\n");
+    let text = format!(
+        "\
+HloModule m
+
+{ADD}ENTRY e {{
+  a = f32[4,8]{{1,0}} parameter(0)
+{lines}}}
+"
+    );
     assert_eq!(faults(&text), [] as [&str; 0], "{text}");
     let stablehlo = to_stablehlo(&text);
     assert_eq!(stablehlo.incomplete, [], "{text}");
@@ -68,7 +82,15 @@ fn check_wrapped(opcode: &str, attributes: &str, result: &str) {
         _ => format!("((f32[4,8]{{1,0}}), {result})"),
     };
     let text = format!(
-        "HloModule m\n\n{ADD}ENTRY e {{\n  a = f32[4,8]{{1,0}} parameter(0)\n  s = {bundle} {opcode}-start(a){attributes}\n  ROOT r = {result} {opcode}-done(s)\n}}\n"
+        "\
+HloModule m
+
+{ADD}ENTRY e {{
+  a = f32[4,8]{{1,0}} parameter(0)
+  s = {bundle} {opcode}-start(a){attributes}
+  ROOT r = {result} {opcode}-done(s)
+}}
+"
     );
     let stablehlo = to_stablehlo(&text);
     assert_eq!(stablehlo.incomplete, [], "{text}");
@@ -96,7 +118,15 @@ fn what_has_no_start_of_its_own_is_wrapped() {
 #[test]
 fn several_arrays_are_told() {
     let text = format!(
-        "HloModule m\n\n{ADD}ENTRY e {{\n  a = f32[4] parameter(0)\n  s = (f32[4], f32[4]) all-reduce-start(a, a), replica_groups={{{{0,1}}}}, to_apply=add\n  ROOT r = (f32[4], f32[4]) all-reduce-done(s)\n}}\n"
+        "\
+HloModule m
+
+{ADD}ENTRY e {{
+  a = f32[4] parameter(0)
+  s = (f32[4], f32[4]) all-reduce-start(a, a), replica_groups={{{{0,1}}}}, to_apply=add
+  ROOT r = (f32[4], f32[4]) all-reduce-done(s)
+}}
+"
     );
     let told: Vec<_> = to_stablehlo(&text).incomplete.into_iter().map(|m| m.what).collect();
     assert_eq!(
@@ -115,7 +145,19 @@ fn starts_are_told_apart_by_their_computations() {
         format!("  s = ((f32[8]), f32[8], u32[]) {opcode}-start(x)\n  d = f32[8] {opcode}-done(s)\n")
     };
     let text = format!(
-        "HloModule m\n\nasync.s {{\n  x = f32[8] parameter(0)\n{}  ROOT r = f32[8] sine(d)\n}}\n\nENTRY e {{\n  x = f32[8] parameter(0)\n{}  ROOT c = f32[8] call(d), to_apply=async.s\n}}\n",
+        "\
+HloModule m
+
+async.s {{
+  x = f32[8] parameter(0)
+{}  ROOT r = f32[8] sine(d)
+}}
+
+ENTRY e {{
+  x = f32[8] parameter(0)
+{}  ROOT c = f32[8] call(d), to_apply=async.s
+}}
+",
         start("negate"),
         start("abs")
     );

@@ -12,7 +12,13 @@ fn check(op: &str, operand: &[usize], result: &[usize], from: impl Fn(&[usize]) 
     let (given, wanted) = (ty(operand), ty(result));
     let op = op.replace("TO", &wanted).replace("FROM", &given);
     let text = format!(
-        "func.func @main(%a: {given}) -> {wanted} {{\n  %e = tensor.empty() : {wanted}\n  %r = {op}\n  return %r : {wanted}\n}}\n"
+        "\
+func.func @main(%a: {given}) -> {wanted} {{
+  %e = tensor.empty() : {wanted}
+  %r = {op}
+  return %r : {wanted}
+}}
+"
     );
     let values: Vec<i64> = (0..operand.iter().product::<usize>() as i64).map(|n| n * 7 + 1).collect();
     let expected: Vec<i64> =

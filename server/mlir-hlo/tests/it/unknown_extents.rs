@@ -6,8 +6,14 @@ const BOUNDED: &str = "tensor<?x8xf32, #stablehlo.bounds<4, ?>>";
 
 /// The lines of a function of these arguments that hold `word`, and what is not said.
 fn lines(arguments: &str, op: &str, result: &str, word: &str) -> (Vec<String>, Vec<String>) {
-    let text =
-        format!("func.func @main({arguments}) -> {result} {{\n  %r = {op}\n  return %r : {result}\n}}\n");
+    let text = format!(
+        "\
+func.func @main({arguments}) -> {result} {{
+  %r = {op}
+  return %r : {result}
+}}
+"
+    );
     let module = to_hlo(&text);
     assert_eq!(faults(&module.text), [] as [&str; 0], "{}", module.text);
     let told = module.incomplete.into_iter().map(|(_, missing)| missing.what).collect();
@@ -117,7 +123,12 @@ fn numbers_are_of_their_types() {
 fn padding_that_is_given_wins() {
     let conv = |given: &str| {
         format!(
-            "func.func @main(%x: tensor<1x8x8x3xf32>, %k: tensor<3x3x3x5xf32>) -> tensor<1x6x6x5xf32> {{\n  %p = stablehlo.constant dense<{given}> : tensor<2x2xi64>\n  %r = \"stablehlo.dynamic_conv\"(%x, %k, %p) <{{dimension_numbers = #stablehlo.conv<[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]>, batch_group_count = 1 : i64, feature_group_count = 1 : i64, padding = dense<1> : tensor<2x2xi64>}}> : (tensor<1x8x8x3xf32>, tensor<3x3x3x5xf32>, tensor<2x2xi64>) -> tensor<1x6x6x5xf32>\n  return %r : tensor<1x6x6x5xf32>\n}}\n"
+            r#"func.func @main(%x: tensor<1x8x8x3xf32>, %k: tensor<3x3x3x5xf32>) -> tensor<1x6x6x5xf32> {{
+  %p = stablehlo.constant dense<{given}> : tensor<2x2xi64>
+  %r = "stablehlo.dynamic_conv"(%x, %k, %p) <{{dimension_numbers = #stablehlo.conv<[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]>, batch_group_count = 1 : i64, feature_group_count = 1 : i64, padding = dense<1> : tensor<2x2xi64>}}> : (tensor<1x8x8x3xf32>, tensor<3x3x3x5xf32>, tensor<2x2xi64>) -> tensor<1x6x6x5xf32>
+  return %r : tensor<1x6x6x5xf32>
+}}
+"#
         )
     };
     for (given, window) in [
@@ -133,9 +144,21 @@ fn padding_that_is_given_wins() {
 /// Numbers that no array is that large for end early.
 #[test]
 fn counts_are_those_of_what_is_written() {
-    let text = "func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {\n  %r:2147483647 = \"stablehlo.none\"(%a) : (tensor<4xf32>) -> tensor<4xf32>\n  return %r#0 : tensor<4xf32>\n}\n";
+    let text = r#"func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {
+  %r:2147483647 = "stablehlo.none"(%a) : (tensor<4xf32>) -> tensor<4xf32>
+  return %r#0 : tensor<4xf32>
+}
+"#;
     assert!(!to_hlo(text).incomplete.is_empty());
-    let hlo = "HloModule m\n\nENTRY e {\n  a = f32[8,8] parameter(0)\n  p = s32[4000000] parameter(1)\n  ROOT d = f32[2,2] dynamic-slice(a, p), dynamic_slice_sizes={2,2}\n}\n";
+    let hlo = "\
+HloModule m
+
+ENTRY e {
+  a = f32[8,8] parameter(0)
+  p = s32[4000000] parameter(1)
+  ROOT d = f32[2,2] dynamic-slice(a, p), dynamic_slice_sizes={2,2}
+}
+";
     let stablehlo = to_stablehlo(hlo);
     assert!(stablehlo.text.len() < 10_000, "{} bytes", stablehlo.text.len());
     let told: Vec<_> = stablehlo.incomplete.into_iter().map(|missing| missing.what).collect();
@@ -146,7 +169,11 @@ fn counts_are_those_of_what_is_written() {
 fn functions_of_one_name_have_names_of_their_own() {
     let function = |name: &str| {
         format!(
-            "func.func private @{name}(%a: tensor<f32>) -> tensor<f32> {{\n  return %a : tensor<f32>\n}}\n"
+            "\
+func.func private @{name}(%a: tensor<f32>) -> tensor<f32> {{
+  return %a : tensor<f32>
+}}
+"
         )
     };
     let names = ["\"f+\"", "\"f-\"", "\"f*\"", "f__1", "f_"];

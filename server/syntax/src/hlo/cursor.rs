@@ -413,7 +413,10 @@ mod tests {
 
     #[test]
     fn every_prefix_of_a_line_has_a_place() {
-        let text = "HloModule m\n\n%e (p: f32[2]) -> f32[2] {\n  ROOT %a = (f32[2]{0:T(2)}, /*index=1*/s32[]) fusion(f32[2] %p#0, {1}), kind=kLoop, calls={ %x }, x=\"é\"";
+        let text = r#"HloModule m
+
+%e (p: f32[2]) -> f32[2] {
+  ROOT %a = (f32[2]{0:T(2)}, /*index=1*/s32[]) fusion(f32[2] %p#0, {1}), kind=kLoop, calls={ %x }, x="é""#;
         for end in 0..=text.len() {
             for tail in ["", "\n}\n", ")", "\"", "}}}}", "(((("] {
                 let text = format!("{}{tail}", text.get(..end).unwrap_or("é"));

@@ -541,14 +541,44 @@ mod tests {
     #[test]
     fn computations_and_tables_are_pieces() {
         check(
-            "HloModule m, entry_computation_layout={()->f32[2]{0}}\n\nFileNames\n1 \"a.py\"\n\nStackFrames\n1 {file_location_id=1 parent_frame_id=1}\n\n%f (p: f32[2]) -> f32[2]{0} {\n  %p = f32[2]{0} parameter(0)\n  ROOT %n = f32[2]{0} negate(%p), metadata={op_name=\"}{\"}\n}\n\nENTRY %e {\n  ROOT c = f32[] constant(1)\n}\n",
+            r#"HloModule m, entry_computation_layout={()->f32[2]{0}}
+
+FileNames
+1 "a.py"
+
+StackFrames
+1 {file_location_id=1 parent_frame_id=1}
+
+%f (p: f32[2]) -> f32[2]{0} {
+  %p = f32[2]{0} parameter(0)
+  ROOT %n = f32[2]{0} negate(%p), metadata={op_name="}{"}
+}
+
+ENTRY %e {
+  ROOT c = f32[] constant(1)
+}
+"#,
             &[("%f (p: f32[2]) -> f32[2]{0} {", PieceStart::Top), ("", PieceStart::Top)],
         );
     }
 
     #[test]
     fn a_broken_bracket_does_not_swallow_the_file() {
-        let text = "HloModule m\n\nf {\n  a = f32[] add(b, {\n  ROOT b = f32[] constant(1)\n}\n\ng {\n  c = f32[] constant((\n\nENTRY e {\n  d = f32[] constant(1)\n}\n";
+        let text = "\
+HloModule m
+
+f {
+  a = f32[] add(b, {
+  ROOT b = f32[] constant(1)
+}
+
+g {
+  c = f32[] constant((
+
+ENTRY e {
+  d = f32[] constant(1)
+}
+";
         check(text, &[("f {", PieceStart::Top), ("", PieceStart::Top), ("ENTRY e {", PieceStart::Top)]);
     }
 

@@ -160,15 +160,35 @@ mod tests {
 
     #[test]
     fn protos_of_all_fields_are_read_without_an_error() {
-        let proto = "# proto-file: xla/service/hlo.proto\nhlo_module {\n  name: \"m\" id: 3\n  computations {\n    \
-            instructions {\n      name: 'p' opcode: \"parameter\"\n      shape { element_type: F32 dimensions: 4 \
-            layout { minor_to_major: 0 tail_padding_alignment_in_elements: 1 } is_dynamic_dimension: false }\n      \
-            backend_config: \"\\010\\001{\" \"x}\"\n      operand_ids: [1, -2, 3];\n      \
-            sharding < type: REPLICATED metadata { op_name: \"a\" } >\n      literal { f32s: -inf f32s: 1.5e-3 f32s: nan }\n      \
-            frontend_attributes { map { key: \"k\", value: \"v\" } }\n      [xla.extension.of] { a: 1 }\n    }\n  }\n}\n\
-            buffer_assignment {\n  logical_buffers { id: 0 size: 16 defined_at { instruction_id: 1 shape_index: [] } }\n}\n";
-        for text in [proto, "name: \"m\"\nentry_computation_name: \"e\"\ncomputations {\n  name: \"e\"\n}\n"]
-        {
+        let proto = r#"# proto-file: xla/service/hlo.proto
+hlo_module {
+  name: "m" id: 3
+  computations {
+    instructions {
+      name: 'p' opcode: "parameter"
+      shape { element_type: F32 dimensions: 4 layout { minor_to_major: 0 tail_padding_alignment_in_elements: 1 } is_dynamic_dimension: false }
+      backend_config: "\010\001{" "x}"
+      operand_ids: [1, -2, 3];
+      sharding < type: REPLICATED metadata { op_name: "a" } >
+      literal { f32s: -inf f32s: 1.5e-3 f32s: nan }
+      frontend_attributes { map { key: "k", value: "v" } }
+      [xla.extension.of] { a: 1 }
+    }
+  }
+}
+buffer_assignment {
+  logical_buffers { id: 0 size: 16 defined_at { instruction_id: 1 shape_index: [] } }
+}
+"#;
+        for text in [
+            proto,
+            r#"name: "m"
+entry_computation_name: "e"
+computations {
+  name: "e"
+}
+"#,
+        ] {
             assert!(protobuf_start(text).is_some(), "{text}");
             assert!(split(text, PieceState::HEADER, 0).pieces.is_empty(), "one piece: {text}");
             let read = parse(text, PieceState::HEADER);

@@ -100,10 +100,27 @@ mod tests {
     /// The rows of `StackFrames`, and those of `FileLocations` for files 1 and 2 of two, and 3, which is none.
     fn stack(frames: &str, innermost: u32) -> (Vec<String>, StackEnd) {
         let text = format!(
-            "HloModule m\n\nFileNames\n1 \"a.py\"\n2 \"b.py\"\n\nFunctionNames\n1 \"f\"\n\nFileLocations\n\
-             1 {{file_name_id=1 function_name_id=1 line=7}}\n2 {{file_name_id=2 function_name_id=9 line=8}}\n\
-             3 {{file_name_id=3 function_name_id=1 line=9}}\n\nStackFrames\n{frames}\n\n\
-             ENTRY e {{\n  ROOT c = f32[] constant(1)\n}}\n"
+            r#"HloModule m
+
+FileNames
+1 "a.py"
+2 "b.py"
+
+FunctionNames
+1 "f"
+
+FileLocations
+1 {{file_name_id=1 function_name_id=1 line=7}}
+2 {{file_name_id=2 function_name_id=9 line=8}}
+3 {{file_name_id=3 function_name_id=1 line=9}}
+
+StackFrames
+{frames}
+
+ENTRY e {{
+  ROOT c = f32[] constant(1)
+}}
+"#
         );
         let parse = parse(&text, PieceState::HEADER);
         assert!(parse.errors.is_empty(), "{:?}", parse.errors);

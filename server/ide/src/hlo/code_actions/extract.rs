@@ -251,7 +251,30 @@ mod tests {
     use crate::code_actions::tests::apply;
     use crate::fixture::open;
 
-    const MODULE: &str = "HloModule m, replica_count=2\n\n%add {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT s = f32[] add(a, b)\n}\n\n%unused {\n  ROOT u = f32[] parameter(0)\n}\n\n%fused (p: f32[8]) -> f32[] {\n  %p = f32[8] parameter(0)\n  %z = f32[] constant(0)\n  ROOT %r = f32[] reduce(%p, %z), dimensions={0}, to_apply=%add\n}\n\nENTRY %e {\n  %q = (f32[8]{0}, s32[]) parameter(0)\n  %n = f32[8] negate(%q#0)\n  ROOT %f = f32[] fusion(%n), kind=kLoop, calls=%fused, control-predecessors={%n}, metadata={op_name=\"f\"}\n}\n";
+    const MODULE: &str = r#"HloModule m, replica_count=2
+
+%add {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT s = f32[] add(a, b)
+}
+
+%unused {
+  ROOT u = f32[] parameter(0)
+}
+
+%fused (p: f32[8]) -> f32[] {
+  %p = f32[8] parameter(0)
+  %z = f32[] constant(0)
+  ROOT %r = f32[] reduce(%p, %z), dimensions={0}, to_apply=%add
+}
+
+ENTRY %e {
+  %q = (f32[8]{0}, s32[]) parameter(0)
+  %n = f32[8] negate(%q#0)
+  ROOT %f = f32[] fusion(%n), kind=kLoop, calls=%fused, control-predecessors={%n}, metadata={op_name="f"}
+}
+"#;
 
     fn check(cursor: &str, id: &str, expect: &str) {
         let text = apply(&MODULE.replacen(cursor, &format!("$0{cursor}"), 1), id).expect("it is offered");
@@ -266,7 +289,25 @@ mod tests {
         check(
             "%f = f32[] fusion",
             "extract-instruction",
-            "HloModule extracted_f, replica_count=2\n\n%add {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT s = f32[] add(a, b)\n}\n\n%fused (p: f32[8]) -> f32[] {\n  %p = f32[8] parameter(0)\n  %z = f32[] constant(0)\n  ROOT %r = f32[] reduce(%p, %z), dimensions={0}, to_apply=%add\n}\n\nENTRY %main {\n  %n = f32[8] parameter(0)\n  ROOT %f = f32[] fusion(%n), kind=kLoop, calls=%fused, metadata={op_name=\"f\"}\n}\n",
+            r#"HloModule extracted_f, replica_count=2
+
+%add {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT s = f32[] add(a, b)
+}
+
+%fused (p: f32[8]) -> f32[] {
+  %p = f32[8] parameter(0)
+  %z = f32[] constant(0)
+  ROOT %r = f32[] reduce(%p, %z), dimensions={0}, to_apply=%add
+}
+
+ENTRY %main {
+  %n = f32[8] parameter(0)
+  ROOT %f = f32[] fusion(%n), kind=kLoop, calls=%fused, metadata={op_name="f"}
+}
+"#,
         );
     }
 
@@ -275,12 +316,33 @@ mod tests {
         check(
             "%r = f32[] reduce",
             "extract-instruction",
-            "HloModule extracted_r, replica_count=2\n\n%add {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT s = f32[] add(a, b)\n}\n\nENTRY %main {\n  %p = f32[8] parameter(0)\n  %z = f32[] constant(0)\n  ROOT %r = f32[] reduce(%p, %z), dimensions={0}, to_apply=%add\n}\n",
+            "\
+HloModule extracted_r, replica_count=2
+
+%add {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT s = f32[] add(a, b)
+}
+
+ENTRY %main {
+  %p = f32[8] parameter(0)
+  %z = f32[] constant(0)
+  ROOT %r = f32[] reduce(%p, %z), dimensions={0}, to_apply=%add
+}
+",
         );
         check(
             "%n = f32[8] negate",
             "extract-instruction",
-            "HloModule extracted_n, replica_count=2\n\nENTRY %main {\n  %q = (f32[8]{0}, s32[]) parameter(0)\n  ROOT %n = f32[8] negate(%q#0)\n}\n",
+            "\
+HloModule extracted_n, replica_count=2
+
+ENTRY %main {
+  %q = (f32[8]{0}, s32[]) parameter(0)
+  ROOT %n = f32[8] negate(%q#0)
+}
+",
         );
     }
 
@@ -289,7 +351,13 @@ mod tests {
         check(
             "%unused {",
             "extract-computation",
-            "HloModule extracted_unused, replica_count=2\n\nENTRY %unused {\n  ROOT u = f32[] parameter(0)\n}\n",
+            "\
+HloModule extracted_unused, replica_count=2
+
+ENTRY %unused {
+  ROOT u = f32[] parameter(0)
+}
+",
         );
         assert_eq!(apply(&MODULE.replace("%n = f", "%n$0 = f"), "extract-computation"), None);
     }

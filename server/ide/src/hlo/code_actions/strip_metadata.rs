@@ -56,7 +56,9 @@ mod tests {
         );
         check(
             "strip-metadata-of-file",
-            "  p = f32[8] parameter(0), sharding={replicated} , /* why */ metadata={op_name=\"x}\"}\n  ROOT n = f32[8] negate($0p),\n    metadata={op_name=\"a,b\"}",
+            r#"  p = f32[8] parameter(0), sharding={replicated} , /* why */ metadata={op_name="x}"}
+  ROOT n = f32[8] negate($0p),
+    metadata={op_name="a,b"}"#,
             Some("  p = f32[8] parameter(0), sharding={replicated} \n  ROOT n = f32[8] negate(p)"),
         );
         check("strip-metadata", "  ROOT p = f32[8] par$0ameter(0)", None);

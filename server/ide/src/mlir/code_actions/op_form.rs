@@ -183,7 +183,10 @@ mod tests {
         // Line breaks between attributes stay.
         check(
             "stablehlo.add %a, %b {\n    k = 1 : i64,\n    l\n  } : tensor<4xf32>",
-            "\"stablehlo.add\"(%a, %b) {\n    k = 1 : i64,\n    l\n  } : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>",
+            r#""stablehlo.add"(%a, %b) {
+    k = 1 : i64,
+    l
+  } : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>"#,
         );
         // Texts from before MLIR had properties put all attributes in one dictionary.
         let old = "%0 = $0\"stablehlo.transpose\"(%a) {k, permutation = dense<[1, 0]> : tensor<2xi64>} : (tensor<4x3xf32>) -> tensor<3x4xf32>\n";

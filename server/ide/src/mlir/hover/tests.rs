@@ -11,7 +11,12 @@ fn check(text: &str, expect: Expect) {
 #[test]
 fn values_have_types_and_sizes() {
     check(
-        "func.func @f(%a: tensor<4x8xf32>) {\n  %0:2 = x.y %a : (tensor<4x8xf32>) -> (f32, tensor<2xi8>)\n  x.z %0$0#1 : tensor<2xi8>\n}\n",
+        "\
+func.func @f(%a: tensor<4x8xf32>) {
+  %0:2 = x.y %a : (tensor<4x8xf32>) -> (f32, tensor<2xi8>)
+  x.z %0$0#1 : tensor<2xi8>
+}
+",
         expect![[r#"
             ```mlir
             %0#1 : tensor<2xi8>
@@ -48,7 +53,14 @@ fn ops_are_shown_without_their_payload() {
 #[test]
 fn symbols_lead_to_their_signature() {
     check(
-        "func.func private @g(%a: f32) -> f32 {\n  return %a : f32\n}\nfunc.func @f(%a: f32) {\n  %0 = call $0@g(%a) : (f32) -> f32\n}\n",
+        "\
+func.func private @g(%a: f32) -> f32 {
+  return %a : f32
+}
+func.func @f(%a: f32) {
+  %0 = call $0@g(%a) : (f32) -> f32
+}
+",
         expect![[r#"
             ```mlir
             func.func private @g(%a: f32) -> f32

@@ -14,7 +14,13 @@ fn check(text: &str, expect: Expect) {
 #[test]
 fn slices_with_sizes_that_are_not_known() {
     check(
-        "func.func @f(%a: tensor<?x64xf32>, %n: index) {\n  scf.for %i = %c0 to %n step %c4 {\n    %0 = tensor.extract_slice$0 %a[%i, 8] [%n, 4] [1, 2] : tensor<?x64xf32> to tensor<?x4xf32>\n  }\n}\n",
+        "\
+func.func @f(%a: tensor<?x64xf32>, %n: index) {
+  scf.for %i = %c0 to %n step %c4 {
+    %0 = tensor.extract_slice$0 %a[%i, 8] [%n, 4] [1, 2] : tensor<?x64xf32> to tensor<?x4xf32>
+  }
+}
+",
         expect![[r#"
             **output → `%a`**
             ```
@@ -28,7 +34,11 @@ fn slices_with_sizes_that_are_not_known() {
 #[test]
 fn loops_have_the_names_of_the_op() {
     check(
-        "func.func @f(%a: tensor<4x8xf32>, %b: tensor<8x16xf32>, %c: tensor<4x16xf32>) {\n  %0 = linalg.matmul$0 ins(%a, %b : tensor<4x8xf32>, tensor<8x16xf32>) outs(%c : tensor<4x16xf32>) -> tensor<4x16xf32>\n}\n",
+        "\
+func.func @f(%a: tensor<4x8xf32>, %b: tensor<8x16xf32>, %c: tensor<4x16xf32>) {
+  %0 = linalg.matmul$0 ins(%a, %b : tensor<4x8xf32>, tensor<8x16xf32>) outs(%c : tensor<4x16xf32>) -> tensor<4x16xf32>
+}
+",
         expect![[r#"
             **output → `%a`**
             ```
@@ -53,7 +63,17 @@ fn loops_have_the_names_of_the_op() {
 #[test]
 fn loads_say_where_in_memory_they_are() {
     check(
-        "#map = affine_map<(d0)[s0] -> (d0 * 4 + s0)>\nfunc.func @f(%m: memref<64x?xf32, strided<[100, 2], offset: ?>>, %k: index) {\n  affine.for %i = 0 to 16 {\n    affine.for %j = 2 to 10 step 3 {\n      %x = affine.apply #map(%i)[%k]\n      %0 = affine.load$0 %m[%x, %j + 1] : memref<64x?xf32, strided<[100, 2], offset: ?>>\n    }\n  }\n}\n",
+        "\
+#map = affine_map<(d0)[s0] -> (d0 * 4 + s0)>
+func.func @f(%m: memref<64x?xf32, strided<[100, 2], offset: ?>>, %k: index) {
+  affine.for %i = 0 to 16 {
+    affine.for %j = 2 to 10 step 3 {
+      %x = affine.apply #map(%i)[%k]
+      %0 = affine.load$0 %m[%x, %j + 1] : memref<64x?xf32, strided<[100, 2], offset: ?>>
+    }
+  }
+}
+",
         expect![[r#"
             **reads `%m`**
             ```
@@ -69,7 +89,14 @@ fn loads_say_where_in_memory_they_are() {
 #[test]
 fn values_of_indices_are_told_in_terms_of_loops() {
     check(
-        "func.func @f(%t: index {xla.range = [0 : index, 127 : index]}) {\n  affine.for %i = 0 to 4 {\n    %l = affine.linearize_index [%i, %t] by (4, 128) : index\n    %0:2 = affine.delinearize_index$0 %l into (64, 8) : index, index\n  }\n}\n",
+        "\
+func.func @f(%t: index {xla.range = [0 : index, 127 : index]}) {
+  affine.for %i = 0 to 4 {
+    %l = affine.linearize_index [%i, %t] by (4, 128) : index
+    %0:2 = affine.delinearize_index$0 %l into (64, 8) : index, index
+  }
+}
+",
         expect![[r#"
             **`%0#0` is**
             ```
@@ -88,7 +115,14 @@ fn values_of_indices_are_told_in_terms_of_loops() {
 #[test]
 fn arguments_far_away() {
     check(
-        "func.func @f(%a: tensor<4x8xf32>, %b: tensor<?xf32>) {\n  %0 = stablehlo.transpose %a, dims = [1, 0] : (tensor<4x8xf32>) -> tensor<8x4xf32>\n  %1 = tensor.collapse_shape %0 [[0, 1]] : tensor<8x4xf32> into tensor<32xf32>\n  %2 = arith.addf %1, %1 : tensor<32xf32>\n  %3 = tensor.extract_slice$0 %2[4] [8] [2] : tensor<32xf32> to tensor<8xf32>\n}\n",
+        "\
+func.func @f(%a: tensor<4x8xf32>, %b: tensor<?xf32>) {
+  %0 = stablehlo.transpose %a, dims = [1, 0] : (tensor<4x8xf32>) -> tensor<8x4xf32>
+  %1 = tensor.collapse_shape %0 [[0, 1]] : tensor<8x4xf32> into tensor<32xf32>
+  %2 = arith.addf %1, %1 : tensor<32xf32>
+  %3 = tensor.extract_slice$0 %2[4] [8] [2] : tensor<32xf32> to tensor<8xf32>
+}
+",
         expect![[r#"
             **output → `%2`**
             ```
@@ -109,7 +143,13 @@ fn arguments_far_away() {
 #[test]
 fn runtime_offsets_go_along() {
     check(
-        "func.func @f(%a: tensor<64x8xf32>, %i: tensor<i32>) {\n  %z = stablehlo.constant dense<0> : tensor<i32>\n  %0 = stablehlo.dynamic_slice %a, %i, %z, sizes = [16, 8] : (tensor<64x8xf32>, tensor<i32>, tensor<i32>) -> tensor<16x8xf32>\n  %1 = tensor.extract_slice$0 %0[2, 0] [4, 8] [1, 1] : tensor<16x8xf32> to tensor<4x8xf32>\n}\n",
+        "\
+func.func @f(%a: tensor<64x8xf32>, %i: tensor<i32>) {
+  %z = stablehlo.constant dense<0> : tensor<i32>
+  %0 = stablehlo.dynamic_slice %a, %i, %z, sizes = [16, 8] : (tensor<64x8xf32>, tensor<i32>, tensor<i32>) -> tensor<16x8xf32>
+  %1 = tensor.extract_slice$0 %0[2, 0] [4, 8] [1, 1] : tensor<16x8xf32> to tensor<4x8xf32>
+}
+",
         expect![[r#"
             **output → `%0`**
             ```
@@ -132,7 +172,10 @@ fn runtime_offsets_go_along() {
 #[test]
 fn values_at_run_time_have_their_names() {
     check(
-        "func.func @f(%a: tensor<64x8xf32>, %0: tensor<4x1xi32>) {\n  %1 = \"stablehlo.gather\"$0(%a, %0) <{dimension_numbers = #stablehlo.gather<offset_dims = [1], collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1>, slice_sizes = array<i64: 1, 8>}> : (tensor<64x8xf32>, tensor<4x1xi32>) -> tensor<4x8xf32>\n}\n",
+        r#"func.func @f(%a: tensor<64x8xf32>, %0: tensor<4x1xi32>) {
+  %1 = "stablehlo.gather"$0(%a, %0) <{dimension_numbers = #stablehlo.gather<offset_dims = [1], collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1>, slice_sizes = array<i64: 1, 8>}> : (tensor<64x8xf32>, tensor<4x1xi32>) -> tensor<4x8xf32>
+}
+"#,
         expect![[r#"
             **output → `%a`**
             ```
@@ -157,7 +200,11 @@ fn values_at_run_time_have_their_names() {
 #[test]
 fn stablehlo_of_dynamic_shapes() {
     check(
-        "func.func @f(%a: tensor<?x8xf32>, %s: tensor<2xi32>) {\n  %0 = stablehlo.dynamic_broadcast_in_dim$0 %a, %s, dims = [0, 1] : (tensor<?x8xf32>, tensor<2xi32>) -> tensor<?x8xf32>\n}\n",
+        "\
+func.func @f(%a: tensor<?x8xf32>, %s: tensor<2xi32>) {
+  %0 = stablehlo.dynamic_broadcast_in_dim$0 %a, %s, dims = [0, 1] : (tensor<?x8xf32>, tensor<2xi32>) -> tensor<?x8xf32>
+}
+",
         expect![[r#"
             **output → `%a`**
             ```
@@ -173,7 +220,11 @@ fn stablehlo_of_dynamic_shapes() {
 #[test]
 fn vectors_are_read_from_tiles() {
     check(
-        "func.func @f(%m: memref<32x30xf32>, %i: index, %p: f32) {\n  %0 = vector.transfer_read$0 %m[%i, %i], %p {in_bounds = [true, false], permutation_map = affine_map<(d0, d1) -> (d1, d0)>} : memref<32x30xf32>, vector<4x8xf32>\n}\n",
+        "\
+func.func @f(%m: memref<32x30xf32>, %i: index, %p: f32) {
+  %0 = vector.transfer_read$0 %m[%i, %i], %p {in_bounds = [true, false], permutation_map = affine_map<(d0, d1) -> (d1, d0)>} : memref<32x30xf32>, vector<4x8xf32>
+}
+",
         expect![[r#"
             **output → `%m`**
             ```
@@ -191,7 +242,12 @@ fn vectors_are_read_from_tiles() {
 /// The maps in the hover of an op.
 fn check_line(line: &str, expect: Expect) {
     let text = format!(
-        "func.func @f(%a: tensor<4x8xf32>, %k: tensor<1x8xf32>, %i: tensor<i32>, %s: tensor<f32>) {{\n  %z = stablehlo.constant dense<0> : tensor<i32>\n  {line}\n}}\n"
+        "\
+func.func @f(%a: tensor<4x8xf32>, %k: tensor<1x8xf32>, %i: tensor<i32>, %s: tensor<f32>) {{
+  %z = stablehlo.constant dense<0> : tensor<i32>
+  {line}
+}}
+"
     );
     let (analysis, file, offset) = open_mlir(&text);
     let hover = analysis.hover(file, offset).expect("nobody cancels").expect("there is an op");
@@ -239,7 +295,14 @@ fn ops_read_their_operands_as_those_of_hlo_do() {
 #[test]
 fn loops_of_xla_compute_indices() {
     check(
-        "#map = #xla.indexing_map<\"(w)[s0] -> (w, s0 * 2), domain: w in [0, 15], s0 in [0, 3]\">\nfunc.func @f(%in: tensor<16x8xf32>, %z: f32, %w: index {xla.range = [0 : index, 15 : index]}) -> f32 {\n  %sum = xla.loop (%w)[%i] -> (%r0, %r1) in #map iter_args(%s = %z) -> (f32) {\n    %x = tensor.extract$0 %in[%r0, %r1] : tensor<16x8xf32>\n    xla.yield %x : f32\n  }\n}\n",
+        r#"#map = #xla.indexing_map<"(w)[s0] -> (w, s0 * 2), domain: w in [0, 15], s0 in [0, 3]">
+func.func @f(%in: tensor<16x8xf32>, %z: f32, %w: index {xla.range = [0 : index, 15 : index]}) -> f32 {
+  %sum = xla.loop (%w)[%i] -> (%r0, %r1) in #map iter_args(%s = %z) -> (f32) {
+    %x = tensor.extract$0 %in[%r0, %r1] : tensor<16x8xf32>
+    xla.yield %x : f32
+  }
+}
+"#,
         expect![[r#"
             **reads `%in`**
             ```
@@ -249,7 +312,13 @@ fn loops_of_xla_compute_indices() {
         "#]],
     );
     check(
-        "#map = #xla.indexing_map<\"(w)[s0] -> (w, s0 * 2), domain: w in [0, 15], s0 in [0, 3]\">\nfunc.func @f(%z: f32, %w: index) -> f32 {\n  %sum = xla.loop$0 (%w)[%i] -> (%r0, %r1) in #map iter_args(%s = %z) -> (f32) {\n    xla.yield %s : f32\n  }\n}\n",
+        r#"#map = #xla.indexing_map<"(w)[s0] -> (w, s0 * 2), domain: w in [0, 15], s0 in [0, 3]">
+func.func @f(%z: f32, %w: index) -> f32 {
+  %sum = xla.loop$0 (%w)[%i] -> (%r0, %r1) in #map iter_args(%s = %z) -> (f32) {
+    xla.yield %s : f32
+  }
+}
+"#,
         expect![[r#"
             **points of the loop**
             ```
@@ -263,7 +332,13 @@ fn loops_of_xla_compute_indices() {
 #[test]
 fn variables_of_loops_have_ranges() {
     let (analysis, file, offset) = open_mlir(
-        "func.func @f(%n: index) {\n  affine.for %i = 2 to 10 step 3 {\n    x.y $0%i : index\n  }\n}\n",
+        "\
+func.func @f(%n: index) {
+  affine.for %i = 2 to 10 step 3 {
+    x.y $0%i : index
+  }
+}
+",
     );
     let hover = analysis.hover(file, offset).expect("nobody cancels").expect("there is a value");
     let markdown = hover.markdown();
@@ -278,7 +353,13 @@ fn aliases_of_other_pieces_are_known() {
         .map(|n| format!("func.func @f{n}(%a: f32) {{\n  %b = x.y %a : f32\n  return\n}}\n"))
         .collect();
     let text = format!(
-        "#map = affine_map<(d0)[s0] -> (d0 * 4 + s0)>\n!array = tensor<4x8xf32>\n{filler}func.func @g(%i: index, %x: !array) {{\n  %0 = affine.apply$0 #map(%i)[%i]\n}}\n"
+        "\
+#map = affine_map<(d0)[s0] -> (d0 * 4 + s0)>
+!array = tensor<4x8xf32>
+{filler}func.func @g(%i: index, %x: !array) {{
+  %0 = affine.apply$0 #map(%i)[%i]
+}}
+"
     );
     check(
         &text,
@@ -310,7 +391,12 @@ fn aliases_of_other_pieces_are_known() {
 #[test]
 fn masks_of_stores_are_read() {
     let (analysis, file, offset) = open_mlir(
-        "func.func @f(%m: memref<16xf32>, %i: index, %k: vector<4xi1>, %v: vector<4xf32>) {\n  vector.maskedstore$0 %m[%i], %k, %v : memref<16xf32>, vector<4xi1>, vector<4xf32>\n  return\n}\n",
+        "\
+func.func @f(%m: memref<16xf32>, %i: index, %k: vector<4xi1>, %v: vector<4xf32>) {
+  vector.maskedstore$0 %m[%i], %k, %v : memref<16xf32>, vector<4xi1>, vector<4xf32>
+  return
+}
+",
     );
     let hover = analysis.hover(file, offset).expect("nobody cancels").expect("there is an op");
     let text = hover.markdown();

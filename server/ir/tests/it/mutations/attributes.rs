@@ -132,7 +132,14 @@ pub fn computation(root: &Root<'_>, rng: &mut Rng) -> Option<Broken> {
     let other = match rng.range(0, 2) {
         0 => "other_one {\n  a = f32[77] parameter(0)\n  ROOT b = f32[77] negate(a)\n}\n\n",
         1 => {
-            "other_one {\n  a = s8[] parameter(0)\n  b = s8[] parameter(1)\n  ROOT c = s8[] add(a, b)\n}\n\n"
+            "\
+other_one {
+  a = s8[] parameter(0)
+  b = s8[] parameter(1)
+  ROOT c = s8[] add(a, b)
+}
+
+"
         }
         _ => "other_one {\n  ROOT a = c128[3] constant({(1, 0), (2, 0), (3, 0)})\n}\n\n",
     };
