@@ -12,16 +12,19 @@ pub struct Interval {
     pub upper: i64,
 }
 
+// Range analysis asks these of each node of each map: other crates inline them.
 impl Interval {
     /// Every integer.
     pub const ALL: Interval = Interval { lower: i64::MIN, upper: i64::MAX };
     /// The canonical empty interval, `[0, -1]`.
     pub const EMPTY: Interval = Interval { lower: 0, upper: -1 };
 
+    #[inline]
     pub const fn new(lower: i64, upper: i64) -> Self {
         Interval { lower, upper }
     }
 
+    #[inline]
     pub const fn point(value: i64) -> Self {
         Interval { lower: value, upper: value }
     }
@@ -31,11 +34,13 @@ impl Interval {
         Interval { lower: 0, upper: size.saturating_sub(1) }
     }
 
+    #[inline]
     pub const fn is_empty(self) -> bool {
         self.lower > self.upper
     }
 
     /// Returns the only value if there is exactly one and it is not a bound that means "unbounded".
+    #[inline]
     pub const fn as_point(self) -> Option<i64> {
         if self.lower == self.upper && self.lower != i64::MIN && self.lower != i64::MAX {
             Some(self.lower)
@@ -44,16 +49,19 @@ impl Interval {
         }
     }
 
+    #[inline]
     pub const fn contains(self, value: i64) -> bool {
         self.lower <= value && value <= self.upper
     }
 
     /// Whether every element of `other` is in `self`.
+    #[inline]
     pub const fn contains_interval(self, other: Interval) -> bool {
         other.is_empty() || (self.lower <= other.lower && other.upper <= self.upper)
     }
 
     /// The intersection. Disjoint intervals give an empty one whose upper bound is `lower - 1`.
+    #[inline]
     pub fn intersect(self, other: Interval) -> Interval {
         let lower = self.lower.max(other.lower);
         let upper = self.upper.min(other.upper);
@@ -64,6 +72,7 @@ impl Interval {
         }
     }
 
+    #[inline]
     pub fn union(self, other: Interval) -> Interval {
         Interval { lower: self.lower.min(other.lower), upper: self.upper.max(other.upper) }
     }
@@ -79,10 +88,12 @@ impl Interval {
         u64::try_from(i128::from(self.upper) - i128::from(self.lower) + 1).unwrap_or(u64::MAX)
     }
 
+    #[inline]
     pub fn min(self, other: Interval) -> Interval {
         Interval { lower: self.lower.min(other.lower), upper: self.upper.min(other.upper) }
     }
 
+    #[inline]
     pub fn max(self, other: Interval) -> Interval {
         Interval { lower: self.lower.max(other.lower), upper: self.upper.max(other.upper) }
     }
@@ -90,6 +101,7 @@ impl Interval {
     /// Returns the same or a slightly wider interval whose lower bound is not `i64::MAX` and whose upper
     /// bound is not `i64::MIN`. There these values do not mean "unbounded", and arithmetic that treated them
     /// so would lose values.
+    #[inline]
     fn widened(self) -> Interval {
         Interval { lower: self.lower.min(i64::MAX - 1), upper: self.upper.max(i64::MIN + 1) }
     }

@@ -7,24 +7,30 @@ pub struct Span {
     pub end: u32,
 }
 
+// Asked of each token: other crates inline them.
 impl Span {
+    #[inline]
     pub fn new(start: usize, end: usize) -> Span {
         Span { start: start as u32, end: end as u32 }
     }
 
+    #[inline]
     pub fn range(self) -> Range<usize> {
         self.start as usize..self.end as usize
     }
 
+    #[inline]
     pub fn is_empty(self) -> bool {
         self.start == self.end
     }
 
+    #[inline]
     pub fn contains(self, offset: usize) -> bool {
         self.start as usize <= offset && offset <= self.end as usize
     }
 
     /// Returns the text of this span, or an empty string if the span does not fit `text`.
+    #[inline]
     pub fn of(self, text: &str) -> &str {
         text.get(self.range()).unwrap_or_default()
     }

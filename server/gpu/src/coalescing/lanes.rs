@@ -136,20 +136,18 @@ impl Program {
                 Step::PerLane(LaneOp::Const(c)) => self.per_lane[i] = [c; MAX_LANES],
                 Step::PerLane(LaneOp::Binary(op, a, b)) => {
                     let (before, rest) = self.per_lane.split_at_mut(i);
-                    let out = &mut rest[0];
-                    let value = |step: u32, lane: usize| match self.steps[step as usize] {
-                        Step::Uniform(_) => self.uniform[step as usize],
-                        Step::PerLane(_) => before[step as usize][lane],
+                    let values = |step: u32| match self.steps[step as usize] {
+                        Step::Uniform(_) => Values::Same(self.uniform[step as usize]),
+                        Step::PerLane(_) => Values::Each(&before[step as usize][..lanes]),
                     };
-                    for (lane, out) in out.iter_mut().enumerate().take(lanes) {
-                        *out = apply(op, value(a, lane), value(b, lane));
-                    }
+                    apply_to_lanes(op, values(a), values(b), &mut rest[0][..lanes]);
                 }
             }
         }
     }
 
     /// Result `i` in `lane`, after [`Program::run`].
+    #[inline]
     pub(super) fn result(&self, i: usize, lane: usize) -> i64 {
         self.value(self.results[i], lane)
     }
@@ -180,15 +178,81 @@ impl Program {
     }
 }
 
+/// The values of an operand: one of all lanes, or one per lane.
+#[derive(Clone, Copy)]
+enum Values<'a> {
+    Same(i64),
+    Each(&'a [i64]),
+}
+
 /// Applies an operator. Values are known to fit, and divisors are positive.
 fn apply(op: BinaryOp, a: i64, b: i64) -> i64 {
-    match op {
-        BinaryOp::Add => a.wrapping_add(b),
-        BinaryOp::Mul => a.wrapping_mul(b),
-        BinaryOp::Mod => a.rem_euclid(b.max(1)),
-        BinaryOp::FloorDiv => a.div_euclid(b.max(1)),
-        BinaryOp::CeilDiv => a.div_euclid(b.max(1)) + i64::from(a.rem_euclid(b.max(1)) != 0),
-        BinaryOp::Min => a.min(b),
-        BinaryOp::Max => a.max(b),
+    let mut out = [0];
+    apply_to_lanes(op, Values::Same(a), Values::Same(b), &mut out);
+    out[0]
+}
+
+/// [`apply`] for each lane. The operator is matched once, so that each loop has one operation.
+fn apply_to_lanes(op: BinaryOp, a: Values<'_>, b: Values<'_>, out: &mut [i64]) {
+    match (op, b) {
+        (BinaryOp::Add, _) => each(a, b, out, i64::wrapping_add),
+        (BinaryOp::Mul, _) => each(a, b, out, i64::wrapping_mul),
+        (BinaryOp::Min, _) => each(a, b, out, i64::min),
+        (BinaryOp::Max, _) => each(a, b, out, i64::max),
+        // Most divisors are powers of two, and a division takes longer than the rest of a step.
+        (BinaryOp::Mod, Values::Same(divisor)) if is_power_of_two(divisor) => {
+            each(a, Values::Same(divisor.wrapping_sub(1)), out, |a, mask| a & mask);
+        }
+        (BinaryOp::FloorDiv, Values::Same(divisor)) if is_power_of_two(divisor) => {
+            each(a, Values::Same(divisor.trailing_zeros().into()), out, |a, bits| a >> (bits & 63));
+        }
+        (BinaryOp::Mod, _) => each(a, b, out, |a, b| a.rem_euclid(b.max(1))),
+        (BinaryOp::FloorDiv, _) => each(a, b, out, |a, b| a.div_euclid(b.max(1))),
+        (BinaryOp::CeilDiv, _) => {
+            each(a, b, out, |a, b| a.div_euclid(b.max(1)) + i64::from(a.rem_euclid(b.max(1)) != 0))
+        }
+    }
+}
+
+fn is_power_of_two(number: i64) -> bool {
+    number > 0 && number.count_ones() == 1
+}
+
+#[inline]
+fn each(a: Values<'_>, b: Values<'_>, out: &mut [i64], f: impl Fn(i64, i64) -> i64) {
+    match (a, b) {
+        (Values::Same(a), Values::Same(b)) => out.fill(f(a, b)),
+        (Values::Same(a), Values::Each(b)) => out.iter_mut().zip(b).for_each(|(out, &b)| *out = f(a, b)),
+        (Values::Each(a), Values::Same(b)) => out.iter_mut().zip(a).for_each(|(out, &a)| *out = f(a, b)),
+        (Values::Each(a), Values::Each(b)) => {
+            out.iter_mut().zip(a).zip(b).for_each(|((out, &a), &b)| *out = f(a, b));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use indexing_map::parse_map;
+
+    use super::*;
+
+    #[test]
+    fn lanes_have_the_values_of_the_map() {
+        let map = parse_map(
+            "(d0, d1) -> ((d0 - 9) floordiv 4, (d0 - 9) mod 8, (d0 - 9) floordiv 3, (d0 - 9) mod 5, (d0 - 9) ceildiv 4, \
+             d0 * 3 + d1, (d1 - 9) floordiv 4, (d1 - 9) mod 8, (d1 - 9) floordiv 3, (d1 - 9) mod 5, (d0 * 7 + d1) mod 16), \
+             domain: d0 in [0, 31], d1 in [0, 20]",
+        )
+        .expect("it is a map");
+        let mut program = Program::new(&map, &|v| v == 0).expect("all values fit");
+        let lanes: [i64; MAX_LANES] = std::array::from_fn(|lane| lane as i64);
+        for d1 in 0..=20 {
+            program.run(32, &[0, d1], &|_| Some(lanes));
+            for lane in 0..32 {
+                let found: Vec<i64> = program.results_of(lane).collect();
+                let wanted = map.results().iter().map(|result| result.evaluate(&[lane as i64, d1]));
+                assert_eq!(found.into_iter().map(Some).collect::<Vec<_>>(), wanted.collect::<Vec<_>>());
+            }
+        }
     }
 }
