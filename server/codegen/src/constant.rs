@@ -80,6 +80,15 @@ impl Constant {
         }
     }
 
+    /// The value of a float; `None` for other types.
+    pub fn as_float(self) -> Option<f64> {
+        match self.element {
+            ElementType::F64 => Some(f64::from_bits(self.bits as u64)),
+            ElementType::F32 => Some(f64::from(f32::from_bits(self.bits as u32))),
+            element => Some(format(element)?.value(self.bits as u32)),
+        }
+    }
+
     /// The real and the imaginary part.
     pub fn parts(self) -> (Constant, Constant) {
         let part = if self.element == ElementType::C64 { ElementType::F32 } else { ElementType::F64 };
@@ -137,6 +146,20 @@ pub(crate) fn format(element: ElementType) -> Option<Format> {
 impl Format {
     pub fn bits(self) -> u32 {
         1 + self.exponent + self.mantissa
+    }
+
+    /// The number that a pattern encodes.
+    fn value(self, pattern: u32) -> f64 {
+        let magnitude = pattern & self.all();
+        let sign = if pattern == magnitude { 1.0 } else { -1.0 };
+        if magnitude > self.largest() || self.top == Top::OnlyMinusZero && sign < 0.0 && magnitude == 0 {
+            let is_infinite = self.top == Top::Infinity && magnitude == self.infinity();
+            return if is_infinite { sign * f64::INFINITY } else { f64::NAN };
+        }
+        let (exponent, fraction) = (magnitude >> self.mantissa, magnitude & ((1 << self.mantissa) - 1));
+        let hidden = if exponent == 0 { 0 } else { 1 << self.mantissa };
+        let scale = exponent.max(1) as i32 - self.bias - self.mantissa as i32;
+        sign * f64::from(hidden + fraction) * f64::powi(2.0, scale)
     }
 
     fn all(self) -> u32 {

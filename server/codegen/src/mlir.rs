@@ -17,6 +17,7 @@ use rustc_hash::FxHashMap;
 use crate::KernelText;
 use crate::kernel::{Kernel, Region, ValueId};
 use names::Names;
+pub use scalars::number_text;
 
 /// The MLIR text of a kernel before lowering. Each kernel that runs after it is a module of its own.
 pub fn mlir(kernel: &Kernel) -> KernelText {

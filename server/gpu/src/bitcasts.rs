@@ -11,7 +11,7 @@ fn physical(shape: &Shape) -> Option<Vec<(usize, i64)>> {
 
 /// Whether row-major linear positions of both shapes follow memory in the same way.
 /// Source: `ShapeUtil::ReshapeIsBitcast`.
-pub(crate) fn reshape_is_bitcast(from: &Shape, to: &Shape) -> bool {
+pub fn reshape_is_bitcast(from: &Shape, to: &Shape) -> bool {
     let (Some(a), Some(b)) = (physical(from), physical(to)) else { return false };
     // Groups of dimensions with equal products, in logical order; each group must be row-major inside and whole groups must
     // come in the same order in memory.

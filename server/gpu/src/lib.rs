@@ -42,6 +42,7 @@ mod unroll;
 
 use std::borrow::Cow;
 
+pub use bitcasts::reshape_is_bitcast;
 pub use coalescing::{
     Access, AccessTraffic, Buffer, BufferTraffic, Cause, Code, CodeAccess, CodeAccessKind, CodeTraffic,
     Counts, DEFAULT_THRESHOLD, LINE_BYTES, LanePicture, MemoryAccess, Pattern, PictureSizes, Remedy,

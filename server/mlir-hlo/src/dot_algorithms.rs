@@ -40,8 +40,8 @@ pub(crate) fn name(attribute: &str) -> Option<&'static str> {
     found.map(|algorithm| algorithm.0)
 }
 
-/// The fields between the angle brackets.
-pub(crate) fn fields(name: &str) -> Option<String> {
+/// The fields of `#stablehlo.dot_algorithm<…>` for an algorithm, by its name in HLO.
+pub fn fields(name: &str) -> Option<String> {
     let &(_, lhs, rhs, sum, operations, fast) = ALGORITHMS.iter().find(|algorithm| algorithm.0 == name)?;
     Some(format!(
         "lhs_precision_type = {lhs}, rhs_precision_type = {rhs}, accumulation_type = {sum}, lhs_component_count = 1, rhs_component_count = 1, num_primitive_operations = {operations}, allow_imprecise_accumulation = {fast}"

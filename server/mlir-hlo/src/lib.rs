@@ -34,6 +34,7 @@ mod to_mlir;
 mod types;
 
 pub use custom_form::{CustomForm, Piece, Types, custom_form};
+pub use dot_algorithms::fields as dot_algorithm_fields;
 pub use environment::{Declared, Environment, Slice};
 pub use hlo_instructions::{HloInstructions, hlo_instructions};
 pub use hlo_op::{HloOp, hlo_op, is_checked_as_hlo};

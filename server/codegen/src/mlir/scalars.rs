@@ -3,7 +3,7 @@
 use ir::ElementTypeExt;
 use syntax::hlo::{ElementType, Opcode};
 
-use crate::constant::Constant;
+use crate::constant::{Constant, format};
 use crate::kernel::{Comparison, Detail, Direction, Function, Op, OpKind, Table};
 
 /// The spelling of a type in MLIR. Types are signless; ops have the sign.
@@ -110,7 +110,8 @@ pub(super) fn dense(table: &Table) -> String {
     rows(&table.shape.dims, &table.elements)
 }
 
-fn number_text(constant: Constant) -> String {
+/// A number as an attribute of MLIR has it: `1.000000e+00`, `true`, `0xFF800000`.
+pub fn number_text(constant: Constant) -> String {
     let element = constant.element;
     match element {
         ElementType::Pred => (constant.bits != 0).to_string(),
@@ -123,20 +124,70 @@ fn number_text(constant: Constant) -> String {
     }
 }
 
-/// A finite `f32`, `f64` or `bf16` in scientific notation; other numbers as bits.
+/// A float as MLIR prints it: with six digits where they determine it, else with as many as its type may need;
+/// infinities, NaN and what has no point as bits. Source: `printFloatValue`, `mlir/lib/IR/AsmPrinter.cpp`.
 fn float_text(constant: Constant) -> String {
-    let value = match constant.element {
-        ElementType::F32 => f64::from(f32::from_bits(constant.bits as u32)),
-        ElementType::F64 => f64::from_bits(constant.bits as u64),
-        ElementType::Bf16 => f64::from(f32::from_bits((constant.bits as u32) << 16)),
-        other => {
-            return format!("0x{:0width$X}", constant.bits, width = other.bits().unwrap_or(8) as usize / 4);
-        }
-    };
-    if value.is_finite() {
-        return format!("{value:.6e}").replacen('e', "E+", 1).replace("E+-", "E-");
+    let bits = constant.element.bits().unwrap_or(32);
+    let hex = || format!("0x{:0width$X}", constant.bits, width = bits as usize / 4);
+    let Some(value) = constant.as_float().filter(|value| value.is_finite()) else { return hex() };
+    let (mantissa, exponent) = scientific(value, 6);
+    if Constant::of_float(constant.element, value_of(&mantissa, exponent)) == constant {
+        let sign = if exponent < 0 { '-' } else { '+' };
+        return format!("{mantissa}0e{sign}{:02}", exponent.abs());
     }
-    format!("0x{:0width$X}", constant.bits, width = constant.element.bits().unwrap_or(32) as usize / 4)
+    let (mantissa, exponent) = scientific(value, digits_of(constant.element));
+    let sign = if mantissa.starts_with('-') { "-" } else { "" };
+    let digits: String = mantissa.chars().filter(char::is_ascii_digit).collect();
+    let digits = digits.trim_end_matches('0');
+    let point = usize::try_from(exponent + 1).unwrap_or(0);
+    match exponent {
+        // At most three zeros are written after the point.
+        -3..0 => format!("{sign}0.{:0<1$}{digits}", "", (-exponent - 1) as usize),
+        0.. if digits.len() > point => format!("{sign}{}.{}", &digits[..point], &digits[point..]),
+        // Neither a fraction nor long: it would be read as an integer.
+        0.. if point - digits.len() <= 3 => hex(),
+        _ => {
+            let (first, rest) = digits.split_at(1);
+            let rest = if rest.is_empty() { "0" } else { rest };
+            format!("{sign}{first}.{rest}E{exponent:+}")
+        }
+    }
+}
+
+/// `1.25000` and -1 for 0.125 with six digits: the digits, and the exponent of ten. Rounded as `APFloat::toString`
+/// rounds: it cuts the decimal number to as many digits as the bits of the wanted ones may need, then rounds.
+fn scientific(value: f64, digits: usize) -> (String, i32) {
+    // The number is an integer times ten to the power of minus `fraction_bits`.
+    let fraction_bits = (0..1100).find(|&bits| (value * f64::powi(2.0, bits)).fract() == 0.0).unwrap_or(0);
+    let bits = (value.abs().log2() + f64::from(fraction_bits) * f64::log2(10.0)).floor() + 1.0;
+    let all = (value.abs().log10() + f64::from(fraction_bits)).floor() as i64 + 1;
+    let wanted_bits = (digits * 196).div_ceil(59) as f64;
+    let removed = ((bits - wanted_bits).max(0.0) * 59.0 / 196.0).floor() as i64;
+    let kept = usize::try_from(all - removed).unwrap_or(1).max(1);
+    // With so many digits the text is exact.
+    let (exact, exponent) = split(&format!("{value:.800e}"));
+    let cut = exact.len().min(kept + 1 + usize::from(value < 0.0));
+    let (mantissa, carried) = split(&format!("{:.*e}", digits - 1, exact[..cut].parse().unwrap_or(value)));
+    (mantissa, exponent + carried)
+}
+
+fn split(text: &str) -> (String, i32) {
+    let (mantissa, exponent) = text.split_once('e').unwrap_or((text, "0"));
+    (mantissa.to_owned(), exponent.parse().unwrap_or(0))
+}
+
+/// The number of decimal digits that tell any two numbers of the type apart, as LLVM's `APFloat` counts them.
+fn digits_of(element: ElementType) -> usize {
+    let bits = match element {
+        ElementType::F64 => 53,
+        ElementType::F32 => 24,
+        element => format(element).map_or(24, |format| format.mantissa as usize + 1),
+    };
+    2 + bits * 59 / 196
+}
+
+fn value_of(mantissa: &str, exponent: i32) -> f64 {
+    format!("{mantissa}e{exponent}").parse().unwrap_or(f64::NAN)
 }
 
 fn compare(Comparison { direction, .. }: Comparison, from: ElementType) -> String {

@@ -1,0 +1,60 @@
+//! Triton fusions as XLA's emitter writes them: one block's work on its tiles.
+//!
+//! * [`TilingSpace`]: the dimensions of the result and those that ops contract, each with a tile size.
+//! * [`emit()`]: from the tile of the result to the tiles of all ops, and from these to a [`Program`] of typed
+//!   values: loops over contracted dimensions, masks of ragged tiles, reads and writes of tiles.
+//! * [`text()`]: the program as MLIR of the dialects `xtile`, `stablehlo`, `arith`, `scf` and `tensor`.
+//!
+//! Rules: XLA `codegen/tiling/experimental/*`, `codegen/xtile/codegen/*`.
+//!
+//! Architecture Invariant: a fusion has a program, or XLA's reason why it refuses the fusion, or the name of what
+//! is not written yet.
+
+mod bitcast;
+mod emit;
+pub mod program;
+mod propagate;
+mod schedule;
+mod space;
+mod text;
+mod tile;
+mod tiled;
+
+use std::borrow::Cow;
+
+use gpu::FusionAnalysis;
+use indexing::Callees;
+use ir::ElementTypeExt;
+use syntax::hlo::ElementType;
+
+pub use program::Program;
+pub use space::{Dimension, RuntimeOffset, TilingSpace};
+pub use text::text;
+pub use tile::{DimTile, Tile};
+
+use schedule::Schedule;
+use tiled::TiledFusion;
+
+/// The reason why there is no program: text that follows "no kernel: ".
+pub type Reason = Cow<'static, str>;
+
+/// Stack for regions in regions, whose depth is bounded.
+const STACK: usize = 8 << 20;
+
+/// Emits the program of a Triton fusion whose configuration states its tiles. `name` is that of the fusion.
+pub fn emit(name: &str, analysis: &FusionAnalysis, callees: &Callees<'_>) -> Result<Program, Reason> {
+    recursion::with_stack(STACK, || emitted(name, analysis, callees))
+}
+
+fn emitted(name: &str, analysis: &FusionAnalysis, callees: &Callees<'_>) -> Result<Program, Reason> {
+    let fused = &analysis.fused;
+    let config = fused.block_level.as_ref().ok_or("a Triton fusion whose configuration states no tiles")?;
+    let space = TilingSpace::of(fused, config)?;
+    let tiled = TiledFusion::of(&space, fused)?;
+    let schedule = Schedule::of(&space, fused)?;
+    emit::emit(codegen::kernel_name(name), analysis, callees, &space, &tiled, &schedule)
+}
+
+fn is_float(element: ElementType) -> bool {
+    element.is_floating()
+}

@@ -1,0 +1,63 @@
+//! Which block works on which tile of the result.
+//! Source: `codegen/tiling/experimental/scheduling.cc`.
+
+use gpu::Fused;
+use indexing_map::Expr;
+use ir::{AttributeKey, Opcode};
+
+use crate::Reason;
+use crate::propagate::delinearized;
+use crate::space::TilingSpace;
+use crate::tile::permuted;
+
+pub(crate) struct Schedule {
+    /// Per dimension of the space, the number of the tile as an expression over the number of the block, which
+    /// is variable 0. `None` for dimensions that each block visits whole.
+    pub tile_of_block: Vec<Option<Expr>>,
+    pub blocks: i64,
+}
+
+impl Schedule {
+    pub(crate) fn of(space: &TilingSpace, fused: &Fused) -> Result<Schedule, Reason> {
+        let parallel: Vec<usize> =
+            (0..space.dimensions.len()).filter(|&dim| !space.dimensions[dim].is_sequential).collect();
+        let parallel = match swapped(space, fused, parallel.len()) {
+            Some(permutation) => permuted(&parallel, &permutation),
+            None => parallel,
+        };
+        let counts: Vec<i64> = parallel.iter().map(|&dim| space.dimensions[dim].tiles()).collect();
+        let blocks = counts.iter().try_fold(1i64, |n, &count| n.checked_mul(count));
+        let blocks = blocks.ok_or("more blocks than 64 bits count")?;
+        let mut tile_of_block = vec![None; space.dimensions.len()];
+        for (&dim, expr) in parallel.iter().zip(delinearized(&counts, Expr::var(0))) {
+            tile_of_block[dim] = Some(expr);
+        }
+        Ok(Schedule { tile_of_block, blocks })
+    }
+}
+
+/// For a dot whose left operand is the smaller one, the order of dimensions in which blocks that follow each
+/// other share the right operand. Source: `GetParallelDimensionsPermutation`.
+fn swapped(space: &TilingSpace, fused: &Fused, parallel: usize) -> Option<Vec<usize>> {
+    let root = *fused.roots.first()?;
+    let op = fused.op(root);
+    if parallel < 2 || !matches!(op.opcode, Opcode::Dot | Opcode::ScaledDot) {
+        return None;
+    }
+    let [left, right, ..] = &op.operand_shapes[..] else { return None };
+    let count = |key| op.attributes.ints(key).len();
+    let batch = count(AttributeKey::LhsBatchDims);
+    let free = |rank: usize, contracted| rank.checked_sub(count(contracted) + batch);
+    let has_one = free(left.dims().len(), AttributeKey::LhsContractingDims) == Some(1)
+        && free(right.dims().len(), AttributeKey::RhsContractingDims) == Some(1);
+    if !has_one || left.bytes()? >= right.bytes()? {
+        return None;
+    }
+    let (rows, columns) = (space.dimension(root, batch)?, space.dimension(root, batch + 1)?);
+    let mut permutation: Vec<usize> = (0..parallel).collect();
+    if rows.max(columns) >= parallel {
+        return None;
+    }
+    permutation.swap(rows, columns);
+    Some(permutation)
+}

@@ -1,0 +1,202 @@
+//! The tiling space of a fusion: the dimensions that are cut into tiles, and the offsets that only the running
+//! program knows.
+
+use gpu::{BlockLevel, Fused, post_order};
+use indexing_map::{Expr, IndexingMap, SimplifyMode, Variable, ceil_div};
+use ir::{AttributeKey, Op, OpId, Opcode};
+use rustc_hash::FxHashMap;
+
+use crate::Reason;
+
+/// A dimension of the result, or one that an op of the fusion contracts or reduces.
+#[derive(Debug, Clone)]
+pub struct Dimension {
+    pub size: i64,
+    /// The tile size, a power of two.
+    pub tile: i64,
+    /// Whether one block visits all its tiles, one after another. The blocks divide the others among them.
+    pub is_sequential: bool,
+    /// The op that introduces the dimension: the root, or the op that contracts it.
+    pub op: OpId,
+}
+
+impl Dimension {
+    pub fn tiles(&self) -> i64 {
+        ceil_div(self.size, self.tile).unwrap_or(0).max(0)
+    }
+}
+
+/// An offset of a dynamic slice, from zero to `upper`.
+#[derive(Debug, Clone)]
+pub struct RuntimeOffset {
+    pub upper: i64,
+}
+
+/// The dimensions of all tiles of one fusion. In the expressions of tiles, variable `d` below the number of
+/// dimensions is the number of the tile along dimension `d`; runtime offsets follow.
+/// Source: `codegen/tiling/experimental/tiling_space.cc`.
+#[derive(Debug)]
+pub struct TilingSpace {
+    pub dimensions: Vec<Dimension>,
+    pub offsets: Vec<RuntimeOffset>,
+    /// The dimension of an op at a position: first those of its result, then those that it contracts.
+    of_op: FxHashMap<(OpId, usize), usize>,
+    /// The runtime offset that an operand of a dynamic slice states.
+    of_operand: FxHashMap<(OpId, usize), usize>,
+}
+
+impl TilingSpace {
+    /// The space of a fusion, cut as its configuration says, or XLA's reason why it refuses the fusion.
+    pub fn of(fused: &Fused, config: &BlockLevel) -> Result<TilingSpace, Reason> {
+        let [root] = fused.roots[..] else {
+            return Err("TilingSpace does not support fusions with multiple roots.".into());
+        };
+        let [tile] = &config.output_tiles[..] else {
+            let count = config.output_tiles.len();
+            return Err(
+                format!("Only single-result fusions are supported for now. Received {count} roots.").into()
+            );
+        };
+        let mut space = TilingSpace {
+            dimensions: Vec::new(),
+            offsets: Vec::new(),
+            of_op: FxHashMap::default(),
+            of_operand: FxHashMap::default(),
+        };
+        let result = fused.op(root);
+        if result.shape.as_array().is_none() {
+            return Err(
+                format!("Unsupported root shape {} for root {}", result.shape, fused.name(root)).into()
+            );
+        }
+        let dims = result.shape.dims();
+        if dims.len() != tile.len() {
+            return Err(format!(
+                "Number of parallel dimensions in the tiling space ({}) does not match the number of output \
+                 tile sizes in the block level fusion config ({}).",
+                dims.len(),
+                tile.len()
+            )
+            .into());
+        }
+        for (position, (&size, &tile)) in dims.iter().zip(tile).enumerate() {
+            space.push(root, position, size, tile, false)?;
+        }
+        for op in post_order(&fused.graph).into_iter().rev() {
+            space.add_inner(fused, op)?;
+        }
+        Ok(space)
+    }
+
+    /// The dimensions and offsets that an op introduces.
+    fn add_inner(&mut self, fused: &Fused, id: OpId) -> Result<(), Reason> {
+        let op = fused.op(id);
+        let contracted: &[i64] = match op.opcode {
+            Opcode::Dot | Opcode::ScaledDot => op.attributes.ints(AttributeKey::LhsContractingDims),
+            Opcode::Reduce => op.attributes.ints(AttributeKey::Dimensions),
+            Opcode::DynamicSlice => {
+                let sizes = op.shape.dims();
+                let operand = op.operand_shapes.first().map_or(&[][..], |shape| shape.dims());
+                for (dim, (&slice, &size)) in sizes.iter().zip(operand).enumerate() {
+                    self.of_operand.insert((id, 1 + dim), self.offsets.len());
+                    self.offsets.push(RuntimeOffset { upper: (size - slice).max(0) });
+                }
+                return Ok(());
+            }
+            Opcode::Scan | Opcode::RaggedDot => {
+                return Err(format!("tiles of {} are not supported yet", op.opcode).into());
+            }
+            _ => return Ok(()),
+        };
+        let rank = result_rank(op);
+        let stated = stated_sizes(op);
+        let operand = op.operand_shapes.first().map_or(&[][..], |shape| shape.dims());
+        for (position, &dim) in contracted.iter().enumerate() {
+            let size = usize::try_from(dim).ok().and_then(|dim| operand.get(dim).copied());
+            let size = size.ok_or("a contracted dimension that the operand lacks")?;
+            let tile = match &stated {
+                None => size,
+                Some(sizes) => *sizes.get(position).ok_or_else(|| {
+                    format!(
+                        "Sequential dimension index {position} is out of bounds for backend config sizes of \
+                         size {}.",
+                        sizes.len()
+                    )
+                })?,
+            };
+            self.push(id, rank + position, size, tile, true)?;
+        }
+        Ok(())
+    }
+
+    fn push(
+        &mut self,
+        op: OpId,
+        position: usize,
+        size: i64,
+        tile: i64,
+        is_sequential: bool,
+    ) -> Result<(), Reason> {
+        let tile = power_of_two(tile).ok_or("a tile size that does not fit 64 bits")?;
+        self.of_op.insert((op, position), self.dimensions.len());
+        self.dimensions.push(Dimension { size, tile, is_sequential, op });
+        Ok(())
+    }
+
+    /// The number of the dimension at `position` of an op.
+    pub fn dimension(&self, op: OpId, position: usize) -> Option<usize> {
+        self.of_op.get(&(op, position)).copied()
+    }
+
+    /// The dimensions that an op contracts or reduces in several steps.
+    pub fn loops_of(&self, op: OpId) -> impl Iterator<Item = usize> + '_ {
+        let dimensions = self.dimensions.iter().enumerate();
+        let loops =
+            dimensions.filter(move |(_, dim)| dim.is_sequential && dim.op == op && dim.tile < dim.size);
+        loops.map(|(number, _)| number)
+    }
+
+    /// The number of the runtime offset that an operand of an op states.
+    pub fn offset(&self, op: OpId, operand: usize) -> Option<usize> {
+        self.of_operand.get(&(op, operand)).copied()
+    }
+
+    /// The variable of a runtime offset.
+    pub fn offset_variable(&self, offset: usize) -> Expr {
+        Expr::var(self.dimensions.len() + offset)
+    }
+
+    /// The expression simplified by the ranges of the tile numbers and of the runtime offsets.
+    pub fn simplified(&self, expr: &Expr) -> Expr {
+        if expr.as_binary().is_none() {
+            return expr.clone();
+        }
+        let dims = self.dimensions.iter().map(|d| Variable::new(0, d.tiles() - 1)).collect();
+        let offsets = self.offsets.iter().map(|o| Variable::new(0, o.upper)).collect();
+        let map = IndexingMap::new(dims, offsets, Vec::new(), vec![expr.clone()]);
+        let map = map.simplified(SimplifyMode::Preserve);
+        map.results().first().cloned().unwrap_or(Expr::TOO_LARGE)
+    }
+}
+
+/// The number of dimensions of the result; of the first one if there are several.
+pub(crate) fn result_rank(op: &Op) -> usize {
+    let first = op.shape.tuple_elements().and_then(<[_]>::first).unwrap_or(&op.shape);
+    first.dims().len()
+}
+
+/// The sizes in `backend_config={"sizes":["32"]}` of a dot or a reduction. `None` without a configuration.
+fn stated_sizes(op: &Op) -> Option<Vec<i64>> {
+    let text = op.attributes.text(AttributeKey::BackendConfig)?;
+    let plain: String = text.chars().filter(|c| !c.is_whitespace() && !"\\\"".contains(*c)).collect();
+    let (_, sizes) = plain.split_once("sizes:[")?;
+    let (sizes, _) = sizes.split_once(']')?;
+    Some(sizes.split(',').filter_map(|size| size.parse().ok()).collect())
+}
+
+/// The smallest power of two that is at least `size`; 1 for an empty dimension. Triton's tiles have no other
+/// sizes.
+pub(crate) fn power_of_two(size: i64) -> Option<i64> {
+    let size = u64::try_from(size).ok()?.max(1).checked_next_power_of_two()?;
+    i64::try_from(size).ok()
+}

@@ -1,0 +1,255 @@
+//! The text of each op.
+
+use ir::Opcode;
+use syntax::hlo::ElementType;
+
+use super::{Writer, element_text, memory_text};
+use crate::program::{Arithmetic, Block, DotDims, Kind, Op, Type, ValueId};
+
+impl Writer<'_> {
+    pub(super) fn op(&mut self, op: &Op, depth: usize) {
+        match &op.kind {
+            Kind::For => return self.for_loop(op, depth),
+            Kind::If => return self.condition(op, depth),
+            Kind::Reduce { dims } => return self.reduce(op, dims, depth),
+            _ => {}
+        }
+        let body = self.simple(op);
+        let text = self.assigned(op) + &body;
+        self.line(op.origin, depth, text);
+    }
+
+    /// An op without blocks.
+    fn simple(&mut self, op: &Op) -> String {
+        let operands = self.list(&op.operands);
+        let ty = op.result.map(|result| self.type_of(result)).unwrap_or_default();
+        let first = op.operands.first().map(|&value| self.type_of(value)).unwrap_or_default();
+        let convert = |name: &str| format!("{name} {operands} : ({first}) -> {ty}");
+        match &op.kind {
+            Kind::IndexConstant(value) => format!("arith.constant {value} : index"),
+            Kind::Constant(constant) => {
+                let number = codegen::number_text(*constant);
+                match op.result.map(|result| &self.program.values[result as usize]) {
+                    Some(Type::Tile(..)) => format!("arith.constant dense<{number}> : {ty}"),
+                    _ => format!("arith.constant {number} : {ty}"),
+                }
+            }
+            Kind::Apply(map) => {
+                let (dims, symbols) = op.operands.split_at(map.num_dims().min(op.operands.len()));
+                let symbols = match symbols {
+                    [] => String::new(),
+                    _ => format!("[{}]", self.list(symbols)),
+                };
+                let dims = self.list(dims);
+                format!("xla.apply_indexing {}({dims}){symbols}", self.map(map))
+            }
+            Kind::Extract { argument, strides } => {
+                let memory = &self.program.arguments[*argument];
+                let sizes = op.result.map_or(&[][..], |result| self.program.values[result as usize].sizes());
+                format!(
+                    "xtile.extract {}[{operands}] {} {} : {} -> {ty}",
+                    self.name(*argument as ValueId),
+                    list(sizes),
+                    list(strides),
+                    memory_text(memory)
+                )
+            }
+            Kind::Insert { argument, strides } => {
+                let memory = &self.program.arguments[*argument];
+                let (value, offsets) = op.operands.split_at(1.min(op.operands.len()));
+                let sizes = value.first().map_or(&[][..], |&v| self.program.values[v as usize].sizes());
+                format!(
+                    "xtile.insert {} into {}[{}] {} {} : {first} -> {}",
+                    self.list(value),
+                    self.name(*argument as ValueId),
+                    self.list(offsets),
+                    list(sizes),
+                    list(strides),
+                    memory_text(memory)
+                )
+            }
+            Kind::Mask { bounds } => {
+                let (value, neutral) = op.operands.split_at(1.min(op.operands.len()));
+                let (value, neutral) = (self.list(value), self.list(neutral));
+                format!("xtile.mask {value} bounds {}, {neutral} : {ty}", list(bounds))
+            }
+            Kind::Elementwise(opcode) => format!("{} {operands} : {ty}", elementwise_name(*opcode)),
+            Kind::Arithmetic(arithmetic) => {
+                let element = op.operands.first().and_then(|&v| self.program.values[v as usize].element());
+                format!("{} {operands} : {first}", arithmetic_name(*arithmetic, element))
+            }
+            Kind::Compare(direction) => {
+                let types: Vec<String> = op.operands.iter().map(|&value| self.type_of(value)).collect();
+                format!("stablehlo.compare {direction}, {operands} : ({}) -> {ty}", types.join(", "))
+            }
+            Kind::Convert => convert("stablehlo.convert"),
+            Kind::IndexCast => format!("arith.index_cast {operands} : {first} to {ty}"),
+            Kind::Bitcast => format!("tensor.bitcast {operands} : {first} to {ty}"),
+            Kind::Select => format!("arith.select {operands} : {first}, {ty}"),
+            Kind::Iota { dim } => format!("stablehlo.iota dim = {dim} : {ty}"),
+            Kind::Broadcast { dims } => {
+                format!("stablehlo.broadcast_in_dim {operands}, dims = {} : ({first}) -> {ty}", list(dims))
+            }
+            Kind::Reshape => convert("stablehlo.reshape"),
+            Kind::Transpose { permutation } => {
+                format!("stablehlo.transpose {operands}, dims = {} : ({first}) -> {ty}", list(permutation))
+            }
+            Kind::FromElement => format!("tensor.from_elements {operands} : {ty}"),
+            Kind::ToElement => format!("tensor.extract {operands}[] : {first}"),
+            Kind::Dot(dims) => {
+                let types: Vec<String> = op.operands.iter().map(|&value| self.type_of(value)).collect();
+                let dims = dot_dims(dims);
+                format!("stablehlo.dot_general {operands}, {dims} : ({}) -> {ty}", types.join(", "))
+            }
+            Kind::ScaledDot { has_scales, elements, .. } => self.scaled_dot(op, *has_scales, *elements, &ty),
+            Kind::For | Kind::If | Kind::Reduce { .. } => String::new(),
+        }
+    }
+
+    fn scaled_dot(&self, op: &Op, has_scales: [bool; 2], elements: [ElementType; 2], ty: &str) -> String {
+        let mut scales = op.operands.iter().skip(2);
+        let (mut values, mut types) = (Vec::new(), Vec::new());
+        for (&operand, has_scale) in op.operands.iter().take(2).zip(has_scales) {
+            let (mut value, mut operand_type) = (self.name(operand), self.type_of(operand));
+            if let Some(&scale) = scales.next().filter(|_| has_scale) {
+                value += &format!(" scale {}", self.name(scale));
+                operand_type += &format!(", {}", self.type_of(scale));
+            }
+            values.push(value);
+            types.push(operand_type);
+        }
+        let [left, right] = elements.map(element_text);
+        format!(
+            "xtile.dot_scaled {} {{fastMath = true, lhs_elem_type = {left}, rhs_elem_type = {right}}} : {} -> {ty}",
+            values.join(", "),
+            types.join(" * ")
+        )
+    }
+
+    fn for_loop(&mut self, op: &Op, depth: usize) {
+        let (Some(block), &[start, end, step, init]) = (op.blocks.first(), &op.operands[..]) else { return };
+        let bounds = [start, end, step].map(|value| self.name(value));
+        let (init, assigned) = (self.name(init), self.assigned(op));
+        let ty = op.result.map(|result| self.type_of(result)).unwrap_or_default();
+        let outer = self.names.enter();
+        let arguments: Vec<String> =
+            block.arguments.iter().map(|&argument| self.names.argument(argument)).collect();
+        let [counter, carried] = &arguments[..] else { return };
+        let [start, end, step] = bounds;
+        let head = format!(
+            "{assigned}scf.for {counter} = {start} to {end} step {step} iter_args({carried} = {init}) -> ({ty}) {{"
+        );
+        self.line(op.origin, depth, head);
+        self.nested(block, depth + 1, op.origin, "scf.yield");
+        self.names.leave(outer);
+        self.line(op.origin, depth, "}".to_owned());
+    }
+
+    fn condition(&mut self, op: &Op, depth: usize) {
+        let [then, otherwise] = &op.blocks[..] else { return };
+        let ty = op.result.map(|result| self.type_of(result)).unwrap_or_default();
+        let head = format!("{}scf.if {} -> ({ty}) {{", self.assigned(op), self.list(&op.operands));
+        self.line(op.origin, depth, head);
+        self.scoped(then, depth + 1, op);
+        self.line(op.origin, depth, "} else {".to_owned());
+        self.scoped(otherwise, depth + 1, op);
+        self.line(op.origin, depth, "}".to_owned());
+    }
+
+    fn scoped(&mut self, block: &Block, depth: usize, op: &Op) {
+        let outer = self.names.enter();
+        self.nested(block, depth, op.origin, "scf.yield");
+        self.names.leave(outer);
+    }
+
+    /// The short form for a combiner of one op on both arguments in order.
+    fn reduce(&mut self, op: &Op, dims: &[usize], depth: usize) {
+        let (Some(combiner), &[input, init]) = (op.blocks.first(), &op.operands[..]) else { return };
+        let types = [input, init].map(|value| self.type_of(value)).join(", ");
+        let ty = op.result.map(|result| self.type_of(result)).unwrap_or_default();
+        let head =
+            format!("{}stablehlo.reduce({} init: {})", self.assigned(op), self.name(input), self.name(init));
+        let tail = format!("across dimensions = {} : ({types}) -> {ty}", list(dims));
+        if let Some(name) = self.only_op(combiner) {
+            return self.line(op.origin, depth, format!("{head} applies {name} {tail}"));
+        }
+        self.line(op.origin, depth, format!("{head} {tail}"));
+        let outer = self.names.enter();
+        let arguments: Vec<String> = (combiner.arguments.iter())
+            .map(|&argument| {
+                let name = self.names.argument(argument);
+                format!("{name}: {}", self.type_of(argument))
+            })
+            .collect();
+        self.line(op.origin, depth, format!(" reducer({})  {{", arguments.join(", ")));
+        self.nested(combiner, depth + 1, op.origin, "stablehlo.return");
+        self.names.leave(outer);
+        self.line(op.origin, depth, "}".to_owned());
+    }
+
+    fn only_op(&self, combiner: &Block) -> Option<String> {
+        let [only] = &combiner.ops[..] else { return None };
+        let is_whole = only.operands == combiner.arguments && combiner.yields[..] == [only.result?];
+        match only.kind {
+            Kind::Elementwise(opcode) if is_whole => {
+                let name = elementwise_name(opcode);
+                name.starts_with("stablehlo.").then_some(name)
+            }
+            _ => None,
+        }
+    }
+}
+
+fn list<T: ToString>(numbers: &[T]) -> String {
+    let numbers: Vec<String> = numbers.iter().map(T::to_string).collect();
+    format!("[{}]", numbers.join(", "))
+}
+
+fn elementwise_name(opcode: Opcode) -> String {
+    use Opcode::*;
+    let math = match opcode {
+        Ceil | Floor | Acos | Acosh | Asin | Asinh | Atan2 | Atanh | Cosh | Erf | Log | Rsqrt | Sinh
+        | Sqrt | Tan | Tanh | Cbrt => opcode.name(),
+        RoundNearestEven => "roundeven",
+        Cosine => "cos",
+        Sine => "sin",
+        Exponential => "exp",
+        ExponentialMinusOne => "expm1",
+        LogPlusOne => "log1p",
+        _ => return format!("stablehlo.{}", opcode.name().replace('-', "_")),
+    };
+    format!("math.{math}")
+}
+
+fn arithmetic_name(op: Arithmetic, element: Option<ElementType>) -> &'static str {
+    let is_float = element.is_some_and(super::super::is_float);
+    match op {
+        Arithmetic::Add if is_float => "arith.addf",
+        Arithmetic::Add => "arith.addi",
+        Arithmetic::Subtract => "arith.subi",
+        Arithmetic::Multiply => "arith.muli",
+        Arithmetic::Divide => "arith.divsi",
+        Arithmetic::Minimum => "arith.minsi",
+        Arithmetic::Maximum => "arith.maxsi",
+        Arithmetic::And => "arith.andi",
+        Arithmetic::Or => "arith.ori",
+        Arithmetic::Less => "arith.cmpi slt,",
+        Arithmetic::AtLeast => "arith.cmpi sge,",
+    }
+}
+
+fn dot_dims(dims: &DotDims) -> String {
+    let mut text = String::new();
+    let [left, right] = &dims.batch;
+    if !left.is_empty() {
+        text += &format!("batching_dims = {} x {}, ", list(left), list(right));
+    }
+    let [left, right] = &dims.contracted;
+    let [of_left, of_right] = dims.precision;
+    text +=
+        &format!("contracting_dims = {} x {}, precision = [{of_left}, {of_right}]", list(left), list(right));
+    if let Some(fields) = dims.algorithm.as_deref().and_then(mlir_hlo::dot_algorithm_fields) {
+        text += &format!(", algorithm = <{fields}>");
+    }
+    text
+}

@@ -1,0 +1,100 @@
+//! A tile: the elements of an array that one step of one block works on.
+
+use indexing_map::{BinaryOp, Expr, gcd};
+
+use crate::space::{TilingSpace, power_of_two};
+
+/// A tile along one dimension, over the variables of the [`TilingSpace`].
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct DimTile {
+    pub offset: Expr,
+    /// The number of elements, a power of two where the tile is valid.
+    pub size: Expr,
+    pub stride: Expr,
+    /// Elements at this index and above are outside the array.
+    pub upper_bound: Expr,
+}
+
+/// A tile of an op's result: one [`DimTile`] per dimension.
+pub type Tile = Vec<DimTile>;
+
+impl DimTile {
+    /// The tile that covers a dimension.
+    pub fn full(size: i64) -> DimTile {
+        DimTile {
+            offset: Expr::ZERO,
+            size: power_of_two(size).map_or(Expr::TOO_LARGE, Expr::Const),
+            stride: Expr::Const(1),
+            upper_bound: Expr::Const(size),
+        }
+    }
+
+    /// The tile of a dimension of the space.
+    pub fn of_dimension(space: &TilingSpace, number: usize) -> DimTile {
+        let dimension = &space.dimensions[number];
+        let offset = match dimension.tile >= dimension.size {
+            true => Expr::ZERO,
+            false => Expr::var(number) * dimension.tile,
+        };
+        DimTile {
+            offset,
+            size: Expr::Const(dimension.tile),
+            stride: Expr::Const(1),
+            upper_bound: Expr::Const(dimension.size),
+        }
+    }
+
+    #[must_use]
+    pub fn simplified(&self, space: &TilingSpace) -> DimTile {
+        DimTile {
+            offset: space.simplified(&self.offset),
+            size: space.simplified(&self.size),
+            stride: space.simplified(&self.stride),
+            upper_bound: space.simplified(&self.upper_bound),
+        }
+    }
+}
+
+/// A tile's sizes as numbers; `None` if one depends on the block.
+pub fn static_sizes(tile: &Tile) -> Option<Vec<i64>> {
+    tile.iter().map(|dim| constant(&dim.size)).collect()
+}
+
+/// A tile's strides as numbers; `None` if one depends on the block.
+pub fn static_strides(tile: &Tile) -> Option<Vec<i64>> {
+    tile.iter().map(|dim| constant(&dim.stride)).collect()
+}
+
+pub(crate) fn constant(expr: &Expr) -> Option<i64> {
+    expr.canonicalize().as_const()
+}
+
+/// The elements of a tile, reordered: `permutation` has the old position of each new dimension.
+pub(crate) fn permuted<T: Clone>(list: &[T], permutation: &[usize]) -> Vec<T> {
+    permutation.iter().filter_map(|&from| list.get(from).cloned()).collect()
+}
+
+/// Whether every value of the expression is known to be a multiple of `factor`.
+/// Source: `SymbolicExpr::IsMultipleOf`, `hlo/analysis/symbolic_expr.cc`.
+pub(crate) fn is_multiple_of(expr: &Expr, factor: i64) -> bool {
+    let divisor = largest_known_divisor(expr);
+    factor != 0 && divisor.is_multiple_of(factor.unsigned_abs())
+}
+
+fn largest_known_divisor(expr: &Expr) -> u64 {
+    let Some((op, lhs, rhs)) = expr.as_binary() else {
+        return expr.as_const().map_or(1, i64::unsigned_abs);
+    };
+    let (left, right) = (largest_known_divisor(lhs), largest_known_divisor(rhs));
+    match op {
+        BinaryOp::Add | BinaryOp::Mod | BinaryOp::Min | BinaryOp::Max => {
+            let part = |n: u64| i64::try_from(n).unwrap_or(1);
+            gcd(part(left), part(right))
+        }
+        BinaryOp::Mul => left.checked_mul(right).unwrap_or(1),
+        BinaryOp::FloorDiv | BinaryOp::CeilDiv => match rhs.as_const() {
+            Some(by) if by != 0 && left.is_multiple_of(by.unsigned_abs()) => left / by.unsigned_abs(),
+            _ => 1,
+        },
+    }
+}
