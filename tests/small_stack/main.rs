@@ -75,8 +75,13 @@ fn told(failure: &Failure) -> String {
 
 #[test]
 fn every_request_of_an_editor() {
-    const URI: &str = "file:///deep/a";
     let mut server: Option<LspClient> = None;
+    // Each input is both stages of a compile, so that the requests about stages have an answer.
+    let folder = std::env::temp_dir().join(format!("hlo-analyzer-deep-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("the folder of temporary files is writable");
+    let [before, after] = ["before_optimizations", "sm_9.0a_gpu_after_optimizations"]
+        .map(|stage| folder.join(format!("module_0001.deep.{stage}.txt")));
+    let uri = &format!("file://{}", after.display());
     each("lsp", |deep, sample| {
         let mut failures = Vec::new();
         // Starting a server is slow compared with requests, so sample every other input with more requests.
@@ -86,6 +91,9 @@ fn every_request_of_an_editor() {
         }
         let sample = Sample { input: sample.input / 2, share: if is_sample { sample.share / 2 } else { 1 } };
         let text = &deep.text;
+        for path in [&before, &after] {
+            std::fs::write(path, text).expect("the folder of temporary files is writable");
+        }
         let find = |part: &str| text.rfind(part).unwrap_or_default();
         let mut places =
             vec![find("parameter"), text.len() / 2, find("r ="), find("r =") + 6, find("(p"), find("%p")];
@@ -100,21 +108,22 @@ fn every_request_of_an_editor() {
         for (_, only) in methods.enumerate().filter(|(n, _)| sample.holds(*n)) {
             let client = server.get_or_insert_with(|| {
                 let mut client = client();
-                open(&mut client, URI, deep.language, 1, text);
+                open(&mut client, uri, deep.language, 1, text);
                 client
             });
             let questions = Questions { text, places: places.clone(), only: Some(only) };
-            if let Err(failure) = questions.ask(client, URI) {
+            if let Err(failure) = questions.ask(client, uri) {
                 failures.push(told(&failure));
                 server.take().into_iter().for_each(LspClient::kill);
             }
         }
         if let Some(mut client) = server.take() {
-            close(&mut client, URI);
+            close(&mut client, uri);
             client.kill();
         }
         failures
     });
+    let _ = std::fs::remove_dir_all(&folder);
 }
 
 #[test]
@@ -132,6 +141,10 @@ fn every_query() {
             if matches!(method, "lineage" | "blame") {
                 params["stages"] =
                     json!([{"name": "first", "hlo": deep.text}, {"name": "last", "hlo": deep.text}]);
+            }
+            if method == "diff" {
+                let source = json!({"language": deep.language.id(), "text": deep.text});
+                (params["before"], params["after"]) = (source.clone(), source);
             }
             let variants: &[(&str, &str)] = match method {
                 "kernel" => &[("emit", "mlir"), ("emit", "ptx")],

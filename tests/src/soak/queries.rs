@@ -32,6 +32,8 @@ pub const METHODS: &[&str] = &[
     "evaluate",
     "lineage",
     "blame",
+    "diff",
+    "memory",
 ];
 
 /// Error kinds that are valid responses. `internal` is not.
@@ -279,6 +281,11 @@ fn parameters(random: &mut Rng, method: &str, language: Language, text: &str, na
         "lineage" | "blame" => {
             let edited = mutated(random, &[text]);
             params["stages"] = json!([{"name": "first", "hlo": text}, {"name": "last", "hlo": edited}]);
+        }
+        "diff" => {
+            let edited = mutated(random, &[text]);
+            params["before"] = json!({"text": text, "language": language.id()});
+            params["after"] = json!({"text": edited, "language": language.id()});
         }
         "access_pattern" => {
             for key in ["array", "block", "warp", "iteration"] {

@@ -23,12 +23,18 @@ const OF_DOCUMENTS: &[&str] = &[
     "textDocument/rangeFormatting",
     "hlo-analyzer/convert",
     "hlo-analyzer/heaviestKernels",
+    "hlo-analyzer/compiles",
+    "hlo-analyzer/stageChanges",
+    "hlo-analyzer/stageCosts",
+    "hlo-analyzer/compareStages",
 ];
 
 /// Requests about a position.
 const OF_PLACES: &[&str] = &[
     "textDocument/hover",
     "textDocument/definition",
+    "textDocument/declaration",
+    "textDocument/implementation",
     "textDocument/typeDefinition",
     "textDocument/references",
     "textDocument/documentHighlight",
@@ -44,6 +50,8 @@ const OF_PLACES: &[&str] = &[
     "hlo-analyzer/kernelFunctions",
     "hlo-analyzer/evaluate",
     "hlo-analyzer/showKernel",
+    "hlo-analyzer/stepStage",
+    "hlo-analyzer/instructionStages",
 ];
 
 /// All requests.
@@ -133,6 +141,8 @@ impl Asked<'_> {
                 params["options"] = options;
             }
             "hlo-analyzer/heaviestKernels" => params["limit"] = json!(5),
+            "hlo-analyzer/compiles" => params["compile"] = json!(0),
+            "hlo-analyzer/stageChanges" => params["stages"] = json!([self.uri]),
             _ => {}
         }
         let answer = self.one(method, method, params)?;
@@ -159,6 +169,7 @@ impl Asked<'_> {
                 params["options"] = json!({"tabSize": 2, "insertSpaces": true});
             }
             "hlo-analyzer/evaluate" => params["inputs"] = json!([]),
+            "hlo-analyzer/stepStage" => params["to"] = json!("next"),
             _ => {}
         }
         let label = format!("{method} at {}:{}", at.0, at.1);

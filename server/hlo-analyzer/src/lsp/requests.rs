@@ -22,6 +22,7 @@ mod document_symbol;
 mod evaluate;
 mod folding_range;
 mod formatting;
+mod go_to;
 mod heaviest_kernels;
 mod hover;
 mod implementation;

@@ -1,28 +1,16 @@
 //! Go to type definition.
 
-use ide::NavigationTarget;
-use tower_lsp::lsp_types::request::{GotoTypeDefinitionParams, GotoTypeDefinitionResponse};
+use tower_lsp::lsp_types::TextDocumentPositionParams;
 
-use super::{Cancellable, Request, Result, Snapshot, Subject, View, WhenEdited};
+use super::go_to::{GoTo, Targets};
+use super::{Cancellable, Snapshot};
 
 pub(in crate::lsp) struct TypeDefinition;
 
-impl Request for TypeDefinition {
+impl GoTo for TypeDefinition {
     const METHOD: &'static str = "textDocument/typeDefinition";
-    const WHEN_EDITED: WhenEdited = WhenEdited::Retry(8);
-    type Params = GotoTypeDefinitionParams;
-    type Found = Vec<NavigationTarget>;
-    type Response = Option<GotoTypeDefinitionResponse>;
 
-    fn subject(params: &GotoTypeDefinitionParams) -> Subject {
-        Subject::at(&params.text_document_position_params)
-    }
-
-    fn run(Snapshot { analysis, view }: &Snapshot, _: &GotoTypeDefinitionParams) -> Cancellable<Self::Found> {
-        analysis.goto_type_definition(view.file, view.span.start)
-    }
-
-    fn respond(view: &View, _: GotoTypeDefinitionParams, found: Self::Found) -> Result<Self::Response> {
-        Ok(view.definitions(found))
+    fn find(Snapshot { analysis, view }: &Snapshot, _: &TextDocumentPositionParams) -> Cancellable<Targets> {
+        analysis.goto_type_definition(view.file, view.span.start).map(Targets::Names)
     }
 }
