@@ -175,6 +175,16 @@ fn folders_are_compared_module_by_module() {
 }
 
 #[test]
+fn the_device_of_a_folder_is_that_of_its_compile() {
+    let folder = test_files::dump_folder();
+    let folder = folder.to_str().expect("the path is text");
+    let shown = text(&run(&["diff", folder, folder, "--device", "a6000"]).stdout);
+    assert!(shown.contains("on h100-sxm"), "{shown}");
+    let unknown = run(&["diff", folder, folder, "--device", "tpu"]);
+    assert!(text(&unknown.stderr).contains("tpu"), "{}", text(&unknown.stderr));
+}
+
+#[test]
 fn query_gives_the_same_report() {
     let request = |params: Value| {
         let line = json!({"id": 1, "method": "diff", "params": params}).to_string();

@@ -7,20 +7,20 @@ pub mod text;
 use std::borrow::Cow;
 
 use compile_diff::{Kernel, MeasuredModule, Module, Report};
-use ide::{AnalysisHost, Language};
+use ide::{AnalysisHost, Device, Language};
 use matching::Unreadable;
 
 /// A text with its name and the device that its kernels target.
 pub struct Source {
     pub name: String,
     pub text: String,
-    pub device: String,
+    pub device: &'static Device,
 }
 
 /// One of the two modules, as far as it can be read.
 pub struct Side {
     pub name: String,
-    pub device: String,
+    pub device: &'static Device,
     /// HLO; converted if the source is StableHLO.
     pub text: String,
     /// Whether places in the text are places in the source.
@@ -36,7 +36,7 @@ impl Side {
     pub fn new(source: Source) -> Result<Side, String> {
         let Source { name, text, device } = source;
         let mut host = AnalysisHost::new();
-        host.set_device(&device)?;
+        host.use_device(device);
         let mut errors = Vec::new();
         let (mut text, mut is_as_written) = (text, true);
         let mut file = host.open(&name, ide::language_of(&name, &text), &text);
@@ -123,8 +123,11 @@ impl<'t> Diff<'t> {
             errors.extend(module.errors.iter().map(|error| side.error(error)));
         }
         let kernels = [0, 1].map(|n| sides[n].kernels(&modules[n]));
-        let measured =
-            |n: usize| MeasuredModule { module: &modules[n], kernels: &kernels[n], device: &sides[n].device };
+        let measured = |n: usize| MeasuredModule {
+            module: &modules[n],
+            kernels: &kernels[n],
+            device: sides[n].device.name,
+        };
         let report = Report::of(&measured(0), &measured(1));
         Ok(Diff { sides, modules, report, errors })
     }

@@ -132,7 +132,8 @@ impl AnalysisHost {
         Ok(())
     }
 
-    pub(crate) fn use_device(&mut self, device: &'static gpu::Device) {
+    /// Sets the device that kernels target.
+    pub fn use_device(&mut self, device: &'static gpu::Device) {
         self.interrupt();
         self.db.set_device(device);
     }

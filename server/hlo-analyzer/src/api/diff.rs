@@ -26,8 +26,8 @@ struct DiffParams {
 pub fn diff(session: &Session, value: &Value) -> Answer {
     let DiffParams { before, after, device, device_after, top } = params(value)?;
     let device = device.unwrap_or_else(|| session.default_device().to_owned());
-    let device_after = device_after.unwrap_or_else(|| device.clone());
-    let (before, after) = (source(before, "before", device)?, source(after, "after", device_after)?);
+    let device_after = device_after.as_ref().unwrap_or(&device);
+    let (before, after) = (source(before, "before", &device)?, source(after, "after", device_after)?);
     let side = |source| Side::new(source).map_err(|error| ApiError::new(ErrorKind::InvalidParams, error));
     let (before, after) = (side(before)?, side(after)?);
     match Diff::new([&before, &after]) {
@@ -36,7 +36,9 @@ pub fn diff(session: &Session, value: &Value) -> Answer {
     }
 }
 
-fn source(source: Source, name: &str, device: String) -> Result<diff::Source, ApiError> {
+fn source(source: Source, name: &str, device: &str) -> Result<diff::Source, ApiError> {
+    let device = ide::Device::find(device)
+        .map_err(|unknown| ApiError::new(ErrorKind::InvalidParams, unknown.to_string()))?;
     match (source.text, source.path) {
         (Some(text), path) => {
             Ok(diff::Source { name: path.unwrap_or_else(|| name.to_owned()), text, device })

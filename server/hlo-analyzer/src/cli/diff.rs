@@ -4,7 +4,7 @@ use std::io::{BufWriter, Write, stdout};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::{Result, bail};
+use anyhow::{Result, anyhow, bail};
 use clap::ValueEnum;
 use serde_json::json;
 use text::visible;
@@ -196,16 +196,15 @@ fn fails(arguments: &DiffArguments, sums: &Sums) -> bool {
 }
 
 fn pairs(arguments: &DiffArguments) -> Result<Vec<Pair>> {
-    let device_after = arguments.device_after.as_ref().unwrap_or(&arguments.device);
+    let device = |name: &str| ide::Device::find(name).map_err(|unknown| anyhow!("{unknown}"));
+    let devices =
+        [device(&arguments.device)?, device(arguments.device_after.as_ref().unwrap_or(&arguments.device))?];
     match (arguments.before.is_dir(), arguments.after.is_dir()) {
         (false, false) => {
-            let before = source(&arguments.before, &arguments.device);
-            Ok(vec![[before, source(&arguments.after, device_after)]])
+            let before = source(&arguments.before, devices[0]);
+            Ok(vec![[before, source(&arguments.after, devices[1])]])
         }
-        (true, true) => {
-            let devices = [arguments.device.as_str(), device_after.as_str()];
-            dump_folders::pairs([&arguments.before, &arguments.after], devices)
-        }
+        (true, true) => dump_folders::pairs([&arguments.before, &arguments.after], devices),
         (true, false) => {
             bail!("{} is a folder and {} is not", arguments.before.display(), arguments.after.display())
         }
@@ -215,11 +214,11 @@ fn pairs(arguments: &DiffArguments) -> Result<Vec<Pair>> {
     }
 }
 
-pub(super) fn source(path: &Path, device: &str) -> Result<Source, String> {
+pub(super) fn source(path: &Path, device: &'static ide::Device) -> Result<Source, String> {
     let text = input::read(path).map_err(|error| format!("{error:#}"))?;
     let name = path.display().to_string();
     match ide::dumped_beside_modules(&name, &text) {
         Some(what) => Err(format!("{name} holds {what}, not HLO or MLIR")),
-        None => Ok(Source { name, text, device: device.to_owned() }),
+        None => Ok(Source { name, text, device }),
     }
 }

@@ -1,24 +1,30 @@
 //! The optimised modules of two folders that XLA dumped, in pairs.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, anyhow, bail};
+use compile::{ArtefactKind, Compile};
+use ide::{Device, ReadDump};
 
 use super::diff::{Pair, source};
+use crate::diff::Source;
+use crate::dumps::{OnDisk, list};
 
-/// Pairs the optimised modules of two folders by name. A module that only one of them has is an error of its pair.
-pub(super) fn pairs(folders: [&Path; 2], devices: [&str; 2]) -> Result<Vec<Pair>> {
+/// Pairs the optimised modules of two folders by name. A module that only one of them has is an error of its pair. `devices` are for
+/// compiles without a `gpu_target_config.pbtxt`.
+pub(super) fn pairs(folders: [&Path; 2], devices: [&'static Device; 2]) -> Result<Vec<Pair>> {
     let [before, after] = [optimised(folders[0])?, optimised(folders[1])?];
     let mut names: Vec<&String> = before.keys().chain(after.keys()).collect();
     names.sort();
     names.dedup();
     let mut pairs = Vec::new();
     for name in names {
-        let paths = [&before, &after].map(|modules| modules.get(name).map(Vec::as_slice).unwrap_or_default());
-        for at in 0..paths[0].len().max(paths[1].len()) {
-            let side = |side: usize| match paths[side].get(at) {
-                Some(path) => source(path, devices[side]),
+        let compiles =
+            [&before, &after].map(|modules| modules.get(name).map(Vec::as_slice).unwrap_or_default());
+        for at in 0..compiles[0].len().max(compiles[1].len()) {
+            let side = |side: usize| match compiles[side].get(at) {
+                Some(compile) => read(folders[side], compile, devices[side]),
                 None => Err(format!("{} has no optimised module {name}", folders[side].display())),
             };
             pairs.push([side(0), side(1)]);
@@ -27,16 +33,14 @@ pub(super) fn pairs(folders: [&Path; 2], devices: [&str; 2]) -> Result<Vec<Pair>
     Ok(pairs)
 }
 
-/// The optimised modules of a folder, by the name of the module; modules of one name in the order of their files.
-fn optimised(folder: &Path) -> Result<BTreeMap<String, Vec<PathBuf>>> {
-    let mut found: BTreeMap<String, Vec<PathBuf>> = BTreeMap::new();
-    let entries = std::fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))?;
-    let mut paths: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
-    paths.sort();
-    for path in paths {
-        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        if let Some(module) = module_name(&name) {
-            found.entry(module.to_owned()).or_default().push(path);
+/// The compiles of a folder with an optimised module, by the name of the module; those of one name in the order of their ids.
+fn optimised(folder: &Path) -> Result<BTreeMap<String, Vec<Compile>>> {
+    let files = list(folder).map_err(|why| anyhow!(why))?;
+    let entries: Vec<_> = files.into_iter().map(|file| file.entry).collect();
+    let mut found: BTreeMap<String, Vec<Compile>> = BTreeMap::new();
+    for compile in compile::group(&entries).compiles {
+        if compile.after_optimizations().is_some() {
+            found.entry(compile.title()).or_default().push(compile);
         }
     }
     if found.is_empty() {
@@ -45,30 +49,11 @@ fn optimised(folder: &Path) -> Result<BTreeMap<String, Vec<PathBuf>>> {
     Ok(found)
 }
 
-/// `module_0022.jit_f.sm_9.0a_gpu_after_optimizations.txt` → `jit_f`
-fn module_name(file: &str) -> Option<&str> {
-    let file = file.strip_suffix(".gz").unwrap_or(file);
-    let front = file.strip_suffix("after_optimizations.txt")?;
-    let front = front.find("module_").map_or(front, |at| &front[at..]);
-    let (_, name) = front.split_once('.')?;
-    let end = name.rfind(".sm_").or_else(|| name.rfind('.'))?;
-    Some(&name[..end])
-}
-
-#[cfg(test)]
-mod tests {
-    use super::module_name;
-
-    #[test]
-    fn names_of_modules() {
-        for (file, name) in [
-            ("module_0022.jit_f.sm_9.0a_gpu_after_optimizations.txt", Some("jit_f")),
-            ("1763.module_0022.jit.f.gpu_after_optimizations.txt.gz", Some("jit.f")),
-            ("module_0022.jit_f.cpu_after_optimizations.txt", Some("jit_f")),
-            ("module_0022.jit_f.before_optimizations.txt", None),
-            ("after_optimizations.txt", None),
-        ] {
-            assert_eq!(module_name(file), name, "{file}");
-        }
-    }
+/// The optimised module of a compile, with the device that it targets.
+fn read(folder: &Path, compile: &Compile, device: &'static Device) -> Result<Source, String> {
+    let stage = compile.after_optimizations().ok_or_else(|| format!("{} has no stages", compile.title()))?;
+    let target = compile.artefacts.iter().find(|artefact| artefact.kind == ArtefactKind::GpuTarget);
+    let target = target.and_then(|artefact| OnDisk(folder.to_owned()).read(&artefact.path).ok());
+    let device = target.and_then(|text| Device::described(&text)).unwrap_or(device);
+    source(&folder.join(&stage.path), device)
 }
