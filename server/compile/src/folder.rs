@@ -61,6 +61,11 @@ impl Compile {
         self.stages.iter().find(|stage| stage.kind == StageKind::BeforeOptimizations)
     }
 
+    /// Whether XLA's CPU compiler wrote it, which names the scheduled module `cpu_after_optimizations`.
+    pub fn is_of_cpu(&self) -> bool {
+        self.after_optimizations().is_some_and(|stage| stage.after.starts_with("cpu_"))
+    }
+
     /// The scheduled module, if it was dumped as text.
     pub fn after_optimizations(&self) -> Option<&Stage> {
         self.stages.iter().rev().find(|stage| stage.kind == StageKind::AfterOptimizations)

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use ir::{AttributeKey, Opcode, SegmentRef};
 use rustc_hash::FxHashSet;
 
+use crate::compiles::compile_of;
 use crate::queries::{block, module};
 use crate::{File, Language, Piece};
 
@@ -60,10 +61,13 @@ fn has_mark_of_cpu(db: &dyn salsa::Database, piece: Piece) -> bool {
     })
 }
 
-/// Whether XLA's CPU compiler made the module: one of its instructions says so. Then nothing in it is a kernel of a GPU.
+/// Whether XLA's CPU compiler made the module: the names in its dump folder say so, or one of its instructions. Then nothing in it is
+/// a kernel of a GPU.
 #[salsa::tracked(returns(copy))]
 pub fn is_of_cpu(db: &dyn salsa::Database, file: File) -> bool {
-    file.language(db) != Language::Mlir && file.pieces(db).iter().any(|&piece| has_mark_of_cpu(db, piece))
+    let is_dumped_by_cpu = || compile_of(db, file).is_some_and(|compile| compile.description(db).is_of_cpu());
+    let has_mark = || file.pieces(db).iter().any(|&piece| has_mark_of_cpu(db, piece));
+    file.language(db) != Language::Mlir && (is_dumped_by_cpu() || has_mark())
 }
 
 /// Names of all computations that fusions of the file call.

@@ -147,3 +147,21 @@ fn the_hover_of_a_module_names_its_stage() {
     let (file, at) = open(&mut host, LAST, "HloModule");
     assert!(host.analysis().hover_with(file, at, &HoverConfig::default()).unwrap().is_some());
 }
+
+#[test]
+fn a_folder_of_a_cpu_has_no_gpu_kernels() {
+    let text = fs::read_to_string(test_files::below(test_files::dump_folder(), LAST).remove(0)).unwrap();
+    let launches = |device: &str| {
+        let path = format!("module_0001.jit_step.{device}_after_optimizations.txt");
+        let entry = ide::DumpEntry { path: path.clone(), size: text.len() as u64 };
+        let reader: Arc<dyn ReadDump> = Arc::new(Folder(PathBuf::new()));
+        let mut host = AnalysisHost::new();
+        host.list_dumps(FOLDER, &[ListedFile { entry, modified: 0 }], &reader);
+        let file = host.open(&path, Language::Hlo, &text);
+        assert!(host.open_dump(FOLDER, &path, file) && host.is_stage(file));
+        let report = host.analysis().heaviest_kernels(file, 9).unwrap();
+        (report.launches, report.why_none)
+    };
+    assert_eq!(launches("sm_9.0a_gpu"), (3, ""));
+    assert_eq!(launches("cpu"), (0, "compiled for a CPU: no GPU kernels"));
+}

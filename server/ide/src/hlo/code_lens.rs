@@ -4,6 +4,7 @@ use crate::TextRange;
 use crate::code_lens::{CodeLens, CodeLenses};
 use crate::file_context::FileContext;
 use crate::hlo::Hlo;
+use crate::kernel::heaviest;
 use crate::kernel::lens::{KernelLens, kernel_lens};
 use crate::semantics::Names;
 use crate::symbol::Symbol;
@@ -37,6 +38,9 @@ impl CodeLenses for Hlo {
         let callers = call_places(context, index);
         let cost = *db::computation_costs(context.db, context.view.file).get(index)?;
         let mut parts = Vec::new();
+        if context.module().is_entry(index) && context.is_of_cpu() {
+            parts.push(heaviest::ON_CPU.to_owned());
+        }
         if !context.module().is_entry(index) || !callers.is_empty() {
             parts.push(counted(callers.len() as u64, "caller"));
         }

@@ -56,6 +56,9 @@ pub struct HeaviestKernels {
 pub(crate) const NOT_OPTIMIZED: &str =
     "no instruction is a fusion: XLA has not optimized this module, so its kernels are not known";
 
+/// Why a module of XLA's CPU compiler has no kernels.
+pub(crate) const ON_CPU: &str = "compiled for a CPU: no GPU kernels";
+
 /// An instruction, its number of executions, and its cost.
 type Found = (InstructionRef, u64, KernelFigures);
 
@@ -73,7 +76,7 @@ pub(crate) fn heaviest_kernels(context: &FileContext<'_>, limit: usize) -> Heavi
     // Before optimisation the kernels of a module are unknown.
     let mut segments = module.computations.iter().flat_map(|computation| &computation.segments);
     if !segments.any(|&segment| context.launches_kernels(segment)) {
-        report.why_none = context.semantics().why_no_kernels();
+        report.why_none = if context.is_of_cpu() { ON_CPU } else { context.semantics().why_no_kernels() };
         return report;
     }
     context.kernels_ahead();

@@ -216,6 +216,10 @@ ENTRY e {
         let (analysis, file, _) = open(&text);
         let heaviest = analysis.heaviest_kernels(file, 9).expect("nobody cancels");
         assert!(heaviest.kernels.is_empty());
+        assert_eq!(heaviest.why_none, crate::kernel::heaviest::ON_CPU);
+        let of_entry =
+            lenses(&text).into_iter().filter(|lens| lens.title.starts_with("compiled for a CPU: "));
+        assert_eq!(of_entry.count(), 1);
         let config = crate::CoalescingConfig::default();
         assert!(analysis.coalescing_warnings(file, &config, 9).expect("nobody cancels").shown.is_empty());
         let at = text.find("g = f32").expect("it is there");

@@ -74,7 +74,8 @@ impl MainLoop {
         let open: Vec<(String, FileId)> = (self.documents.iter_mut())
             .filter_map(|(uri, document)| {
                 let path = relative(folder, &uri.to_file_path().ok()?)?;
-                document.schedule(Job::Origins).changed(Instant::now());
+                // The folder says what device the file is for, on which warnings depend.
+                Job::ALL.into_iter().for_each(|job| document.schedule(job).changed(Instant::now()));
                 Some((path, document.file?))
             })
             .collect();
