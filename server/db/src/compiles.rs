@@ -6,7 +6,7 @@
 //!                                            stage_program ◄──┤ read on request, kept by size
 //!                                            stage_links   ◄──┘ with the stage before; small, and kept
 //! sources, descendants, fates, reasons: steps over the links of all stages
-//! artefacts_of_kernel: thunks, PTX, LLVM IR and Triton IR of one instruction
+//! artefacts_of_kernel: thunks, PTX, LLVM IR and Triton IR of one instruction; xla_trace: its requests when it is executed
 //! ```
 //!
 //! A stage is read when it is asked about. The text and its program are not memos of salsa, because salsa drops memos only when an
@@ -24,6 +24,7 @@ mod links;
 mod programs;
 mod reasons;
 mod runs;
+mod traced;
 
 use std::sync::Arc;
 
@@ -39,6 +40,10 @@ pub use lineage::{descendants, first_stage, last_stage, sources, trace_ahead};
 pub use links::{StageLinks, match_ahead, stage_links};
 pub use programs::{StageProblem, StageProgram, StagePrograms, stage_problem, stage_program};
 pub use reasons::{Introduced, introduced_for};
+pub use traced::{
+    KernelArgument, TracedArray, XlaTrace, kernel_arguments, memory_of_argument, xla_kernels, xla_ptx,
+    xla_trace,
+};
 
 /// A folder that XLA dumped into.
 #[salsa::input(debug)]

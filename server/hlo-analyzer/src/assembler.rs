@@ -13,7 +13,7 @@ mod sass;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-pub use notes::{note, with_sass};
+pub use notes::{note, note_beside, with_sass};
 pub use process::WorkFolder;
 use process::{Ended, run};
 

@@ -3,10 +3,11 @@
 use std::collections::VecDeque;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::UNIX_EPOCH;
 
 use compile::Entry;
-use ide::{ListedFile, ReadDump};
+use ide::{AnalysisHost, FileId, ListedFile, ReadDump};
 
 /// With `--xla_dump_hlo_to_subfolder` a module is two folders deep.
 const MAX_DEPTH: usize = 3;
@@ -55,6 +56,39 @@ fn listed(entry: &fs::DirEntry, path: String) -> Option<ListedFile> {
     let modified = metadata.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
     let modified = modified.map_or(0, |since| u64::try_from(since.as_nanos()).unwrap_or(u64::MAX));
     Some(ListedFile { entry: Entry { path, size: metadata.len() }, modified })
+}
+
+/// The folder of a file, and its name; `None` for a name that no dump has.
+pub(crate) fn folder_and_name(file: &Path) -> Option<(PathBuf, String)> {
+    let name = file.file_name()?.to_str().filter(|name| compile::is_dump_name(name))?;
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
+    Some((folder.unwrap_or(Path::new(".")).to_owned(), name.to_owned()))
+}
+
+/// Lists a folder for an analysis and returns the name under which it is listed: its absolute path.
+///
+/// # Errors
+/// Why the folder cannot be listed, in words.
+pub(crate) fn list_for(host: &mut AnalysisHost, folder: &Path) -> Result<String, String> {
+    let files = list(folder)?;
+    let reader: Arc<dyn ReadDump> = Arc::new(OnDisk(folder.to_owned()));
+    let name = folder.canonicalize().unwrap_or_else(|_| folder.to_owned()).display().to_string();
+    host.list_dumps(&name, &files, &reader);
+    Ok(name)
+}
+
+/// Makes an open file the stage of the compile whose dump it is.
+///
+/// # Errors
+/// It is no stage of a dump folder, in words.
+pub(crate) fn attach(host: &mut AnalysisHost, path: &Path, file: FileId) -> Result<(), String> {
+    let no_dump = || format!("{}: XLA gives no dump such a name", path.display());
+    let (folder, name) = folder_and_name(path).ok_or_else(no_dump)?;
+    let folder = list_for(host, &folder)?;
+    match host.open_dump(&folder, &name, file) {
+        true => Ok(()),
+        false => Err(format!("{} is not in {folder}", path.display())),
+    }
 }
 
 /// Reads the files of a folder.

@@ -20,6 +20,7 @@ pub(crate) mod lens;
 pub(crate) mod partition_queries;
 pub(crate) mod readable_config;
 pub(crate) mod why_not_fused;
+pub(crate) mod xla_kernel;
 
 use std::sync::Arc;
 

@@ -97,6 +97,7 @@ pub use kernel::fusion::{FusionError, FusionQuery, FusionReply};
 pub use kernel::heaviest::{HeaviestKernels, HeavyKernel, bound};
 pub use kernel::language::KernelLanguage;
 pub use kernel::partition_queries::{PartitionedComputation, PartitionedFunction};
+pub use kernel::xla_kernel::{ComparedArray, KernelComparison};
 pub use language::language_of;
 pub use memory::NoMemory;
 pub use origins::{BlamedCompile, BlamedInstruction, Introducer};

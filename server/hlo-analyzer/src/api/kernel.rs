@@ -1,6 +1,6 @@
-//! `kernel`: the code generated for a fusion.
+//! `kernel`: the code generated for a fusion, by this program or by XLA itself.
 
-use ide::{FusionQuery, KernelLanguage, KernelOrigin};
+use ide::{ComparedArray, FusionQuery, KernelComparison, KernelLanguage, KernelOrigin};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -22,20 +22,26 @@ struct KernelParams {
 pub fn kernel(session: &mut Session, value: &Value) -> Answer {
     let p: KernelParams = params(value)?;
     let invalid = |message: String| ApiError::new(ErrorKind::InvalidParams, message);
+    // `None` for XLA's own code.
     let emit = match (p.emit.as_deref(), p.after.as_deref()) {
-        (None | Some("ptx"), None) => KernelLanguage::Ptx,
-        (Some("mlir"), None) => KernelLanguage::Mlir,
+        (None | Some("ptx"), None) => Some(KernelLanguage::Ptx),
+        (Some("mlir"), None) => Some(KernelLanguage::Mlir),
         (Some("mlir"), Some(pass)) => {
-            KernelLanguage::mlir_after(pass).map_err(|why| invalid(format!("after: {why}")))?
+            Some(KernelLanguage::mlir_after(pass).map_err(|why| invalid(format!("after: {why}")))?)
         }
-        (None | Some("ptx"), Some(_)) => return Err(invalid("after is of mlir".to_owned())),
-        (Some(other), _) => return Err(invalid(format!("emit: {other} is none of mlir, ptx"))),
+        (Some("xla"), None) => None,
+        (None | Some("ptx" | "xla"), Some(_)) => return Err(invalid("after is of mlir".to_owned())),
+        (Some(other), _) => return Err(invalid(format!("emit: {other} is none of mlir, ptx, xla"))),
     };
     let query =
         FusionQuery { instruction: bare(&p.instruction), computation: p.computation.as_deref().map(bare) };
     session.use_device(value)?;
-    let document =
-        session.with_source(value, |analysis, file| analysis.kernel_document(file, &query, emit))?;
+    let document = match emit {
+        Some(emit) => {
+            session.with_source(value, |analysis, file| analysis.kernel_document(file, &query, emit))?
+        }
+        None => session.with_stage(value, |analysis, file| analysis.xla_kernel_document(file, &query))?,
+    };
     let document = document.map_err(refused)?;
     let code = match &document.origin {
         KernelOrigin::Emitters(code) => code,
@@ -62,12 +68,38 @@ pub fn kernel(session: &mut Session, value: &Value) -> Answer {
         Some(json!({"line": line + 1, "instruction": name}))
     });
     let missing = code.missing.iter().map(|(name, reason)| json!({"instruction": name, "reason": reason}));
-    Ok(json!({
+    let mut answer = json!({
         "name": code.name,
         "text": document.body,
-        "launch": launch(&code.launch),
+        "launch": code.launch.as_ref().map(launch),
         "params": params.collect::<Value>(),
         "source_map": lines.collect::<Value>(),
         "missing": missing.collect::<Value>(),
-    }))
+    });
+    if let Some(comparison) = &code.comparison {
+        answer["comparison"] = compared(comparison);
+    }
+    Ok(answer)
+}
+
+/// XLA's kernel beside ours.
+fn compared(comparison: &KernelComparison) -> Value {
+    let array = |array: &ComparedArray| {
+        json!({
+            "name": array.name,
+            "is_result": array.is_result,
+            "sectors_per_request": array.xla,
+            "ours": array.ours,
+            "differs": array.differs(),
+        })
+    };
+    let (blocks, is_whole) = comparison.blocks;
+    json!({
+        "kernels": comparison.kernels,
+        "launch": comparison.launch.as_ref().map(launch),
+        "arrays": comparison.arrays.as_ref().map_or(Value::Null, |arrays| arrays.iter().map(array).collect()),
+        "not_counted": comparison.arrays.as_ref().err(),
+        "blocks": blocks,
+        "is_whole": is_whole,
+    })
 }

@@ -1,6 +1,7 @@
 //! Answers requests one after the other with one database.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
 
 use ide::{Analysis, AnalysisHost, DEFAULT_DEVICE, Depth, FileId, Language};
 use serde_json::{Value, json};
@@ -12,6 +13,7 @@ use super::{
     parse, partition, print, tile,
 };
 use crate::cli::input;
+use crate::dumps;
 
 /// Keeps the last request's text open, because consecutive requests often share it.
 pub struct Session {
@@ -104,6 +106,30 @@ impl Session {
         value: &Value,
         query: impl Fn(&Analysis, FileId) -> ide::Cancellable<T>,
     ) -> Result<T, ApiError> {
+        let file = self.open_source(value)?;
+        self.ask(|analysis| query(analysis, file))
+    }
+
+    /// As [`Session::with_source`], for a file of a dump folder, which is listed: `path` names it.
+    pub fn with_stage<T>(
+        &mut self,
+        value: &Value,
+        query: impl Fn(&Analysis, FileId) -> ide::Cancellable<T>,
+    ) -> Result<T, ApiError> {
+        let Source { path, .. } = params(value)?;
+        let invalid = |message: String| ApiError::new(ErrorKind::InvalidParams, message);
+        let path =
+            path.ok_or_else(|| invalid("a stage needs \"path\", a file that XLA dumped".to_owned()))?;
+        let file = self.open_source(value)?;
+        let attached = dumps::attach(&mut self.host, Path::new(&path), file);
+        let found = attached.map_err(invalid).and_then(|()| self.ask(|analysis| query(analysis, file)));
+        // Other requests take the device that they name, not that of the compile.
+        self.current = None;
+        self.host.close(file);
+        found
+    }
+
+    fn open_source(&mut self, value: &Value) -> Result<FileId, ApiError> {
         let source: Source = params(value)?;
         let language = match source.language.as_deref() {
             None => None,
@@ -116,7 +142,7 @@ impl Session {
         let path = source.path.clone();
         let text = match (source.text, source.path) {
             (Some(text), _) => text,
-            (None, Some(path)) => input::read(std::path::Path::new(&path))
+            (None, Some(path)) => input::read(Path::new(&path))
                 .map_err(|e| ApiError::new(ErrorKind::NotFound, format!("{e:#}")))?,
             (None, None) => {
                 return Err(ApiError::new(ErrorKind::InvalidParams, "a source needs \"text\" or \"path\""));
@@ -125,8 +151,7 @@ impl Session {
         // The path determines the language; a text without a path defaults to HLO.
         let of_path = || path.map_or(Language::Hlo, |path| ide::language_of(&path, &text));
         let language = language.unwrap_or_else(of_path);
-        let file = self.open(language, text);
-        self.ask(|analysis| query(analysis, file))
+        Ok(self.open(language, text))
     }
 
     /// Runs `query` on a snapshot.

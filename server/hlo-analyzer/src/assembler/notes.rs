@@ -21,6 +21,16 @@ pub fn note(assembled: &Assembled, first: usize) -> String {
     }
 }
 
+/// The note on XLA's kernel, with the registers of ours: `registers 24, ours 22 · no spills`.
+pub fn note_beside(xla: &Assembled, ours: &Assembled, first: usize) -> String {
+    let note = note(xla, first);
+    let registers = xla.registers.map(|count| format!("registers {count}"));
+    match registers.zip(ours.registers).filter(|(front, _)| note.starts_with(front)) {
+        Some((front, ours)) => format!("{front}, ours {ours}{}", &note[front.len()..]),
+        None => note,
+    }
+}
+
 /// The PTX document with its body replaced by SASS. Source lines are mapped through the PTX lines.
 pub fn with_sass(document: KernelDocument, sass: &Sass) -> KernelDocument {
     let origin = |line: &Option<usize>| document.lines.get((*line)?).copied().flatten();
@@ -49,6 +59,16 @@ mod tests {
         let error = AssemblerError { line: 4, message: "bad".to_owned() };
         let bad = Assembled { errors: vec![error.clone(), error], ..Default::default() };
         assert_eq!(note(&bad, 3), "ptxas: 2 errors, the first on line 8 of the PTX: bad");
+    }
+
+    #[test]
+    fn registers_of_two_kernels_stand_side_by_side() {
+        let with = |registers| Assembled { registers, ..Default::default() };
+        assert_eq!(note_beside(&with(Some(24)), &with(Some(22)), 3), "registers 24, ours 22 · no spills");
+        assert_eq!(note_beside(&with(Some(24)), &with(None), 3), "registers 24 · no spills");
+        assert_eq!(note_beside(&with(None), &with(Some(22)), 3), "registers unknown · no spills");
+        let failed = Assembled { problem: Some("gone".to_owned()), ..with(Some(24)) };
+        assert_eq!(note_beside(&failed, &with(Some(22)), 3), "ptxas: gone");
     }
 
     #[test]

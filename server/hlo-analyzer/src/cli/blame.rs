@@ -1,16 +1,15 @@
 //! `explain --blame`: a table of instructions, the passes that introduced them, and the reasons.
 
 use std::io::{BufWriter, Write, stdout};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
-use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
-use ide::{AnalysisHost, BlamedCompile, BlamedInstruction, ReadDump};
+use ide::{AnalysisHost, BlamedCompile, BlamedInstruction};
 use text::visible;
 
 use super::explain::ignore_closed_pipe;
-use crate::dumps::{OnDisk, list as list_folder};
+use crate::dumps::{folder_and_name, list_for};
 
 /// Wider columns are not aligned.
 const MAX_WIDTH: usize = 40;
@@ -25,7 +24,7 @@ pub fn run(path: &Path) -> Result<ExitCode> {
             (folder, Some(name))
         }
     };
-    let folder = list(&mut host, &folder)?;
+    let folder = list_for(&mut host, &folder).map_err(anyhow::Error::msg)?;
     // There is no other writer, so the analysis cannot be cancelled.
     let compiles =
         host.analysis().blame(&folder, file.as_deref()).ok().context("the analysis was cancelled")?;
@@ -41,22 +40,6 @@ pub fn run(path: &Path) -> Result<ExitCode> {
     }
     ignore_closed_pipe(out.flush())?;
     Ok(ExitCode::SUCCESS)
-}
-
-/// The folder of a file, and its name; `None` for a name that no dump has.
-pub(super) fn folder_and_name(file: &Path) -> Option<(PathBuf, String)> {
-    let name = file.file_name()?.to_str().filter(|name| compile::is_dump_name(name))?;
-    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
-    Some((folder.unwrap_or(Path::new(".")).to_owned(), name.to_owned()))
-}
-
-/// Lists a folder and returns the name under which it is listed: its absolute path.
-pub(super) fn list(host: &mut AnalysisHost, folder: &Path) -> Result<String> {
-    let files = list_folder(folder).map_err(anyhow::Error::msg)?;
-    let reader: Arc<dyn ReadDump> = Arc::new(OnDisk(folder.to_owned()));
-    let name = folder.canonicalize().unwrap_or_else(|_| folder.to_owned()).display().to_string();
-    host.list_dumps(&name, &files, &reader);
-    Ok(name)
 }
 
 fn table(compile: &BlamedCompile) -> String {

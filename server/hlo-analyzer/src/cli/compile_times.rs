@@ -9,7 +9,8 @@ use ide::{AnalysisHost, Language};
 use serde_json::json;
 
 use super::analysis_stats::percentiles;
-use super::{blame, input};
+use super::input;
+use crate::dumps::list_for;
 use crate::memory::resident_bytes;
 
 /// The number of stages of each compile whose instructions are hovered, spread evenly from the first to the last.
@@ -22,7 +23,7 @@ pub fn run(folder: &Path, as_json: bool) -> Result<Vec<serde_json::Value>> {
     let before = resident_bytes().unwrap_or(0);
     let mut host = AnalysisHost::new();
     let started = Instant::now();
-    let name = blame::list(&mut host, folder)?;
+    let name = list_for(&mut host, folder).map_err(anyhow::Error::msg)?;
     let summary = host.analysis().dump_summary(&name).ok().context(uncancelled)?.unwrap_or_default();
     let list = started.elapsed();
     let mut reports = Vec::new();

@@ -2,15 +2,16 @@
 //! diagnostics. `explain --blame` prints which pass introduced each instruction of a compile, and why.
 
 use std::io::{BufWriter, Write, stdout};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
-use ide::{AnalysisHost, FileId};
+use ide::AnalysisHost;
 use text::position::{Position, offset};
 use text::{PositionEncoding, visible};
 
 use super::{blame, input};
+use crate::dumps::attach;
 
 #[derive(clap::Args)]
 pub struct ExplainArguments {
@@ -42,7 +43,8 @@ pub fn run(arguments: &ExplainArguments) -> Result<ExitCode> {
     let name = arguments.file.display().to_string();
     let file = host.open(&name, ide::language_of(&name, &text), &text);
     if arguments.at.is_some() || arguments.instruction.is_some() {
-        open_in_compile(&mut host, &arguments.file, file);
+        // A file that XLA did not dump has no origins.
+        let _ = attach(&mut host, &arguments.file, file);
     }
     let analysis = host.analysis();
     // There is no other writer, so the analysis cannot be cancelled.
@@ -77,15 +79,6 @@ pub fn run(arguments: &ExplainArguments) -> Result<ExitCode> {
     }
     ignore_closed_pipe(out.flush())?;
     Ok(ExitCode::SUCCESS)
-}
-
-/// Lists the folder of a file that XLA dumped, so that its hovers have origins.
-fn open_in_compile(host: &mut AnalysisHost, file: &Path, opened: FileId) {
-    if let Some((folder, path)) = blame::folder_and_name(file)
-        && let Ok(listed) = blame::list(host, &folder)
-    {
-        host.open_dump(&listed, &path, opened);
-    }
 }
 
 /// A closed pipe, as in `explain … | head`, is not an error.

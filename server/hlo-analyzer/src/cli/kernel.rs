@@ -8,7 +8,8 @@ use ide::{AnalysisHost, FusionError, FusionQuery, KernelDocument, KernelLanguage
 
 use super::input;
 use super::terminal::print_code;
-use crate::assembler::{Assembler, AssemblerPaths, note, with_sass};
+use crate::assembler::{Assembler, AssemblerPaths, note, note_beside, with_sass};
+use crate::dumps::attach;
 
 #[derive(clap::Args)]
 pub struct KernelArguments {
@@ -41,6 +42,8 @@ enum Emit {
     Ptx,
     /// The output of `ptxas` as disassembled by `nvdisasm`: both must be on PATH.
     Sass,
+    /// XLA's own code, from the dump folder of FILE; with `--head`, compared with ours.
+    Xla,
 }
 
 pub fn run(arguments: &KernelArguments) -> Result<ExitCode> {
@@ -50,6 +53,10 @@ pub fn run(arguments: &KernelArguments) -> Result<ExitCode> {
     host.set_device(&arguments.device).map_err(anyhow::Error::msg)?;
     let language = ide::language_of(&path.to_string(), &text);
     let file = host.open(&path.to_string(), language, &text);
+    let is_xla = matches!(arguments.emit, Emit::Xla);
+    if is_xla {
+        attach(&mut host, &arguments.file, file).map_err(anyhow::Error::msg)?;
+    }
     let analysis = host.analysis();
     // There is no other writer, so the analysis cannot be cancelled.
     let uncancelled = "the analysis was cancelled";
@@ -66,24 +73,31 @@ pub fn run(arguments: &KernelArguments) -> Result<ExitCode> {
         (Emit::Mlir, Some(pass)) => {
             KernelLanguage::mlir_after(pass).map_err(|why| anyhow!("--after: {why}"))?
         }
-        (Emit::Ptx | Emit::Sass, None) => KernelLanguage::Ptx,
-        (Emit::Ptx | Emit::Sass, Some(_)) => bail!("--after is of --emit mlir"),
+        (Emit::Ptx | Emit::Sass | Emit::Xla, None) => KernelLanguage::Ptx,
+        (Emit::Ptx | Emit::Sass | Emit::Xla, Some(_)) => bail!("--after is of --emit mlir"),
     };
-    let document = match analysis.kernel_document(file, &query, emit).ok().context(uncancelled)? {
+    let document = match is_xla {
+        true => analysis.xla_kernel_document(file, &query),
+        false => analysis.kernel_document(file, &query, emit),
+    };
+    let document = match document.ok().context(uncancelled)? {
         Ok(document) => document,
         Err(FusionError::NotFound(why)) => bail!("{path}: {why}"),
         Err(FusionError::NotEmitted(why)) => return Ok(no_kernel(&path, &query.instruction, &why)),
     };
     if arguments.head || matches!(arguments.emit, Emit::Sass) {
         let ptx = analysis.kernel_document(file, &query, KernelLanguage::Ptx).ok().context(uncancelled)?;
-        let shown = assembled(arguments, document, ptx.ok());
+        let ptx = ptx.ok().filter(|ptx| !is_xla || ptx.code().is_some());
+        let shown = assembled(arguments, document, ptx);
         print_code(&shown.map_err(|why| anyhow!("{path}: {why}"))?)?;
         return Ok(ExitCode::SUCCESS);
     }
     match &document.origin {
         KernelOrigin::Emitters(_) => {}
         KernelOrigin::Elsewhere(who) => {
-            print_code(&format!("// %{}: no kernel of XLA's emitters: {who}\n", query.instruction))?;
+            if !is_xla {
+                print_code(&format!("// %{}: no kernel of XLA's emitters: {who}\n", query.instruction))?;
+            }
         }
         KernelOrigin::Nowhere(FusionError::NotFound(why)) => bail!("{path}: {why}"),
         KernelOrigin::Nowhere(FusionError::NotEmitted(why)) => {
@@ -107,10 +121,13 @@ fn assembled(
     ptx: Option<KernelDocument>,
 ) -> Result<String, String> {
     let assembler = Assembler::find(&AssemblerPaths::default());
-    let assembled = ptx.zip(assembler).map(|(ptx, assembler)| assembler.assemble(&ptx.body));
+    let ours = ptx.zip(assembler.as_ref()).map(|(ptx, assembler)| assembler.assemble(&ptx.body));
+    let xla = assembler.filter(|_| matches!(arguments.emit, Emit::Xla) && document.code().is_some());
+    let xla = xla.map(|assembler| assembler.assemble(&document.body));
+    let assembled = xla.as_ref().or(ours.as_ref());
     let first = document.head.len() + 2;
     if matches!(arguments.emit, Emit::Sass) && document.code().is_some() {
-        let Some(assembled) = &assembled else { return Err("no SASS: ptxas is not on PATH".to_owned()) };
+        let Some(assembled) = assembled else { return Err("no SASS: ptxas is not on PATH".to_owned()) };
         let Some(sass) = &assembled.sass else {
             let fault = assembled.problem.is_some() || !assembled.errors.is_empty();
             return Err(match fault {
@@ -123,6 +140,10 @@ fn assembled(
     if !arguments.head {
         return Ok(document.body);
     }
-    let notes: Vec<String> = assembled.as_ref().map(|said| note(said, first)).into_iter().collect();
+    let said = assembled.map(|said| match xla.as_ref().and(ours.as_ref()) {
+        Some(ours) => note_beside(said, ours, first),
+        None => note(said, first),
+    });
+    let notes: Vec<String> = said.into_iter().collect();
     Ok(document.text(&notes).0)
 }

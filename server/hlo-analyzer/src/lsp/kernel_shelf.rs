@@ -253,7 +253,13 @@ mod tests {
 
     fn with_code() -> KernelDocument {
         let launch = ide::Launch::linear(1, 1);
-        let facts = KernelCode { name: "f".to_owned(), launch, params: Vec::new(), missing: Vec::new() };
+        let facts = KernelCode {
+            name: "f".to_owned(),
+            launch: Some(launch),
+            params: Vec::new(),
+            missing: Vec::new(),
+            comparison: None,
+        };
         let origin = KernelOrigin::Emitters(facts);
         KernelDocument { origin, body: "ret;".to_owned(), ..without_code() }
     }

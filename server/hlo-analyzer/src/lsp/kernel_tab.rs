@@ -6,7 +6,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use ide::{Cancellable, FusionError, KernelDocument, ShownKernel};
+use ide::{Cancellable, FusionError, FusionQuery, KernelDocument, ShownKernel};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tower_lsp::lsp_types::{self, Diagnostic, DiagnosticSeverity, Position, Url};
@@ -15,7 +15,7 @@ use super::kernel_uri::{KernelUri, Tab};
 use super::read::Target;
 use super::requests::Subject;
 use super::snapshot::{Session, Snapshot};
-use crate::assembler::{Assembled, Assembler, note, with_sass};
+use crate::assembler::{Assembled, Assembler, note, note_beside, with_sass};
 
 /// A tab by its URI, which is parsed with the parameters of a request.
 #[derive(Deserialize)]
@@ -89,7 +89,7 @@ impl Snapshot {
         let assembled = |ptx: &KernelDocument| shelf.assembled(&ptx.body, &self.view.session.mailbox);
         let assembled = match (&assembler, kernel.tab) {
             (None, _) | (_, Tab::About) => None,
-            (Some(_), Tab::Ptx | Tab::Sass) => assembled(&document),
+            (Some(_), Tab::Ptx | Tab::Sass | Tab::Xla) => assembled(&document),
             (Some(_), Tab::Mlir | Tab::Passes) => assembled(&self.kernel_document(kernel, Tab::Ptx)?),
         };
         if kernel.tab == Tab::Sass && document.code().is_some() {
@@ -97,9 +97,18 @@ impl Snapshot {
         }
         // The note itself is a line of the head.
         let first = document.head.len() + 2;
-        let notes: Vec<String> = assembled.as_deref().map(|said| note(said, first)).into_iter().collect();
+        let ours = match (&assembled, kernel.tab) {
+            (Some(_), Tab::Xla) => self.kernel_document(kernel, Tab::Ptx)?,
+            _ => KernelDocument::without_code(Vec::new(), FusionError::NotFound(String::new())),
+        };
+        let ours = ours.code().and_then(|_| shelf.assembled(&ours.body, &self.view.session.mailbox));
+        let said = assembled.as_deref().map(|said| match &ours {
+            Some(ours) => note_beside(said, ours, first),
+            None => note(said, first),
+        });
+        let notes: Vec<String> = said.into_iter().collect();
         let diagnostics = match (kernel.tab, assembled.as_deref()) {
-            (Tab::Ptx, Some(assembled)) => errors(assembled, &document, first),
+            (Tab::Ptx | Tab::Xla, Some(assembled)) => errors(assembled, &document, first),
             _ => Vec::new(),
         };
         let (text, first) = document.text(&notes);
@@ -107,7 +116,11 @@ impl Snapshot {
     }
 
     fn kernel_document(&self, kernel: &KernelUri, tab: Tab) -> Cancellable<KernelDocument> {
-        let found = self.analysis.kernel_document(self.view.file, &kernel.query(), tab.language())?;
+        let (file, query) = (self.view.file, kernel.query());
+        let found = match tab.language() {
+            Some(language) => self.analysis.kernel_document(file, &query, language)?,
+            None => self.analysis.xla_kernel_document(file, &query)?,
+        };
         Ok(found.unwrap_or_else(|error| {
             let (FusionError::NotFound(why) | FusionError::NotEmitted(why)) = &error;
             let head = vec![format!("%{}", kernel.instruction), format!("no kernel: {why}")];
@@ -150,8 +163,8 @@ fn disassembled(
     document
 }
 
-/// The tabs of a kernel that the available programs can produce.
-pub(super) fn tabs(session: &Session, file: &Url, kernel: &ShownKernel) -> Vec<KernelUri> {
+/// The tabs of a kernel that the available programs can produce. `has_xla`: XLA's own code of it was dumped.
+pub(super) fn tabs(session: &Session, file: &Url, kernel: &ShownKernel, has_xla: bool) -> Vec<KernelUri> {
     let has_sass = session.kernels.assembler().is_some_and(|assembler| assembler.disassembles());
     let tabs: &[Tab] = match (kernel.has_code, has_sass) {
         (true, true) => &[Tab::Mlir, Tab::Ptx, Tab::Sass, Tab::Passes],
@@ -164,5 +177,13 @@ pub(super) fn tabs(session: &Session, file: &Url, kernel: &ShownKernel) -> Vec<K
         instruction: kernel.instruction.clone(),
         tab,
     };
-    tabs.iter().map(tab).collect()
+    tabs.iter().chain(has_xla.then_some(&Tab::Xla)).map(tab).collect()
+}
+
+impl Snapshot {
+    /// Whether the file's dump folder has XLA's own code of a kernel.
+    pub(super) fn has_xla_kernel(&self, kernel: &ShownKernel) -> Cancellable<bool> {
+        let (instruction, computation) = (kernel.instruction.clone(), Some(kernel.computation.clone()));
+        self.analysis.has_xla_kernel(self.view.file, &FusionQuery { instruction, computation })
+    }
 }

@@ -16,17 +16,20 @@ pub(super) enum Tab {
     Passes,
     Ptx,
     Sass,
+    /// XLA's own code, from its dump.
+    Xla,
     /// A summary of a kernel whose code comes from elsewhere.
     About,
 }
 
 impl Tab {
-    /// The kernel text from which the tab is rendered.
-    pub(super) fn language(self) -> KernelLanguage {
+    /// The text of our kernel from which the tab is rendered; `None` for XLA's.
+    pub(super) fn language(self) -> Option<KernelLanguage> {
         match self {
-            Tab::Mlir => KernelLanguage::Mlir,
-            Tab::Passes => KernelLanguage::MlirAfter("all"),
-            Tab::Ptx | Tab::Sass | Tab::About => KernelLanguage::Ptx,
+            Tab::Mlir => Some(KernelLanguage::Mlir),
+            Tab::Passes => Some(KernelLanguage::MlirAfter("all")),
+            Tab::Ptx | Tab::Sass | Tab::About => Some(KernelLanguage::Ptx),
+            Tab::Xla => None,
         }
     }
 
@@ -36,6 +39,7 @@ impl Tab {
             Tab::Passes => "MLIR after each pass",
             Tab::Ptx => "PTX",
             Tab::Sass => "SASS",
+            Tab::Xla => "XLA's",
             Tab::About => "about",
         }
     }
@@ -47,6 +51,7 @@ impl Tab {
             Tab::Passes => "passes.mlir",
             Tab::Ptx => "ptx",
             Tab::Sass => "sass",
+            Tab::Xla => "xla.ptx",
             Tab::About => "kernel.txt",
         }
     }
@@ -130,7 +135,7 @@ mod tests {
             ("file:///a%20b/%25.hlo?x=1&y#z", "é\"{}%20 +&=#?/\\"),
             ("untitled:Untitled-1", ""),
         ] {
-            for tab in [Tab::Mlir, Tab::Passes, Tab::Ptx, Tab::Sass, Tab::About] {
+            for tab in [Tab::Mlir, Tab::Passes, Tab::Ptx, Tab::Sass, Tab::Xla, Tab::About] {
                 let kernel = KernelUri {
                     file: Url::parse(file).unwrap(),
                     computation: "main".to_owned(),

@@ -53,6 +53,21 @@ impl Analysis {
         self.with_file(file, |context| context.semantics().kernel_document(&context, query, language))
     }
 
+    /// Whether the dump folder of a stage has XLA's own code of a kernel.
+    pub fn has_xla_kernel(&self, file: FileId, query: &FusionQuery) -> Cancellable<bool> {
+        self.with_file(file, |context| context.semantics().has_xla_kernel(&context, query))
+    }
+
+    /// XLA's own kernel of an instruction, from the dump folder of the file, compared with ours. The error is that there is no such
+    /// instruction.
+    pub fn xla_kernel_document(
+        &self,
+        file: FileId,
+        query: &FusionQuery,
+    ) -> Cancellable<Result<KernelDocument, FusionError>> {
+        self.with_file(file, |context| context.semantics().xla_kernel_document(&context, query))
+    }
+
     /// Line ranges in the body of a kernel's document that originate from the instruction at `offset`.
     pub fn kernel_lines(
         &self,

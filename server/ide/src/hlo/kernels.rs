@@ -11,7 +11,7 @@ use crate::kernel::document::{self, KernelDocument, ShownKernel};
 use crate::kernel::fusion::{FusionError, FusionQuery};
 use crate::kernel::language::KernelLanguage;
 use crate::kernel::launched::LaunchedKernel;
-use crate::kernel::{default_kernel, follow, heaviest};
+use crate::kernel::{default_kernel, follow, heaviest, xla_kernel};
 use crate::semantics::Kernels;
 
 impl Kernels for Hlo {
@@ -42,6 +42,18 @@ impl Kernels for Hlo {
         language: KernelLanguage,
     ) -> Result<KernelDocument, FusionError> {
         document::kernel_document(context, query, language)
+    }
+
+    fn has_xla_kernel(&self, context: &FileContext<'_>, query: &FusionQuery) -> bool {
+        xla_kernel::has_xla_kernel(context, query)
+    }
+
+    fn xla_kernel_document(
+        &self,
+        context: &FileContext<'_>,
+        query: &FusionQuery,
+    ) -> Result<KernelDocument, FusionError> {
+        xla_kernel::xla_kernel_document(context, query)
     }
 
     fn kernel_lines(

@@ -15,6 +15,7 @@ use crate::hlo::locate::InstructionRef;
 use crate::kernel::elsewhere::{kernel_elsewhere, written_elsewhere};
 use crate::kernel::fusion::{FusionError, FusionQuery};
 use crate::kernel::language::KernelLanguage;
+use crate::kernel::xla_kernel::KernelComparison;
 
 /// A kernel that can be shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,7 +48,7 @@ pub struct KernelDocument {
 /// Where the code of a kernel comes from.
 #[derive(Debug, Clone)]
 pub enum KernelOrigin {
-    /// XLA's emitters; the body is code.
+    /// XLA's emitters, or Triton for the kernel of a dump; the body is code.
     Emitters(KernelCode),
     /// Another compiler or a library, in words; the body is a summary.
     Elsewhere(String),
@@ -60,10 +61,13 @@ pub enum KernelOrigin {
 pub struct KernelCode {
     /// The kernel's name: letters, digits and `_`.
     pub name: String,
-    pub launch: Launch,
+    /// `None` if it is not known how XLA launches its kernel.
+    pub launch: Option<Launch>,
     pub params: Vec<KernelParam>,
     /// Instructions replaced by zero, and why.
     pub missing: Vec<(String, String)>,
+    /// Of a kernel that XLA itself made: how it compares with ours.
+    pub comparison: Option<Box<KernelComparison>>,
 }
 
 #[derive(Debug, Clone)]
@@ -88,9 +92,10 @@ impl KernelCode {
         let missing = text.missing.iter();
         KernelCode {
             name: kernel.name.clone(),
-            launch: kernel.launch,
+            launch: Some(kernel.launch),
             params: kernel.params.iter().zip(kernel.slices()).map(param).collect(),
             missing: missing.map(|missing| (missing.instruction.clone(), missing.reason.clone())).collect(),
+            comparison: None,
         }
     }
 }
@@ -114,7 +119,7 @@ impl KernelDocument {
         KernelDocument::new(head, KernelOrigin::Nowhere(why))
     }
 
-    fn new(head: Vec<String>, origin: KernelOrigin) -> KernelDocument {
+    pub(crate) fn new(head: Vec<String>, origin: KernelOrigin) -> KernelDocument {
         let (lines, accesses, instructions) = (Vec::new(), Vec::new(), Vec::new());
         KernelDocument { head, body: String::new(), lines, accesses, instructions, origin }
     }
@@ -229,6 +234,15 @@ pub(crate) fn kernel_around(context: &FileContext<'_>, at: InstructionRef) -> Op
     None
 }
 
+/// The instruction that a query names.
+pub(crate) fn queried_instruction(
+    context: &FileContext<'_>,
+    query: &FusionQuery,
+) -> Result<InstructionRef, FusionError> {
+    let found = context.find_instruction(query.computation.as_deref(), &query.instruction);
+    found.ok_or_else(|| FusionError::NotFound(format!("{} is not in the module", query.instruction)))
+}
+
 /// The document of one kernel. The error is that there is no such instruction; the document itself reports
 /// all other problems.
 pub(crate) fn kernel_document(
@@ -236,10 +250,7 @@ pub(crate) fn kernel_document(
     query: &FusionQuery,
     language: KernelLanguage,
 ) -> Result<KernelDocument, FusionError> {
-    let not_found = |why: &str| FusionError::NotFound(format!("{} {why}", query.instruction));
-    let at = context
-        .find_instruction(query.computation.as_deref(), &query.instruction)
-        .ok_or_else(|| not_found("is not in the module"))?;
+    let at = queried_instruction(context, query)?;
     let head = vec![format!("%{}", query.instruction)];
     if let Some(who) = written_elsewhere(context, at) {
         let head = head.into_iter().chain([format!("no kernel of XLA's emitters: {who}")]).collect();
@@ -248,7 +259,9 @@ pub(crate) fn kernel_document(
         let document = KernelDocument::new(head, KernelOrigin::Elsewhere(who));
         return Ok(KernelDocument { body, lines: vec![None; summary.len()], ..document });
     }
-    let id = context.kernel_id(at).ok_or_else(|| not_found("is in no computation"))?;
+    let id = context
+        .kernel_id(at)
+        .ok_or_else(|| FusionError::NotFound(format!("{} is in no computation", query.instruction)))?;
     let analysis = match context.kernel(id) {
         None => {
             let why = "the instruction has no known shape";
@@ -323,7 +336,7 @@ pub(crate) fn code_of<'a>(
     }
 }
 
-fn kernel_instruction(
+pub(crate) fn kernel_instruction(
     context: &FileContext<'_>,
     at: InstructionRef,
     analysis: &FusionAnalysis,
@@ -346,7 +359,7 @@ fn kernel_instruction(
 }
 
 /// `grid 4 · block 128 · shared memory 4224 B`
-fn runs_as(launch: &Launch, shared_bytes: i64) -> String {
+pub(crate) fn runs_as(launch: &Launch, shared_bytes: i64) -> String {
     let sizes = |sizes: [i64; 3]| {
         let last = sizes.iter().rposition(|&n| n != 1).unwrap_or(0);
         sizes[..=last].iter().map(i64::to_string).collect::<Vec<_>>().join("×")

@@ -7,6 +7,7 @@ use gpu::FusionAnalysis;
 
 use crate::file_context::FileContext;
 use crate::hlo::locate::InstructionRef;
+use crate::kernel::document::queried_instruction;
 use crate::kernel::fusion::{FusionError, FusionQuery};
 
 pub(crate) struct LaunchedKernel<'a> {
@@ -33,11 +34,9 @@ impl<'a> LaunchedKernel<'a> {
         context: &FileContext<'a>,
         query: &FusionQuery,
     ) -> Result<LaunchedKernel<'a>, FusionError> {
-        let not_found = |why: &str| FusionError::NotFound(format!("{} {why}", query.instruction));
-        let at = context
-            .find_instruction(query.computation.as_deref(), &query.instruction)
-            .ok_or_else(|| not_found("is not in the module"))?;
-        LaunchedKernel::of(context, at).ok_or_else(|| not_found("is in no computation"))
+        let at = queried_instruction(context, query)?;
+        let in_none = || FusionError::NotFound(format!("{} is in no computation", query.instruction));
+        LaunchedKernel::of(context, at).ok_or_else(in_none)
     }
 
     pub(crate) fn analysis(&self, context: &FileContext<'a>) -> Result<&'a Arc<FusionAnalysis>, FusionError> {

@@ -45,6 +45,20 @@ pub(crate) trait Kernels {
         Err(FusionError::NotFound(self.why_no_kernels().to_owned()))
     }
 
+    /// Whether XLA dumped its own code of a kernel.
+    fn has_xla_kernel(&self, _: &FileContext<'_>, _: &FusionQuery) -> bool {
+        false
+    }
+
+    /// The document of XLA's own kernel.
+    fn xla_kernel_document(
+        &self,
+        _: &FileContext<'_>,
+        _: &FusionQuery,
+    ) -> Result<KernelDocument, FusionError> {
+        Err(FusionError::NotFound("XLA dumps kernels of HLO alone".to_owned()))
+    }
+
     /// Line ranges of a document's body that originate from the code at `offset`.
     fn kernel_lines(
         &self,

@@ -36,7 +36,8 @@ impl Request for OpenKernel {
     fn run(snapshot: &Snapshot, _: &ExecuteCommandParams) -> Cancellable<Self::Found> {
         let Snapshot { analysis, view } = snapshot;
         let Some(kernel) = analysis.shown_kernel(view.file, view.span.start)? else { return Ok(None) };
-        let tabs = tabs(&view.session, &view.uri, &kernel).into_iter().map(KernelTab::from);
+        let has_xla = snapshot.has_xla_kernel(&kernel)?;
+        let tabs = tabs(&view.session, &view.uri, &kernel, has_xla).into_iter().map(KernelTab::from);
         let tabs = tabs.map(|tab| Ok((snapshot.render(&tab)?, tab)));
         let tabs = tabs.map(|rendered| rendered.map(|(rendered, tab)| (tab, rendered)));
         Ok(Some((kernel.instruction, tabs.collect::<Cancellable<_>>()?)))
