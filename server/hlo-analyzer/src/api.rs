@@ -8,6 +8,7 @@ mod convert;
 mod diff;
 mod error;
 mod evaluate;
+mod folders;
 mod fusion;
 mod indexing;
 mod kernel;

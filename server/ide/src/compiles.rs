@@ -7,6 +7,7 @@ mod history;
 mod hover;
 mod listing;
 mod place;
+mod report;
 mod step;
 
 pub use changes::StageSummary;
@@ -15,12 +16,14 @@ pub use costs::StageCosts;
 pub use history::{InstructionHistory, InstructionStage};
 pub use listing::{CompileSummary, DumpSummary, ListedStage, Pipeline, StageRole};
 pub use place::StagePlace;
+pub use report::{CompileReport, ReportedChanges, ReportedThunk};
 pub use step::{StageStep, StepDirection};
 
 pub(crate) use changes::stage_summary;
 pub(crate) use compare::compare_stages;
 pub(crate) use costs::stage_costs;
-pub(crate) use history::instruction_history;
+pub(crate) use history::{history_of, instruction_history};
 pub(crate) use hover::stage_hover;
 pub(crate) use listing::{compile_pipelines, dump_summary};
+pub(crate) use report::compile_report;
 pub(crate) use step::step_stage;

@@ -63,8 +63,9 @@ pub use code_actions::show_kernel::{ID as SHOW_KERNEL_ACTION, ID_AS_TEXT as SHOW
 pub use code_actions::{Change, CodeAction, CodeActionKind, Wanted};
 pub use code_lens::CodeLens;
 pub use compiles::{
-    ComparedStages, CompileSummary, DumpSummary, InstructionHistory, InstructionStage, ListedStage, Pipeline,
-    StageCosts, StagePlace, StageRole, StageStep, StageSummary, StepDirection,
+    ComparedStages, CompileReport, CompileSummary, DumpSummary, InstructionHistory, InstructionStage,
+    ListedStage, Pipeline, ReportedChanges, ReportedThunk, StageCosts, StagePlace, StageRole, StageStep,
+    StageSummary, StepDirection,
 };
 pub use completion::{Completion, CompletionItem, CompletionKind};
 pub use convert::{Conversion, NotConverted};
@@ -100,7 +101,10 @@ pub use kernel::partition_queries::{PartitionedComputation, PartitionedFunction}
 pub use kernel::xla_kernel::{ComparedArray, KernelComparison};
 pub use language::language_of;
 pub use memory::NoMemory;
-pub use origins::{BlamedCompile, BlamedInstruction, Introducer};
+pub use origins::{
+    BlamedCompile, BlamedInstruction, InstructionBlame, InstructionFuture, InstructionLineage, Introducer,
+    StageBlame, StageLineage,
+};
 pub use references::{Reference, ReferenceKind};
 pub use rename::RenameError;
 pub use rich_text::{Line, RichText, percent_encoded};

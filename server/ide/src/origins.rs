@@ -2,6 +2,7 @@
 //!
 //! The first questions about a compile match its stages; a hover does so for a limited time, [`prepare`] in the background.
 
+mod answers;
 mod blamed;
 mod introducer;
 mod located;
@@ -15,9 +16,11 @@ use std::time::{Duration, Instant};
 use db::Database;
 use db::compiles::{DumpedCompile, DumpedStage, stage_links, trace_ahead};
 
+pub use answers::{InstructionBlame, InstructionFuture, InstructionLineage, StageBlame, StageLineage};
 pub use blamed::{BlamedCompile, BlamedInstruction};
 pub use introducer::Introducer;
 
+pub(crate) use answers::{stage_blame, stage_lineage, stage_named};
 pub(crate) use blamed::blamed_compile;
 pub(crate) use navigation::{declarations, implementations};
 pub(crate) use section::section;

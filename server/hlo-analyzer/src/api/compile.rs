@@ -1,4 +1,4 @@
-//! `lineage` and `blame`: where the instructions of the last stage of a compile come from.
+//! `lineage` and `blame` of texts: where the instructions of the last stage come from. Of folders: `folders.rs`.
 
 use matching::{Blame, Lineage, Matching, Program, Reasons, Unreadable, match_programs};
 use ropey::Rope;

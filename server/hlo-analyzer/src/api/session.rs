@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 use super::error::{Answer, ApiError, ErrorKind};
 use super::request::{Device, Request, Source, params};
 use super::{
-    access_pattern, coalescing, compile, convert, diff, evaluate, fusion, indexing, kernel, maps, memory,
-    parse, partition, print, tile,
+    access_pattern, coalescing, compile, convert, diff, evaluate, folders, fusion, indexing, kernel, maps,
+    memory, parse, partition, print, tile,
 };
 use crate::cli::input;
 use crate::dumps;
@@ -88,6 +88,9 @@ impl Session {
             "convert" => convert::convert(self, p),
             "diff" => diff::diff(self, p),
             "evaluate" => evaluate::evaluate(self, p),
+            "compiles" => folders::compiles(&mut self.host, p),
+            "lineage" if folders::is_of_folder(p) => folders::lineage(&mut self.host, p),
+            "blame" if folders::is_of_folder(p) => folders::blame(&mut self.host, p),
             "lineage" => compile::lineage(p),
             "blame" => compile::blame(p),
             "memory" => memory::memory(self, p),

@@ -53,6 +53,19 @@ impl Analysis {
         })
     }
 
+    /// A compile in full; `None` if the folder has no such compile. With `changes` its stages are compared.
+    pub fn compile_report(
+        &self,
+        folder: &str,
+        compile: usize,
+        changes: bool,
+    ) -> Cancellable<Option<CompileReport>> {
+        self.catch(|db| {
+            let compile = self.folders.get(folder)?.compiles(db).get(compile).copied()?;
+            Some(compile_report(db, compile, changes))
+        })
+    }
+
     /// What a stage changed; `None` if the folder has no such stage.
     pub fn stage_summary(&self, folder: &str, path: &str) -> Cancellable<Option<StageSummary>> {
         self.with_stage(folder, path, |db, stage| Some(stage_summary(db, stage)))

@@ -40,11 +40,19 @@ pub(crate) fn instruction_history(
 ) -> Option<InstructionHistory> {
     let here = ParsedStage::new(db, stage)?;
     let instruction = here.instruction_at(offset)?;
-    let name = here.name(instruction).to_owned();
+    Some(InstructionHistory {
+        instruction: here.name(instruction).to_owned(),
+        stages: history_of(db, stage, instruction),
+    })
+}
+
+/// The passes that changed an instruction of a stage; empty if the stage is no module.
+pub(crate) fn history_of(db: &Database, stage: DumpedStage, instruction: u32) -> Vec<InstructionStage> {
+    let Some(here) = ParsedStage::new(db, stage) else { return Vec::new() };
     let mut stages = earlier(db, here, instruction);
     stages.reverse();
     stages.extend(later(db, stage, instruction));
-    Some(InstructionHistory { instruction: name, stages })
+    stages
 }
 
 /// From the stage that was asked about to the one that introduced the instruction, in this order.
