@@ -1,7 +1,7 @@
 //! The number of elements per thread: the unroll factor, and the vector width of reductions.
 
 use indexing_map::{ceil_div, gcd};
-use ir::{ArrayShape, ElementTypeExt, OpId, Opcode};
+use ir::{ArrayShape, ElementTypeExt, OneElementPerThread, OpId, Opcode, op_info};
 
 use crate::Reason;
 use crate::device::{Device, Platform};
@@ -73,15 +73,17 @@ fn previous_power_of_two(n: i64) -> i64 {
 /// Whether the fusion has ops that need many registers per element. Source: `MayPreventVectorization`, as
 /// above.
 pub fn may_prevent_vectorization(fused: &Fused) -> bool {
-    fused.ops().any(|(_, op)| match op.opcode {
-        Opcode::ReduceWindow => {
+    fused.ops().any(|(_, op)| match op_info(op.opcode).one_element_per_thread {
+        OneElementPerThread::Never => false,
+        OneElementPerThread::Always => true,
+        OneElementPerThread::LargeWindow => {
             let window = op.attributes.window().iter();
             window.map(|dim| dim.size).fold(1i64, |n, size| n.saturating_mul(size)) > 8
         }
-        Opcode::Sort | Opcode::Dot => true,
-        Opcode::Concatenate => op.operand_shapes.len() > 10,
-        Opcode::Reduce => op.shape.tuple_elements().is_some_and(|elements| elements.len() > 1),
-        _ => false,
+        OneElementPerThread::ManyOperands => op.operand_shapes.len() > 10,
+        OneElementPerThread::ManyResults => {
+            op.shape.tuple_elements().is_some_and(|elements| elements.len() > 1)
+        }
     })
 }
 

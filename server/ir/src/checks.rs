@@ -4,6 +4,7 @@
 
 mod async_chains;
 mod lists;
+pub(crate) mod parser_rules;
 
 use syntax::Span;
 use syntax::hlo::{AttributeKey, ComputationKind, Instruction, InstructionId, Opcode, ShapeNode, ValueNode};
@@ -14,6 +15,8 @@ use crate::lower::Lowering;
 use crate::names::NameTable;
 use crate::op_table::op_info;
 use crate::shape::{ArrayShape, Shape, UNBOUNDED};
+pub(crate) use parser_rules::ParserRule;
+use parser_rules::Written;
 
 impl Lowering<'_> {
     pub(crate) fn check(&mut self, at: InstructionId, names: &NameTable) {
@@ -102,15 +105,14 @@ impl Lowering<'_> {
         let operands = self.operand_shapes(instruction);
         let written = self.shape_of(at).filter(|_| instruction.shape.is_some());
         let has = |key| has(key) || has_calls && key == AttributeKey::Calls;
-        if let Some(message) = shape_rule(opcode, &operands, written, &has) {
-            let is_of_shape = matches!(
-                opcode,
-                Opcode::Tuple | Opcode::Reshape | Opcode::DynamicReshape | Opcode::Infeed | Opcode::Recv
-            );
-            match is_of_shape && instruction.shape.is_some() {
-                true => self.error("shape-mismatch", instruction.shape_span, message),
-                false => self.error("shape-mismatch", instruction.opcode_span, message),
-            }
+        let rule = op_info(opcode).parser_rule;
+        let written = Written { opcode, operands: &operands, shape: written, has: &has };
+        if let Some(message) = rule.check(&written) {
+            let span = match rule {
+                ParserRule::OfShape(_) if instruction.shape.is_some() => instruction.shape_span,
+                _ => instruction.opcode_span,
+            };
+            self.error("shape-mismatch", span, message);
         }
     }
 }
@@ -122,7 +124,8 @@ pub(crate) fn op_fault(op: &Op) -> Option<String> {
     let has = |key| op.attributes.get(key).is_some();
     let absent = || op_info(*opcode).required.iter().copied().find(|&key| !has(key));
     let too_large = shape.as_array().and_then(too_many_elements);
-    let rule = || shape_rule(*opcode, &operands, Some(shape), &has);
+    let written = Written { opcode: *opcode, operands: &operands, shape: Some(shape), has: &has };
+    let rule = || op_info(*opcode).parser_rule.check(&written);
     let dimensions = || {
         let first = op.operand_shapes.first()?;
         let rank = first.as_array().map(ArrayShape::rank);
@@ -151,56 +154,6 @@ fn missing(opcode: Opcode, key: AttributeKey) -> String {
 pub(crate) fn too_many_elements(array: &ArrayShape) -> Option<String> {
     let is_too_large = array.elements().is_none() && !array.dims.contains(&UNBOUNDED);
     is_too_large.then(|| format!("{array} has more elements than 64 bits count"))
-}
-
-/// Checks the written shape against the operands, for the opcodes where XLA's parser does.
-fn shape_rule(
-    opcode: Opcode,
-    operands: &[Option<&Shape>],
-    written: Option<&Shape>,
-    has: &dyn Fn(AttributeKey) -> bool,
-) -> Option<String> {
-    let count = operands.len();
-    let first = operands.first().copied().flatten().and_then(Shape::as_array);
-    match opcode {
-        Opcode::Tuple => match written?.tuple_elements() {
-            Some(elements) if elements.len() != count => {
-                Some(format!("the tuple has {} elements, but {count} operands", elements.len()))
-            }
-            Some(_) => None,
-            None => Some("tuple makes a tuple, but its shape is an array".to_owned()),
-        },
-        Opcode::Reshape | Opcode::DynamicReshape => {
-            let (result, operand) = (written?.as_array()?, first?);
-            let is_bounded = |array: &ArrayShape| !array.dims.contains(&UNBOUNDED);
-            let differs = result.elements() != operand.elements();
-            (is_bounded(result) && is_bounded(operand) && differs)
-                .then(|| format!("{result} and {operand} have different numbers of elements"))
-        }
-        Opcode::DynamicSlice | Opcode::DynamicUpdateSlice => {
-            let before = if opcode == Opcode::DynamicSlice { 1 } else { 2 };
-            let rank = first?.rank();
-            let starts = count.saturating_sub(before);
-            let one_vector =
-                starts == 1 && operands.last().copied().flatten().is_some_and(|s| s.dims().len() == 1);
-            (starts != rank && !one_vector)
-                .then(|| format!("{opcode} of rank {rank} takes {rank} start indices, but has {starts}"))
-        }
-        Opcode::Infeed | Opcode::Recv => {
-            let is_fine = written?.tuple_elements().is_some_and(|elements| !elements.is_empty());
-            (!is_fine).then(|| format!("{opcode} makes a non-empty tuple"))
-        }
-        Opcode::Conditional if !has(AttributeKey::BranchComputations) => {
-            let keys = [AttributeKey::TrueComputation, AttributeKey::FalseComputation];
-            (!keys.into_iter().all(has)).then(|| {
-                "conditional needs branch_computations, or true_computation and false_computation".to_owned()
-            })
-        }
-        Opcode::AsyncStart if !has(AttributeKey::Calls) => {
-            Some("async-start needs the attribute calls".to_owned())
-        }
-        _ => None,
-    }
 }
 
 fn allowed(opcode: Opcode) -> String {

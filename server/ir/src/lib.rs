@@ -35,7 +35,10 @@ pub use module::{
     Alias, ComputationIndex, Module, ModuleComputation, ModuleFinding, ModuleSettings, SegmentRef, Slot,
 };
 pub use names::NameTable;
-pub use op_table::{Arity, Counterpart, OpInfo, Page, Parameters, Phase, halves, is_elementwise, op_info};
+pub use op_table::{
+    Arity, Counterpart, KernelFlops, KernelTraffic, OneElementPerThread, OpInfo, Page, Parameters, Phase,
+    halves, is_elementwise, op_info,
+};
 pub use print::{PrintOptions, TextTooLarge, print_fragment, print_module};
 pub use shape::{ArrayShape, Extent, Layout, Shape, Tile, UNBOUNDED};
 pub use syntax::hlo::{AttributeKey, ElementType, Opcode};

@@ -7,6 +7,7 @@ mod collectives;
 mod control;
 mod elementwise;
 mod functions;
+mod in_kernel;
 mod linear_algebra;
 mod movement;
 mod rows;
@@ -15,6 +16,9 @@ mod values;
 
 use syntax::hlo::{AttributeKey, Opcode};
 
+pub use in_kernel::{KernelFlops, KernelTraffic, OneElementPerThread};
+
+use crate::checks::ParserRule;
 use crate::cost::{Callees, Flops, Traffic};
 use crate::infer::{ElementTypes, ResultType, ShapeRule};
 
@@ -56,6 +60,11 @@ pub struct OpInfo {
     pub(crate) flops: Flops,
     pub(crate) traffic: Traffic,
     pub(crate) callees: Callees,
+    pub kernel_flops: KernelFlops,
+    pub kernel_traffic: KernelTraffic,
+    pub one_element_per_thread: OneElementPerThread,
+    /// What XLA's parser checks of operands and shape beyond the grammar.
+    pub(crate) parser_rule: ParserRule,
     pub counterpart: Counterpart,
     /// One short line that describes the result.
     pub summary: &'static str,

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 
 use indexing::Callees;
-use ir::{AttributeKey, CalledCost, Op, Opcode, Shape, is_elementwise};
+use ir::{AttributeKey, CalledCost, KernelFlops, KernelTraffic, Op, Shape, op_info};
 
 use super::op_profile::flops_per_element;
 use crate::device::Device;
@@ -54,7 +54,6 @@ impl InstructionCost {
 
     /// Adjusts the counts of ops that do not read every operand once.
     fn correct(&mut self, op: &Op) -> Option<()> {
-        use Opcode::*;
         let out = elements(&op.shape)?;
         let of_operand = |operand: usize| op.operand_shapes.get(operand).and_then(elements);
         let ratio = |operand: usize| {
@@ -66,17 +65,18 @@ impl InstructionCost {
                 (*at, self.bytes_read[operand]) = (utilisation, bytes);
             }
         };
-        match op.opcode {
-            Bitcast | GetTupleElement | Tuple | Parameter | Constant => {
+        match op_info(op.opcode).kernel_traffic {
+            KernelTraffic::Whole => {}
+            KernelTraffic::Nothing => {
                 self.bytes_read.fill(0.0);
                 self.bytes_written = 0.0;
             }
-            Slice | DynamicSlice | Gather | Broadcast => reads(0, ratio(0)?, bytes(&op.shape)?),
-            DynamicUpdateSlice => {
+            KernelTraffic::ResultOfFirst => reads(0, ratio(0)?, bytes(&op.shape)?),
+            KernelTraffic::DynamicUpdateSlice => {
                 reads(0, 0.0, 0.0);
                 self.bytes_written = op.operand_shapes.get(1).and_then(bytes)?;
             }
-            Scatter => {
+            KernelTraffic::Scatter => {
                 let inputs = op.operand_shapes.len().saturating_sub(1) / 2;
                 let mut written = 0.0;
                 for i in 0..inputs {
@@ -86,20 +86,18 @@ impl InstructionCost {
                 }
                 self.bytes_written = written;
             }
-            Reduce => {
+            KernelTraffic::Reduction => {
                 let inputs = op.operand_shapes.len() / 2;
-                // Each result reads the initial value.
                 for i in inputs..op.operand_shapes.len() {
                     reads(i, out, out * op.operand_shapes.get(i).and_then(bytes)?);
                 }
             }
-            ReduceWindow => {
+            KernelTraffic::Window => {
                 let window: f64 = op.attributes.window().iter().map(|w| w.size.max(0) as f64).product();
                 let size = op.operand_shapes.first().and_then(bytes)?;
                 let often = ratio(0)? * window;
                 reads(0, often, often * size);
             }
-            _ => {}
         }
         Some(())
     }
@@ -108,18 +106,17 @@ impl InstructionCost {
 /// Arithmetic of the op and of the computations that it calls.
 fn flops(op: &Op, device: &Device, callees: &Callees<'_>, left: Left<'_>) -> Option<f64> {
     let out = elements(&op.shape)?;
-    Some(match op.opcode {
-        Opcode::Copy => 0.0,
-        opcode if is_elementwise(opcode) => out * flops_per_element(op, device),
-        Opcode::Concatenate => {
+    Some(match op_info(op.opcode).kernel_flops {
+        KernelFlops::Copy | KernelFlops::Fusion => 0.0,
+        KernelFlops::PerElement => out * flops_per_element(op, device),
+        KernelFlops::Concatenation => {
             let dim = op.attributes.ints(AttributeKey::Dimensions).first().copied().unwrap_or(0);
             let width = usize::try_from(dim).ok().and_then(|d| op.operand_shapes.first()?.dims().get(d));
             // A warp that spans the boundary of two operands computes both sides.
             let is_uneven = dim != 0 && width.is_some_and(|width| width % 32 != 0);
             out * if is_uneven { 400.0 } else { 6.0 }
         }
-        Opcode::Fusion => 0.0,
-        _ => {
+        KernelFlops::Reduction | KernelFlops::AsOutside => {
             let own = ir::op_cost(op).flops as f64;
             let called = |key, times: u64| {
                 let name = op.attributes.computation(key);

@@ -2,7 +2,7 @@
 
 use indexing::{Callees, Rules, SymbolicTile, grouped};
 use indexing_map::{Expr, IndexingMap, ceil_div};
-use ir::{AttributeKey, ElementTypeExt, Op, OpId, Opcode, is_elementwise};
+use ir::{AttributeKey, ElementTypeExt, KernelFlops, Op, OpId, op_info};
 use rustc_hash::FxHashMap;
 
 use super::instruction_cost::called_flops;
@@ -98,7 +98,7 @@ impl<'a> TiledKernel<'a> {
             let op = fused.op(at.op);
             largest = largest.max(padded);
             if fused.is_inside(at.op) {
-                if op.opcode == Opcode::Concatenate {
+                if op_info(op.opcode).kernel_flops == KernelFlops::Concatenation {
                     return Err("a concatenation in a Triton fusion");
                 }
                 flops += tile_flops(op, device, callees) * padded * blocks as f64;
@@ -192,8 +192,8 @@ fn traffic(tile: &OpTile, op: &Op, device: &Device) -> Result<(f64, f64), &'stat
 /// Flops per element of the op's tile. Ops that only move elements are free. Source: `FlopsPerElement`, as
 /// above.
 fn tile_flops(op: &Op, device: &Device, callees: &Callees<'_>) -> f64 {
-    match op.opcode {
-        Opcode::Reduce => {
+    match op_info(op.opcode).kernel_flops {
+        KernelFlops::Reduction => {
             let dims = op.operand_shapes.first().map_or(&[][..], |shape| shape.dims());
             let reduced = op.attributes.ints(AttributeKey::Dimensions).iter();
             let size = |&dim: &i64| usize::try_from(dim).ok().and_then(|dim| dims.get(dim).copied());
@@ -202,8 +202,8 @@ fn tile_flops(op: &Op, device: &Device, callees: &Callees<'_>) -> f64 {
             let each = name.map_or(7.0, |name| called_flops(name, device, callees));
             (steps - 1.0).max(0.0) * each
         }
-        opcode if is_elementwise(opcode) => flops_per_element(op, device),
-        _ => 0.0,
+        KernelFlops::PerElement | KernelFlops::Copy => flops_per_element(op, device),
+        KernelFlops::Concatenation | KernelFlops::Fusion | KernelFlops::AsOutside => 0.0,
     }
 }
 

@@ -6,7 +6,8 @@ use syntax::hlo::Opcode;
 use super::Counterpart::{Mhlo, Stablehlo};
 use super::Page::{StableHlo, Xla};
 use super::rows::{NO_MAP, op};
-use super::{Arity, OpInfo, Parameters, Phase};
+use super::{Arity, KernelFlops, OpInfo, Parameters, Phase};
+use crate::checks::{ParserRule, parser_rules};
 use crate::cost::{Callees, Traffic};
 use crate::infer::{ShapeRule, calls};
 use crate::shape::Shape;
@@ -52,6 +53,7 @@ pub(super) const ROWS: &[OpInfo] = &[
         usual: &[Calls],
         detail: "The result is a tuple of operands, results and context. `X-start` is short for one that wraps X.",
         phase: Phase::Start { of: None, done: Opcode::AsyncDone },
+        parser_rule: ParserRule::OfOperands(parser_rules::calls),
         ..asynchronous(
             Opcode::AsyncStart,
             &["operands…"],
@@ -95,6 +97,7 @@ pub(super) const ROWS: &[OpInfo] = &[
         without_map: "what is read depends on the branch taken",
         detail: "A `pred` chooses true or false, an `s32` the branch of that number (out of range: the last). Each branch \
          takes one operand.",
+        parser_rule: ParserRule::OfOperands(parser_rules::branches),
         ..op(
             Opcode::Conditional,
             &["index", "branch operands…"],
@@ -142,6 +145,7 @@ pub(super) const ROWS: &[OpInfo] = &[
         mixes_precision: true,
         without_map: "the called computation is not at hand",
         detail: "Values inside it stay in registers; only operands and results are in memory. `kind` says how it is built.",
+        kernel_flops: KernelFlops::Fusion,
         ..op(Opcode::Fusion, &["operands…"], Xla("fusion"), "A computation that becomes one kernel.")
     },
     OpInfo {

@@ -6,7 +6,7 @@ use syntax::hlo::Opcode;
 use super::Counterpart::{Mhlo, Stablehlo};
 use super::Page::{StableHlo, Xla};
 use super::rows::{binary, function, op, unary};
-use super::{Counterpart, OpInfo};
+use super::{Counterpart, KernelFlops, OpInfo};
 use crate::cost::Flops;
 use crate::infer::{ElementTypes, ResultType, ShapeRule, elementwise};
 
@@ -65,6 +65,7 @@ pub(super) const ROWS: &[OpInfo] = &[
     OpInfo {
         flops: Flops::Nothing,
         detail: "This is where a layout changes: operand and result may differ in it, and nothing else.",
+        kernel_flops: KernelFlops::Copy,
         ..unary(Opcode::Copy, Mhlo("copy"), Xla("copy"), "The same values in a buffer of their own.")
     },
     function(Opcode::Cosine, Stablehlo("cosine"), Xla("cos"), "Cosine of radians."),

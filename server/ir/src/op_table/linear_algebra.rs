@@ -5,7 +5,7 @@ use syntax::hlo::Opcode;
 
 use super::Page::Xla;
 use super::rows::op;
-use super::{Arity, Counterpart, OpInfo, Parameters};
+use super::{Arity, Counterpart, KernelFlops, KernelTraffic, OneElementPerThread, OpInfo, Parameters};
 use crate::cost::{Callees, Flops, Traffic};
 use crate::infer::{ShapeRule, algebra, contractions, windows};
 
@@ -109,6 +109,7 @@ pub(super) const ROWS: &[OpInfo] = &[
         always_printed: &[LhsContractingDims, RhsContractingDims],
         usual: &[LhsContractingDims, RhsContractingDims],
         detail: "Result dimensions: batch, then the rest of lhs, then the rest of rhs.",
+        one_element_per_thread: OneElementPerThread::Always,
         ..op(
             Opcode::Dot,
             &["lhs", "rhs"],
@@ -154,6 +155,9 @@ pub(super) const ROWS: &[OpInfo] = &[
         shape: ShapeRule::Of(windows::reduce),
         parameters: Parameters::Reduction,
         detail: "`to_apply` takes accumulators, then elements; the order is not defined. n inputs make a tuple of n.",
+        kernel_flops: KernelFlops::Reduction,
+        kernel_traffic: KernelTraffic::Reduction,
+        one_element_per_thread: OneElementPerThread::ManyResults,
         ..op(
             Opcode::Reduce,
             &["inputs…", "init values…"],
@@ -171,6 +175,8 @@ pub(super) const ROWS: &[OpInfo] = &[
         mixes_precision: true,
         usual: &[Window],
         detail: "Padding counts as the init value.",
+        kernel_traffic: KernelTraffic::Window,
+        one_element_per_thread: OneElementPerThread::LargeWindow,
         ..op(
             Opcode::ReduceWindow,
             &["inputs…", "init values…"],

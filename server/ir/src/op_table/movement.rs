@@ -6,7 +6,8 @@ use syntax::hlo::Opcode;
 use super::Counterpart::Mhlo;
 use super::Page::Xla;
 use super::rows::op;
-use super::{Arity, Counterpart, OpInfo, Parameters};
+use super::{Arity, Counterpart, KernelFlops, KernelTraffic, OneElementPerThread, OpInfo, Parameters};
+use crate::checks::{ParserRule, parser_rules};
 use crate::cost::{Callees, Flops, Traffic};
 use crate::infer::{ShapeRule, calls, indexed, moves};
 
@@ -17,6 +18,7 @@ pub(super) const ROWS: &[OpInfo] = &[
         mixes_precision: true,
         counterpart: Mhlo("bitcast"),
         detail: "Compilers insert it where a reshape or transpose moves nothing in memory.",
+        kernel_traffic: KernelTraffic::Nothing,
         ..op(
             Opcode::Bitcast,
             &["operand"],
@@ -31,6 +33,7 @@ pub(super) const ROWS: &[OpInfo] = &[
         always_printed: &[Dimensions],
         usual: &[Dimensions],
         detail: "`dimensions[i]` is the result's dimension that runs with operand dimension i; all others repeat.",
+        kernel_traffic: KernelTraffic::ResultOfFirst,
         ..op(
             Opcode::Broadcast,
             &["operand"],
@@ -43,6 +46,8 @@ pub(super) const ROWS: &[OpInfo] = &[
         required: &[Dimensions],
         shape: ShapeRule::Of(moves::concatenate),
         detail: "They agree in all other dimensions.",
+        kernel_flops: KernelFlops::Concatenation,
+        one_element_per_thread: OneElementPerThread::ManyOperands,
         ..op(
             Opcode::Concatenate,
             &["operands…"],
@@ -57,6 +62,7 @@ pub(super) const ROWS: &[OpInfo] = &[
         without_map: "the sizes are runtime values",
         detail: "One scalar per dimension; the written sizes are bounds.",
         counterpart: Counterpart::None,
+        parser_rule: ParserRule::OfShape(parser_rules::reshape),
         ..op(
             Opcode::DynamicReshape,
             &["operand", "sizes…"],
@@ -70,6 +76,8 @@ pub(super) const ROWS: &[OpInfo] = &[
         traffic: Traffic::TwiceResultAndIndices,
         shape: ShapeRule::Of(moves::dynamic_slice),
         detail: "One scalar start per dimension; starts are clamped so that the window stays inside.",
+        kernel_traffic: KernelTraffic::ResultOfFirst,
+        parser_rule: ParserRule::OfOperands(parser_rules::starts),
         ..op(
             Opcode::DynamicSlice,
             &["operand", "start indices…"],
@@ -82,6 +90,8 @@ pub(super) const ROWS: &[OpInfo] = &[
         traffic: Traffic::DynamicUpdateSlice,
         shape: ShapeRule::Of(moves::dynamic_update_slice),
         detail: "Starts are clamped so that the update stays inside. Often done in place: then only the update is moved.",
+        kernel_traffic: KernelTraffic::DynamicUpdateSlice,
+        parser_rule: ParserRule::OfOperands(parser_rules::starts),
         ..op(
             Opcode::DynamicUpdateSlice,
             &["operand", "update", "start indices…"],
@@ -96,6 +106,7 @@ pub(super) const ROWS: &[OpInfo] = &[
         shape: ShapeRule::Of(indexed::gather),
         detail: "`slice_sizes` is what one index vector reads, `start_index_map` says which operand dimensions it moves, \
          `offset_dims` where the slice lies in the result. Indices are clamped.",
+        kernel_traffic: KernelTraffic::ResultOfFirst,
         ..op(
             Opcode::Gather,
             &["operand", "start indices"],
@@ -129,6 +140,7 @@ pub(super) const ROWS: &[OpInfo] = &[
         shape: ShapeRule::Of(moves::reshape),
         mixes_precision: true,
         detail: "The number of elements stays. Whether it costs a copy depends on the layouts.",
+        parser_rule: ParserRule::OfShape(parser_rules::reshape),
         ..op(
             Opcode::Reshape,
             &["operand"],
@@ -171,6 +183,7 @@ pub(super) const ROWS: &[OpInfo] = &[
         without_map: "scatter: output to operand depends on runtime indices",
         detail: "The reverse of `gather`: `to_apply` combines old and new. Updates out of bounds are skipped; the order is \
          not defined unless `unique_indices=true`.",
+        kernel_traffic: KernelTraffic::Scatter,
         ..op(
             Opcode::Scatter,
             &["inputs…", "indices", "updates…"],
@@ -194,6 +207,7 @@ pub(super) const ROWS: &[OpInfo] = &[
         traffic: Traffic::TwiceResult,
         shape: ShapeRule::Of(moves::slice),
         detail: "`slice={[start:limit:stride], …}`, one entry per dimension; limit is exclusive.",
+        kernel_traffic: KernelTraffic::ResultOfFirst,
         ..op(Opcode::Slice, &["operand"], Xla("slice"), "A window at a place written in the text.")
     },
     OpInfo {
@@ -206,6 +220,7 @@ pub(super) const ROWS: &[OpInfo] = &[
         mixes_precision: true,
         without_map: "where an element goes depends on the values",
         detail: "`to_apply` compares: it takes two scalars per operand (old, new) and answers whether the first comes before.",
+        one_element_per_thread: OneElementPerThread::Always,
         ..op(Opcode::Sort, &["operands…"], Xla("sort"), "The operands sorted along one dimension, together.")
     },
     OpInfo {

@@ -2,7 +2,10 @@
 
 use syntax::hlo::{AttributeKey, Opcode};
 
-use super::{Arity, Counterpart, OpInfo, Page, Parameters, Phase};
+use super::{
+    Arity, Counterpart, KernelFlops, KernelTraffic, OneElementPerThread, OpInfo, Page, Parameters, Phase,
+};
+use crate::checks::ParserRule;
 use crate::cost::{Callees, Flops, Traffic};
 use crate::infer::{ElementTypes, ResultType, ShapeRule, elementwise};
 
@@ -19,6 +22,7 @@ pub(super) const fn op(
     page: Page,
     summary: &'static str,
 ) -> OpInfo {
+    let is_elementwise = matches!(opcode, crate::elementwise!());
     OpInfo {
         opcode,
         arity: Arity::Exactly(operands.len()),
@@ -28,7 +32,7 @@ pub(super) const fn op(
         usual: &[],
         always_printed: &[],
         after_dimensions: &[],
-        is_elementwise: matches!(opcode, crate::elementwise!()),
+        is_elementwise,
         has_side_effect: false,
         is_collective: false,
         phase: Phase::Whole,
@@ -41,6 +45,10 @@ pub(super) const fn op(
         flops: Flops::Nothing,
         traffic: Traffic::OperandsAndResult,
         callees: Callees::Nothing,
+        kernel_flops: if is_elementwise { KernelFlops::PerElement } else { KernelFlops::AsOutside },
+        kernel_traffic: KernelTraffic::Whole,
+        one_element_per_thread: OneElementPerThread::Never,
+        parser_rule: ParserRule::None,
         counterpart: Counterpart::Table,
         summary,
         detail: "",

@@ -6,6 +6,7 @@ use syntax::hlo::Opcode;
 use super::Page::{StableHlo, Xla};
 use super::rows::{done, op};
 use super::{Counterpart, OpInfo, Phase};
+use crate::checks::{ParserRule, parser_rules};
 use crate::infer::{ShapeRule, calls};
 use crate::shape::Shape;
 
@@ -17,6 +18,7 @@ pub(super) const ROWS: &[OpInfo] = &[
         has_side_effect: true,
         without_map: "its data come from the host, not from an operand",
         detail: "Has a side effect: the token orders it.",
+        parser_rule: ParserRule::OfShape(parser_rules::non_empty_tuple),
         ..op(Opcode::Infeed, &["token"], Xla("infeed"), "Data from the host's infeed queue, and a token.")
     },
     OpInfo {
@@ -61,6 +63,7 @@ pub(super) const ROWS: &[OpInfo] = &[
         without_map: "its data come from another device, not from an operand",
         detail: "The result is a context for `recv-done`.",
         phase: Phase::Start { of: None, done: Opcode::RecvDone },
+        parser_rule: ParserRule::OfShape(parser_rules::non_empty_tuple),
         ..op(
             Opcode::Recv,
             &["token"],

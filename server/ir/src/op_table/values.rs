@@ -6,7 +6,8 @@ use syntax::hlo::{ElementType, Opcode};
 use super::Counterpart::Stablehlo;
 use super::Page::{StableHlo, Xla};
 use super::rows::op;
-use super::{Arity, Counterpart, OpInfo};
+use super::{Arity, Counterpart, KernelTraffic, OpInfo};
+use crate::checks::{ParserRule, parser_rules};
 use crate::cost::{Flops, Traffic};
 use crate::infer::{ShapeRule, array, calls, elementwise};
 
@@ -17,6 +18,7 @@ pub(super) const ROWS: &[OpInfo] = &[
         traffic: Traffic::Nothing,
         mixes_precision: true,
         detail: "`constant({...})` is a literal that was too large to print: its values are lost.",
+        kernel_traffic: KernelTraffic::Nothing,
         ..op(Opcode::Constant, &[], Xla("constant"), "A literal.")
     },
     OpInfo {
@@ -31,6 +33,7 @@ pub(super) const ROWS: &[OpInfo] = &[
         mixes_precision: true,
         detail: "Numbers count from 0, without a gap.",
         counterpart: Counterpart::None,
+        kernel_traffic: KernelTraffic::Nothing,
         ..op(Opcode::Parameter, &[], Xla("parameter"), "An argument of the computation, by number.")
     },
     OpInfo {
@@ -91,6 +94,8 @@ pub(super) const ROWS: &[OpInfo] = &[
         mixes_precision: true,
         without_map: "a tuple has a map per element, not one of its own",
         detail: "Holds pointers: no element is copied.",
+        kernel_traffic: KernelTraffic::Nothing,
+        parser_rule: ParserRule::OfShape(parser_rules::tuple),
         ..op(Opcode::Tuple, &["elements…"], Xla("tuple"), "A tuple of its operands.")
     },
     OpInfo {
@@ -99,6 +104,7 @@ pub(super) const ROWS: &[OpInfo] = &[
         shape: ShapeRule::Of(calls::get_tuple_element),
         mixes_precision: true,
         detail: "Reads and moves nothing.",
+        kernel_traffic: KernelTraffic::Nothing,
         ..op(Opcode::GetTupleElement, &["tuple"], Xla("gettupleelement"), "One element of a tuple.")
     },
 ];
