@@ -1,8 +1,7 @@
 //! Numbers in the code of a kernel.
 
-use syntax::hlo::ElementType;
-
 use ir::ElementTypeExt;
+use syntax::hlo::{ElementType, FloatFormat, Specials};
 
 /// A scalar: the bits of its element type, with the imaginary part above the real one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -32,7 +31,7 @@ impl Constant {
         let bits = match element {
             ElementType::F64 | ElementType::C128 => u128::from(value.to_bits()),
             ElementType::F32 | ElementType::C64 => u128::from((value as f32).to_bits()),
-            other => u128::from(small_float(other, value)),
+            other => FloatFormat::of(other).map_or(0, |format| u128::from(format.encode(value, false))),
         };
         Constant { element, bits }
     }
@@ -56,8 +55,7 @@ impl Constant {
             return Some(Constant { element, bits: value });
         }
         if element.is_floating() {
-            if let Some(payload) = text.trim_start_matches('-').strip_prefix("nan(0x") {
-                let _ = payload;
+            if text.trim_start_matches('-').starts_with("nan(0x") {
                 return Some(Constant::of_float(element, f64::NAN));
             }
             return Some(Constant::of_float(element, text.parse().ok()?));
@@ -85,7 +83,7 @@ impl Constant {
         match self.element {
             ElementType::F64 => Some(f64::from_bits(self.bits as u64)),
             ElementType::F32 => Some(f64::from(f32::from_bits(self.bits as u32))),
-            element => Some(format(element)?.value(self.bits as u32)),
+            element => Some(format(element)?.decode(self.bits as u64)),
         }
     }
 
@@ -99,137 +97,10 @@ impl Constant {
     }
 }
 
-/// A floating-point format of fewer than 32 bits.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Format {
-    /// The number of bits of the exponent and of the mantissa.
-    pub exponent: u32,
-    pub mantissa: u32,
-    pub bias: i32,
-    pub top: Top,
-}
-
-/// The bit patterns above the largest finite number.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Top {
-    /// The highest exponent encodes infinity and NaN.
-    Infinity,
-    /// Only the highest pattern is NaN.
-    Nan,
-    /// Minus zero encodes the only NaN.
-    OnlyMinusZero,
-    /// All patterns are finite numbers.
-    Number,
-}
-
-pub(crate) fn format(element: ElementType) -> Option<Format> {
-    use ElementType::*;
-    let (exponent, mantissa, bias, top) = match element {
-        F16 => (5, 10, 15, Top::Infinity),
-        Bf16 => (8, 7, 127, Top::Infinity),
-        F8e5m2 => (5, 2, 15, Top::Infinity),
-        F8e4m3 => (4, 3, 7, Top::Infinity),
-        F8e3m4 => (3, 4, 3, Top::Infinity),
-        F8e4m3fn => (4, 3, 7, Top::Nan),
-        F8e4m3fnuz => (4, 3, 8, Top::OnlyMinusZero),
-        F8e4m3b11fnuz => (4, 3, 11, Top::OnlyMinusZero),
-        F8e5m2fnuz => (5, 2, 16, Top::OnlyMinusZero),
-        F4e2m1fn => (2, 1, 1, Top::Number),
-        F6e2m3fn => (2, 3, 1, Top::Number),
-        F6e3m2fn => (3, 2, 3, Top::Number),
-        _ => return None,
-    };
-    Some(Format { exponent, mantissa, bias, top })
-}
-
-/// Bit patterns exclude the sign, except for NaN encoded as minus zero.
-impl Format {
-    pub fn bits(self) -> u32 {
-        1 + self.exponent + self.mantissa
-    }
-
-    /// The number that a pattern encodes.
-    fn value(self, pattern: u32) -> f64 {
-        let magnitude = pattern & self.all();
-        let sign = if pattern == magnitude { 1.0 } else { -1.0 };
-        if magnitude > self.largest() || self.top == Top::OnlyMinusZero && sign < 0.0 && magnitude == 0 {
-            let is_infinite = self.top == Top::Infinity && magnitude == self.infinity();
-            return if is_infinite { sign * f64::INFINITY } else { f64::NAN };
-        }
-        let (exponent, fraction) = (magnitude >> self.mantissa, magnitude & ((1 << self.mantissa) - 1));
-        let hidden = if exponent == 0 { 0 } else { 1 << self.mantissa };
-        let scale = exponent.max(1) as i32 - self.bias - self.mantissa as i32;
-        sign * f64::from(hidden + fraction) * f64::powi(2.0, scale)
-    }
-
-    fn all(self) -> u32 {
-        (1 << (self.exponent + self.mantissa)) - 1
-    }
-
-    fn infinity(self) -> u32 {
-        ((1 << self.exponent) - 1) << self.mantissa
-    }
-
-    pub fn largest(self) -> u32 {
-        match self.top {
-            Top::Infinity => self.infinity() - 1,
-            Top::Nan => self.all() - 1,
-            Top::OnlyMinusZero | Top::Number => self.all(),
-        }
-    }
-
-    /// The pattern of NaN; minus zero for formats without another one.
-    pub fn nan(self) -> u32 {
-        match self.top {
-            Top::Infinity => self.infinity() | 1 << (self.mantissa - 1),
-            Top::Nan => self.all(),
-            Top::OnlyMinusZero | Top::Number => self.all() + 1,
-        }
-    }
-
-    /// The pattern to which a number beyond the largest one is rounded.
-    pub fn above(self) -> u32 {
-        match self.top {
-            Top::Infinity => self.infinity(),
-            Top::Nan => self.all(),
-            Top::OnlyMinusZero => self.all() + 1,
-            Top::Number => self.all(),
-        }
-    }
-}
-
-/// Rounds to the nearest, ties to even.
-fn small_float(element: ElementType, value: f64) -> u32 {
-    if element == ElementType::F8e8m0fnu {
-        let exponent = value.abs().log2().round() as i32 + 127;
-        return if value.is_nan() || value <= 0.0 { 255 } else { exponent.clamp(0, 254) as u32 };
-    }
-    let Some(format) = format(element) else { return 0 };
-    let sign = u32::from(value.is_sign_negative()) << (format.bits() - 1);
-    let signs_nan = matches!(format.top, Top::Infinity | Top::Nan);
-    if value.is_nan() {
-        return if signs_nan { sign | format.nan() } else { format.nan() };
-    }
-    match magnitude(value.abs(), format.largest(), format.above(), format.mantissa, format.bias) {
-        0 if format.top == Top::OnlyMinusZero => 0,
-        pattern => sign | pattern,
-    }
-}
-
-/// The pattern of a non-negative number; `above` if it exceeds the largest one.
-fn magnitude(magnitude: f64, largest: u32, above: u32, mantissa_bits: u32, bias: i32) -> u32 {
-    if magnitude == 0.0 {
-        return 0;
-    }
-    let exponent = ((magnitude.to_bits() >> 52) as i32 - 1023).max(1 - bias);
-    let unit = f64::powi(2.0, exponent - mantissa_bits as i32);
-    let steps = magnitude / unit;
-    if !steps.is_finite() || steps > 1e9 {
-        return above;
-    }
-    let rounded = steps.round_ties_even() as i64;
-    let pattern = rounded + (i64::from(exponent + bias - 1) << mantissa_bits);
-    if pattern > i64::from(largest) { above } else { pattern as u32 }
+/// The format of a type of fewer than 32 bits with a sign.
+pub(crate) fn format(element: ElementType) -> Option<FloatFormat> {
+    let is_small = |format: &FloatFormat| format.bits() < 32 && format.specials != Specials::PowersOfTwo;
+    FloatFormat::of(element).filter(is_small)
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use ir::Opcode;
 use super::column::Column;
 use super::types::Kind;
 use crate::checks::Checked;
-use crate::formats;
+use syntax::hlo::float_format::power_of_two;
 
 /// Real and imaginary part.
 type Number = [f64; 2];
@@ -51,9 +51,7 @@ fn smiths_quotient([a, b]: Number, [c, d]: Number) -> Number {
 fn scale(size: f64) -> f64 {
     match size {
         0.0 => 1.0,
-        size if size.is_finite() => {
-            formats::power_of_two(1023 - ((size.to_bits() >> 52) as i32).clamp(2, 2044))
-        }
+        size if size.is_finite() => power_of_two(1023 - ((size.to_bits() >> 52) as i32).clamp(2, 2044)),
         _ => 1.0,
     }
 }

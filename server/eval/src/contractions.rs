@@ -11,7 +11,7 @@ use super::positions::{affine, array, each_index, strides};
 use super::types::{Kind, Short};
 use super::windows::under;
 use crate::checks::{Checked, Reason, dimensions, ensure};
-use crate::formats;
+use syntax::hlo::float_format::FloatFormat;
 
 const CHUNK: usize = 1 << 18;
 
@@ -64,9 +64,9 @@ pub(crate) fn products(
     let short = if left.kind == right.kind { left.kind } else { kind };
     let working = match short {
         Kind::F64 => kind,
-        Kind::Float(Short(formats::F16)) => short,
+        Kind::Float(Short(FloatFormat::F16)) => short,
         _ if kind == Kind::F64 => kind,
-        _ => Kind::Float(Short(formats::F32)),
+        _ => Kind::Float(Short(FloatFormat::F32)),
     };
     let (mut values, mut errors) = (Vec::new(), Vec::new());
     for i in 0..rows {

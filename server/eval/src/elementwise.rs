@@ -9,7 +9,7 @@ use super::precision::rounded;
 use super::types::{Kind, Short};
 use super::{complex, integers, reals, stochastic};
 use crate::checks::Checked;
-use crate::formats;
+use syntax::hlo::float_format::FloatFormat;
 
 /// The result of an elementwise op, from columns of the same elements.
 pub(crate) fn apply(op: &Op, kind: Kind, operands: &[&Column]) -> Checked<Column> {
@@ -208,7 +208,7 @@ pub(crate) fn convert(kind: Kind, a: &Column) -> Checked<Column> {
             return Ok(result);
         }
         (Values::Int(v), Kind::Complex { is_double }) => {
-            let part = if is_double { Kind::F64 } else { Kind::Float(Short(formats::F32)) };
+            let part = if is_double { Kind::F64 } else { Kind::Float(Short(FloatFormat::F32)) };
             let real = from_int(part, a, v);
             let values = real.reals().iter().map(|&re| [re, 0.0]).collect();
             return Ok(Column { error: real.error, ..Column::complex(kind, values) });

@@ -29,7 +29,6 @@ mod expansions;
 mod extents;
 mod fill;
 mod folding;
-pub mod formats;
 mod frames;
 mod indexed;
 mod integers;

@@ -9,7 +9,7 @@ use super::column::Column;
 use super::precision::{budget, rounded};
 use super::types::{Kind, Short};
 use crate::checks::Checked;
-use crate::formats;
+use syntax::hlo::float_format::FloatFormat;
 
 fn function(opcode: Opcode) -> Option<fn(f64) -> f64> {
     Some(match opcode {
@@ -251,7 +251,7 @@ pub(crate) fn reduce_precision(op: &Op, kind: Kind, a: &Column) -> Checked<Colum
         Kind::Float(Short(format)) if format.bits() >= 16 => Some(format),
         Kind::F64 => None,
         // XLA widens the other types first.
-        _ => Some(formats::F16),
+        _ => Some(FloatFormat::F16),
     };
     let of = |x: f64| match working {
         Some(format) => format.decode(reduced(
@@ -301,7 +301,7 @@ mod tests {
     #[test]
     fn functions_of_open_operands_are_open() {
         let values = [f64::NAN, f64::INFINITY, 1.0, 0.0];
-        let kind = Kind::Float(Short(formats::F32));
+        let kind = Kind::Float(Short(FloatFormat::F32));
         let known = Column::real(kind, vec![2.0; 4]);
         let open = Column { error: Some(vec![f64::INFINITY; 4]), ..Column::real(kind, values.to_vec()) };
         let is_open = |column: Column| (0..4).all(|i| column.is_open(i));

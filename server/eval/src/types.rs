@@ -2,7 +2,7 @@
 
 use ir::ElementType;
 
-use crate::formats::{self, Format};
+use syntax::hlo::float_format::{FloatFormat, power_of_two};
 
 /// The kind of an element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,13 +21,12 @@ pub enum Kind {
 
 /// A format of at most 32 bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Short(pub(crate) Format);
+pub struct Short(pub(crate) FloatFormat);
 
 impl Kind {
     /// `None` for tokens, opaque values and types without arithmetic.
     pub fn of(element: ElementType) -> Option<Kind> {
         use ElementType::*;
-        let short = |format| Some(Kind::Float(Short(format)));
         match element {
             Pred => Some(Kind::Pred),
             S1 => Some(Kind::Signed(1)),
@@ -44,30 +43,20 @@ impl Kind {
             U16 => Some(Kind::Unsigned(16)),
             U32 => Some(Kind::Unsigned(32)),
             U64 => Some(Kind::Unsigned(64)),
-            F16 => short(formats::F16),
-            Bf16 => short(formats::BF16),
-            F32 => short(formats::F32),
             F64 => Some(Kind::F64),
-            F8e5m2 => short(formats::F8E5M2),
-            F8e4m3 => short(formats::F8E4M3),
-            F8e3m4 => short(formats::F8E3M4),
-            F8e4m3fn => short(formats::F8E4M3FN),
-            F8e4m3fnuz => short(formats::F8E4M3FNUZ),
-            F8e5m2fnuz => short(formats::F8E5M2FNUZ),
-            F8e4m3b11fnuz => short(formats::F8E4M3B11FNUZ),
-            F4e2m1fn => short(formats::F4E2M1FN),
-            F6e2m3fn => short(formats::F6E2M3FN),
-            F6e3m2fn => short(formats::F6E3M2FN),
             C64 => Some(Kind::Complex { is_double: false }),
             C128 => Some(Kind::Complex { is_double: true }),
-            F8e8m0fnu => short(formats::F8E8M0FNU),
             Token | Opaque => None,
+            F4e2m1fn | F6e2m3fn | F6e3m2fn | F8e3m4 | F8e4m3 | F8e4m3b11fnuz | F8e4m3fn | F8e4m3fnuz
+            | F8e5m2 | F8e5m2fnuz | F8e8m0fnu | F16 | Bf16 | F32 => {
+                FloatFormat::of(element).map(|format| Kind::Float(Short(format)))
+            }
         }
     }
 
     /// Whether the type holds only powers of two, without zero.
     pub(crate) fn is_scale(self) -> bool {
-        self == Kind::Float(Short(formats::F8E8M0FNU))
+        self == Kind::Float(Short(FloatFormat::F8E8M0FNU))
     }
 
     pub fn is_integral(self) -> bool {
@@ -122,16 +111,16 @@ impl Kind {
                 let size = value.abs().clamp(f64::MIN_POSITIVE, f64::MAX);
                 f64::from_bits(size.to_bits() + 1) - size
             }
-            _ => formats::F32.ulp(value),
+            _ => FloatFormat::F32.ulp(value),
         }
     }
 
     /// Half the distance between neighbours around 1: the largest relative error of one rounding.
     pub(crate) fn unit(self) -> f64 {
         match self {
-            Kind::Float(short) => formats::power_of_two(-(short.0.mantissa as i32) - 1),
-            Kind::Complex { is_double: false } => formats::power_of_two(-24),
-            _ => formats::power_of_two(-53),
+            Kind::Float(short) => power_of_two(-(short.0.mantissa as i32) - 1),
+            Kind::Complex { is_double: false } => power_of_two(-24),
+            _ => power_of_two(-53),
         }
     }
 
@@ -176,7 +165,7 @@ impl Kind {
     pub fn real_to_bits(self, value: f64) -> u64 {
         match self {
             // A hardware conversion makes signalling NaNs quiet.
-            Kind::Float(short) if short.0 == formats::F32 && !value.is_nan() => {
+            Kind::Float(short) if short.0 == FloatFormat::F32 && !value.is_nan() => {
                 u64::from((value as f32).to_bits())
             }
             Kind::Float(short) => short.0.encode(value, false),

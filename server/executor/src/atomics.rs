@@ -1,6 +1,6 @@
 //! Atomic updates, lane by lane from the lowest.
 
-use eval::formats::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
+use syntax::hlo::float_format::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
 
 use super::accesses::each_lane;
 use super::block::Machine;

@@ -2,8 +2,8 @@
 
 use std::cmp::Ordering::{Equal, Greater, Less};
 
-use eval::formats::{bf16_to_f32, f16_to_f32};
 use ptx::{Comparison, Modifier, Opcode, Type};
+use syntax::hlo::float_format::{bf16_to_f32, f16_to_f32};
 
 use super::lanes::{Doubles, Map, Words, lanes};
 

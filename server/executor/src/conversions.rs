@@ -1,8 +1,8 @@
 //! `cvt`: conversions among integers, among floats, and between the two.
 
-use eval::formats::{BF16, F8E4M3FN, F8E5M2, F16, Format, bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
 use ptx::Rounding::{Rmi, Rn, Rna, Rni, Rpi, Rs, Rz, Rzi};
 use ptx::{Arithmetic, Type};
+use syntax::hlo::float_format::{FloatFormat, bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
 
 use super::floats::{put, saturate};
 use super::lanes::{Doubles, Map, Words, lanes};
@@ -95,8 +95,8 @@ fn to_float(op: &Arithmetic, to: Type, from: Type) -> Option<Map> {
             match to {
                 Type::F32 => lanes!(W1, |a| ((a as $get) as f32).to_bits()),
                 Type::F64 => lanes!(DofW, |a| ((a as $get) as f64).to_bits()),
-                Type::F16 => lanes!(W1, |a| F16.encode((a as $get) as f64, false) as u32),
-                Type::Bf16 => lanes!(W1, |a| BF16.encode((a as $get) as f64, false) as u32),
+                Type::F16 => lanes!(W1, |a| FloatFormat::F16.encode((a as $get) as f64, false) as u32),
+                Type::Bf16 => lanes!(W1, |a| FloatFormat::BF16.encode((a as $get) as f64, false) as u32),
                 _ => return None,
             }
         };
@@ -108,8 +108,12 @@ fn to_float(op: &Arithmetic, to: Type, from: Type) -> Option<Map> {
                 Type::F64 => lanes!(D1, |a| ((a as $get) as f64).to_bits()),
                 // 64 bits far exceed the precision of 16-bit floats, so rounding the last bit to odd is
                 // enough.
-                Type::F16 => lanes!(WofD, |a| F16.encode(odd((a as $get) as i128), false) as u32),
-                Type::Bf16 => lanes!(WofD, |a| BF16.encode(odd((a as $get) as i128), false) as u32),
+                Type::F16 => {
+                    lanes!(WofD, |a| FloatFormat::F16.encode(odd((a as $get) as i128), false) as u32)
+                }
+                Type::Bf16 => {
+                    lanes!(WofD, |a| FloatFormat::BF16.encode(odd((a as $get) as i128), false) as u32)
+                }
                 _ => return None,
             }
         };
@@ -227,7 +231,7 @@ fn flushed(bits: u32) -> f64 {
 }
 
 fn half(bits: u32) -> f64 {
-    F16.decode(u64::from(bits))
+    FloatFormat::F16.decode(u64::from(bits))
 }
 
 fn brain(bits: u32) -> f64 {
@@ -294,10 +298,10 @@ fn floats(op: &Arithmetic, to: Type, from: Type) -> Option<Map> {
         (Type::Bf16, Type::F32, Some(Rn), false) => lanes!(W1, |a| f32_to_bf16(f32::from_bits(a))),
         (Type::Bf16, Type::F32, Some(Rz), false) => lanes!(W1, |a| toward_zero(f32::from_bits(a))),
         (Type::F16, Type::F64, Some(Rn), false) => {
-            lanes!(WofD, |a| F16.encode(f64::from_bits(a), false) as u32)
+            lanes!(WofD, |a| FloatFormat::F16.encode(f64::from_bits(a), false) as u32)
         }
         (Type::Bf16, Type::F64, Some(Rn), false) => {
-            lanes!(WofD, |a| BF16.encode(f64::from_bits(a), false) as u32)
+            lanes!(WofD, |a| FloatFormat::BF16.encode(f64::from_bits(a), false) as u32)
         }
         (Type::Bf16, Type::F16, Some(Rn), false) => lanes!(W1, |a| f32_to_bf16(f16_to_f32(a))),
         (Type::F16, Type::Bf16, Some(Rn), false) => lanes!(W1, |a| f32_to_f16(bf16_to_f32(a))),
@@ -321,12 +325,12 @@ fn tf32(op: &Arithmetic) -> Option<Map> {
 }
 
 /// The instructions return one canonical NaN, whatever the operand's.
-fn saturated(format: Format, value: f64) -> u32 {
+fn saturated(format: FloatFormat, value: f64) -> u32 {
     let value = if value.is_nan() { f64::NAN } else { value };
     u32::from(format.encode(value, true) as u8)
 }
 
-fn short(format: Format, bits: u32) -> u32 {
+fn short(format: FloatFormat, bits: u32) -> u32 {
     saturated(format, f64::from(f32::from_bits(bits)))
 }
 
@@ -335,11 +339,11 @@ fn packed(op: &Arithmetic, to: Type, from: Type) -> Option<Map> {
     if op.rounding != Some(Rn) {
         return None;
     }
-    fn shorter(format: Format, pair: u32) -> u32 {
+    fn shorter(format: FloatFormat, pair: u32) -> u32 {
         let of = |bits: u32| saturated(format, half(bits & 0xFFFF));
         of(pair) | of(pair >> 16) << 8
     }
-    fn longer(format: Format, pair: u32) -> u32 {
+    fn longer(format: FloatFormat, pair: u32) -> u32 {
         let of = |bits: u32| f32_to_f16(format.decode(u64::from(bits & 0xFF)) as f32);
         of(pair) | of(pair >> 8) << 16
     }
@@ -350,12 +354,16 @@ fn packed(op: &Arithmetic, to: Type, from: Type) -> Option<Map> {
         (Type::F16x2, Type::F32, false) => {
             lanes!(W2, |a, b| f32_to_f16(f32::from_bits(a)) << 16 | f32_to_f16(f32::from_bits(b)))
         }
-        (Type::E4m3x2, Type::F32, true) => lanes!(W2, |a, b| short(F8E4M3FN, a) << 8 | short(F8E4M3FN, b)),
-        (Type::E5m2x2, Type::F32, true) => lanes!(W2, |a, b| short(F8E5M2, a) << 8 | short(F8E5M2, b)),
-        (Type::E4m3x2, Type::F16x2, true) => lanes!(W1, |a| shorter(F8E4M3FN, a)),
-        (Type::E5m2x2, Type::F16x2, true) => lanes!(W1, |a| shorter(F8E5M2, a)),
-        (Type::F16x2, Type::E4m3x2, false) => lanes!(W1, |a| longer(F8E4M3FN, a)),
-        (Type::F16x2, Type::E5m2x2, false) => lanes!(W1, |a| longer(F8E5M2, a)),
+        (Type::E4m3x2, Type::F32, true) => {
+            lanes!(W2, |a, b| short(FloatFormat::F8E4M3FN, a) << 8 | short(FloatFormat::F8E4M3FN, b))
+        }
+        (Type::E5m2x2, Type::F32, true) => {
+            lanes!(W2, |a, b| short(FloatFormat::F8E5M2, a) << 8 | short(FloatFormat::F8E5M2, b))
+        }
+        (Type::E4m3x2, Type::F16x2, true) => lanes!(W1, |a| shorter(FloatFormat::F8E4M3FN, a)),
+        (Type::E5m2x2, Type::F16x2, true) => lanes!(W1, |a| shorter(FloatFormat::F8E5M2, a)),
+        (Type::F16x2, Type::E4m3x2, false) => lanes!(W1, |a| longer(FloatFormat::F8E4M3FN, a)),
+        (Type::F16x2, Type::E5m2x2, false) => lanes!(W1, |a| longer(FloatFormat::F8E5M2, a)),
         _ => return None,
     })
 }

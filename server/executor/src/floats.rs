@@ -277,7 +277,7 @@ fn mixed(op: &Arithmetic) -> Option<Map> {
         return None;
     }
     fn wide(bits: u32) -> f32 {
-        eval::formats::bf16_to_f32(bits & 0xFFFF)
+        syntax::hlo::float_format::bf16_to_f32(bits & 0xFFFF)
     }
     Some(match op.name {
         Add => lanes!(W2, |a, b| put::<false>(wide(a) + f32::from_bits(b))),

@@ -1,9 +1,9 @@
 //! Floating-point instructions on 16 bits, with one or two floats per register.
 
-use eval::formats::{BF16, F16, bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
 use ptx::Modifier::{Approx, Nan};
 use ptx::Name::*;
 use ptx::{Arithmetic, Rounding, Type};
+use syntax::hlo::float_format::{FloatFormat, bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
 
 use super::floats::{fused_wide, larger, smaller};
 use super::lanes::{Map, Words, lanes};
@@ -16,7 +16,7 @@ pub(crate) fn find(op: &Arithmetic) -> Option<Map> {
         return None;
     }
     macro_rules! both {
-        ($get:ident, $put:ident, $format:ident, $nan:literal) => {{
+        ($get:ident, $put:ident, $format:expr, $nan:literal) => {{
             fn two(a: u32, b: u32, f: fn(f32, f32) -> f32) -> u32 {
                 $put(f($get(a), $get(b)))
             }
@@ -68,8 +68,8 @@ pub(crate) fn find(op: &Arithmetic) -> Option<Map> {
         }};
     }
     match op.ty {
-        Type::Bf16 | Type::Bf16x2 => both!(bf16_to_f32, f32_to_bf16, BF16, 0x7FFF),
-        Type::F16 | Type::F16x2 => both!(f16_to_f32, f32_to_f16, F16, 0x7FFF),
+        Type::Bf16 | Type::Bf16x2 => both!(bf16_to_f32, f32_to_bf16, FloatFormat::BF16, 0x7FFF),
+        Type::F16 | Type::F16x2 => both!(f16_to_f32, f32_to_f16, FloatFormat::F16, 0x7FFF),
         _ => None,
     }
 }

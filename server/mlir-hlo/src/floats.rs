@@ -3,26 +3,20 @@
 use std::fmt::{Display, LowerExp};
 
 use ir::{ElementType, ElementTypeExt};
-use syntax::hlo::{FloatFormat, Nan};
+use syntax::hlo::{FloatFormat, Specials};
 
 /// The number that the bits of an element represent, as HLO writes it.
 pub(crate) fn number_of_bits(bits: u64, element: ElementType) -> String {
     let Some(format) = FloatFormat::of(element) else { return integer_of_bits(bits, element) };
-    let width = part_bits(element);
+    let value = match format {
+        FloatFormat::F64 => f64::from_bits(bits),
+        _ => format.decode(bits),
+    };
     match element {
-        ElementType::F32 | ElementType::C64 => {
-            let value = f32::from_bits(bits as u32);
-            match value.is_nan() {
-                true => nan(bits, width, format),
-                false if element == ElementType::C64 => largest_part(f64::from(value), || short(value)),
-                false => short(value),
-            }
-        }
-        ElementType::F64 | ElementType::C128 => {
-            let value = f64::from_bits(bits);
-            if value.is_nan() { nan(bits, width, format) } else { short(value) }
-        }
-        _ => small(bits, width, format, element),
+        _ if value.is_nan() => nan(bits, value.is_sign_negative(), format),
+        ElementType::F32 => short(value as f32),
+        ElementType::C64 => largest_part(value, || short(value as f32)),
+        _ => short(value),
     }
 }
 
@@ -68,51 +62,13 @@ fn short<T: Display + LowerExp + Copy + Into<f64>>(number: T) -> String {
     }
 }
 
-fn nan(bits: u64, width: u32, format: FloatFormat) -> String {
-    let mantissa = format.precision - 1;
-    let payload = bits & ((1u64 << mantissa) - 1);
-    let sign = if bits >> (width - 1) & 1 == 1 { "-" } else { "" };
-    match payload == 1u64 << (mantissa - 1).max(0) || format.nan != Nan::Payload {
-        true => format!("{sign}nan"),
-        false => format!("{sign}nan(0x{payload:x})"),
+fn nan(bits: u64, is_negative: bool, format: FloatFormat) -> String {
+    let payload = bits & ((1u64 << format.mantissa) - 1);
+    let sign = if is_negative { "-" } else { "" };
+    match format.specials == Specials::Ieee && payload != 1u64 << (format.mantissa - 1) {
+        true => format!("{sign}nan(0x{payload:x})"),
+        false => format!("{sign}nan"),
     }
-}
-
-/// Types of at most 16 bits, by their format.
-fn small(bits: u64, width: u32, format: FloatFormat, element: ElementType) -> String {
-    let mantissa_bits = (format.precision - 1) as u32;
-    let is_signed = element != ElementType::F8e8m0fnu;
-    let magnitude_bits = if is_signed { width - 1 } else { width };
-    let sign = is_signed && bits >> magnitude_bits & 1 == 1;
-    let magnitude = bits & ((1u64 << magnitude_bits) - 1);
-    let exponent = (magnitude >> mantissa_bits) as i32;
-    let mantissa = magnitude & ((1u64 << mantissa_bits) - 1);
-    let top = (1i32 << (magnitude_bits - mantissa_bits)) - 1;
-    let is_nan = match format.nan {
-        Nan::None => false,
-        Nan::Plain => magnitude == (1u64 << magnitude_bits) - 1,
-        Nan::Negative => sign && magnitude == 0,
-        Nan::Payload => exponent == top && mantissa != 0,
-    };
-    if is_nan {
-        let payload = if format.nan == Nan::Payload { mantissa } else { 0 };
-        let is_plain = payload == 1u64 << mantissa_bits.saturating_sub(1) || payload == 0;
-        let sign = if sign { "-" } else { "" };
-        return if is_plain { format!("{sign}nan") } else { format!("{sign}nan(0x{payload:x})") };
-    }
-    if format.nan == Nan::Payload && exponent == top {
-        return if sign { "-inf".to_owned() } else { "inf".to_owned() };
-    }
-    let value = match (exponent, element) {
-        (_, ElementType::F8e8m0fnu) => f64::powi(2.0, exponent - 127),
-        (0, _) => mantissa as f64 * f64::powi(2.0, format.min_exponent - mantissa_bits as i32),
-        _ => {
-            let significand = (1u64 << mantissa_bits | mantissa) as f64;
-            significand * f64::powi(2.0, exponent - 1 + format.min_exponent - mantissa_bits as i32)
-        }
-    };
-    let value = if sign { -value } else { value };
-    short(value)
 }
 
 /// The bits of infinity or of a number that is none, which MLIR writes in no other way. `payload` of zero is the usual one.
@@ -123,25 +79,21 @@ pub(crate) fn special_bits(
     payload: u64,
 ) -> Option<u64> {
     let format = FloatFormat::of(element)?;
-    let width = part_bits(element);
-    let mantissa_bits = (format.precision - 1) as u32;
-    let magnitude_bits = if element == ElementType::F8e8m0fnu { width } else { width - 1 };
-    let sign = if is_negative && magnitude_bits < width { 1u64 << magnitude_bits } else { 0 };
-    let ones = |bits: u32| if bits >= 64 { u64::MAX } else { (1u64 << bits) - 1 };
-    match format.nan {
-        Nan::Payload => {
-            let exponent = ones(magnitude_bits) & !ones(mantissa_bits);
-            let quiet = 1u64 << (mantissa_bits - 1);
-            let mantissa = match (is_nan, payload) {
-                (false, _) => 0,
-                (true, 0) => quiet,
-                (true, payload) => payload & ones(mantissa_bits),
-            };
-            Some(sign | exponent | mantissa)
+    match format.specials {
+        Specials::Ieee => {
+            let sign = u64::from(is_negative) << (format.exponent + format.mantissa);
+            let infinity = format.largest_code() + 1;
+            Some(
+                sign | infinity
+                    | match (is_nan, payload) {
+                        (false, _) => 0,
+                        (true, 0) => 1 << (format.mantissa - 1),
+                        (true, payload) => payload & ((1 << format.mantissa) - 1),
+                    },
+            )
         }
-        Nan::Plain if is_nan => Some(sign | ones(magnitude_bits)),
-        Nan::Negative if is_nan => Some(1u64 << (width - 1)),
-        _ => None,
+        Specials::NumbersOnly => None,
+        _ => is_nan.then(|| format.encode(f64::NAN.copysign(if is_negative { -1.0 } else { 1.0 }), false)),
     }
 }
 

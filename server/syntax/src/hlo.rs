@@ -4,7 +4,7 @@
 
 mod attributes;
 mod cursor;
-mod float_format;
+pub mod float_format;
 mod fragments;
 mod instruction;
 mod layout;
@@ -27,7 +27,7 @@ mod vocabulary;
 mod windows;
 
 pub use cursor::{Cursor, CursorPlace, cursor};
-pub use float_format::{FloatFormat, Nan};
+pub use float_format::{FloatFormat, Specials};
 pub use fragments::{Fragment, parse_fragment};
 pub use lexer::unescape;
 pub use parser::{is_reserved, parse, parse_units};

@@ -92,7 +92,7 @@ fn root_of_signed([re, im]: Number) -> Number {
 /// A power of two whose square scales `size`, which is finite and not zero, to near one.
 fn even_scale(size: f64) -> f64 {
     let exponent = if size < f64::MIN_POSITIVE { -1022 } else { (size.to_bits() >> 52) as i32 - 1023 };
-    crate::formats::power_of_two(-(exponent / 2))
+    syntax::hlo::float_format::power_of_two(-(exponent / 2))
 }
 
 /// 1 / √z.

@@ -2,7 +2,7 @@
 //!
 //! Source: XLA `util.cc` RoundTripFpToString, `hlo/parser/hlo_parser.cc` SetValueInLiteral.
 
-use syntax::hlo::{ElementType, FloatFormat, Nan};
+use syntax::hlo::{ElementType, FloatFormat, Specials};
 
 /// Writes the value that `text` (a number, `inf` or `nan`, of whatever sign) has in `element`.
 pub(super) fn write_float(out: &mut String, text: &str, element: ElementType) {
@@ -28,7 +28,7 @@ pub(super) fn write_float(out: &mut String, text: &str, element: ElementType) {
     let value = match element {
         ElementType::F32 | ElementType::C64 => f64::from(value as f32),
         ElementType::F64 | ElementType::C128 => value,
-        _ => format.round(value),
+        _ => format.round_unbounded(value),
     };
     if value == 0.0 && value.is_sign_negative() {
         // XLA writes `-0`, and reads that as the integer: what is written here keeps its sign.
@@ -47,19 +47,19 @@ pub(super) fn write_float(out: &mut String, text: &str, element: ElementType) {
         }
         _ => {
             // Digits that distinguish any two values of the type.
-            let digits = 1.0 + f64::from(format.precision) * std::f64::consts::LOG10_2;
+            let digits = 1.0 + f64::from(format.precision()) * std::f64::consts::LOG10_2;
             out.push_str(&general(value, digits.ceil() as usize));
         }
     }
 }
 
 fn write_nan(out: &mut String, negative: bool, payload: &str, format: FloatFormat) {
-    let negative = negative || format.nan == Nan::Negative;
+    let negative = negative || format.specials == Specials::FiniteUnsignedZero;
     out.push_str(if negative { "-nan" } else { "nan" });
     let digits = payload.strip_prefix("(0x").and_then(|p| p.strip_suffix(')'));
-    let quiet = 1u64 << (format.precision - 2).max(0);
+    let quiet = 1u64 << format.mantissa.saturating_sub(1);
     if let Some(payload) = digits.and_then(|d| u64::from_str_radix(d, 16).ok())
-        && format.nan == Nan::Payload
+        && format.specials == Specials::Ieee
         && payload != quiet
         && payload != 0
     {

@@ -5,11 +5,11 @@
 //! formats with device instructions use these, with a correction for the numbers that they clamp.
 
 use ptx::{Comparison, Modifier, Name, Opcode, Rounding, Type, cvt, rounding_cvt, setp};
-use syntax::hlo::ElementType;
+use syntax::hlo::{ElementType, FloatFormat, Specials};
 
 use super::super::machine::{Class, Kind as Inst, Operand};
 use super::Scalars;
-use crate::constant::{Format, Top, format};
+use crate::constant::format;
 use crate::ptx::scalar::math::flow::{Kind, X};
 
 impl Scalars<'_> {
@@ -122,8 +122,8 @@ fn pair_type(element: ElementType) -> Type {
 }
 
 /// Converts an `f32` to another format, rounding to the nearest, ties to even.
-fn rounded(x: X<'_>, format: Format) -> X<'_> {
-    let Format { exponent, mantissa, bias, .. } = format;
+fn rounded(x: X<'_>, format: FloatFormat) -> X<'_> {
+    let FloatFormat { exponent, mantissa, bias, .. } = format;
     let bits = x.bits();
     let size = bits.and(0x7fff_ffff);
     let unused = i64::from(23 - mantissa);
@@ -136,23 +136,25 @@ fn rounded(x: X<'_>, format: Format) -> X<'_> {
     let small = (size.float() + large).bits() - large.bits();
     let least = f64::powi(2.0, 1 - bias) as f32;
     let code = size.below(i64::from(least.to_bits())).select(small, normal);
-    let code =
-        code.gt(i64::from(format.largest())).select(x.bits().with_int(i64::from(format.above())), code);
+    let above = x.bits().with_int(format.encode(f64::INFINITY, false) as i64);
+    let code = code.gt(format.largest_code() as i64).select(above, code);
     let is_nan = x.is_nan();
     let sign = bits.shr(i64::from(31 - exponent - mantissa)).and(1 << (exponent + mantissa));
     let signed = code.or(sign);
-    let nan = code.with_int(i64::from(format.nan()));
-    match format.top {
-        Top::Infinity | Top::Nan => is_nan.select(nan.in_register().or(sign), signed),
-        Top::Number => is_nan.select(nan, signed),
+    let nan = code.with_int(format.encode(f64::NAN, false) as i64);
+    match format.specials {
+        Specials::Ieee | Specials::Finite => is_nan.select(nan.in_register().or(sign), signed),
+        Specials::NumbersOnly => is_nan.select(nan, signed),
         // The format has no negative zero.
-        Top::OnlyMinusZero => is_nan.select(nan, code.eq(0i64).select(code, signed)),
+        Specials::FiniteUnsignedZero | Specials::PowersOfTwo => {
+            is_nan.select(nan, code.eq(0i64).select(code, signed))
+        }
     }
 }
 
 /// Converts a code of another format to `f32`.
-fn widened(code: X<'_>, format: Format) -> X<'_> {
-    let Format { exponent, mantissa, bias, .. } = format;
+fn widened(code: X<'_>, format: FloatFormat) -> X<'_> {
+    let FloatFormat { exponent, mantissa, bias, .. } = format;
     let digits = exponent + mantissa;
     let size = code.and((1 << digits) - 1);
     // Interprets the bits with f32's bias, then scales: exact for subnormal numbers too.
@@ -160,12 +162,12 @@ fn widened(code: X<'_>, format: Format) -> X<'_> {
     let plain = plain.bits();
     let sign = code.and(1 << digits).shl(i64::from(31 - digits));
     let nan = code.with_int(0x7fc0_0000);
-    match format.top {
-        Top::Number => plain.or(sign),
-        Top::OnlyMinusZero => code.eq(1 << digits).select(nan, plain.or(sign)),
-        Top::Nan => size.eq((1 << digits) - 1).select(nan, plain).or(sign),
-        Top::Infinity => {
-            let infinity = i64::from(format.above());
+    match format.specials {
+        Specials::NumbersOnly | Specials::PowersOfTwo => plain.or(sign),
+        Specials::FiniteUnsignedZero => code.eq(1 << digits).select(nan, plain.or(sign)),
+        Specials::Finite => size.eq((1 << digits) - 1).select(nan, plain).or(sign),
+        Specials::Ieee => {
+            let infinity = format.largest_code() as i64 + 1;
             let edge = size.gt(infinity).select(nan, code.with_int(0x7f80_0000));
             size.ge(infinity).select(edge, plain).or(sign)
         }

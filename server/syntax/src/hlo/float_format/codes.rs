@@ -1,66 +1,23 @@
-//! Floating-point formats of less than 64 bits: their values, and rounding to them.
+//! Numbers of a format and their codes: decoding, rounding and encoding.
+//!
+//! Of `f64` itself nothing is decoded or encoded: its codes are its bits.
 
-/// A format by its numbers of bits for sign, exponent and mantissa.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Format {
-    pub exponent: u32,
-    pub mantissa: u32,
-    pub bias: i32,
-    pub specials: Specials,
-}
-
-/// The codes that are not numbers. Source: `ml_dtypes`' descriptions of the formats that XLA's types are
-/// named after.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Specials {
-    /// The largest exponent encodes infinity and NaN.
-    Ieee,
-    /// `fn`: no infinity; all-ones exponent and mantissa is NaN.
-    Finite,
-    /// `fnuz`: no infinity and no negative zero, whose code is NaN.
-    FiniteUnsignedZero,
-    /// No infinity and no NaN.
-    NumbersOnly,
-    /// Unsigned powers of two with an exponent of 8 bits. All ones is NaN; there is no zero.
-    PowersOfTwo,
-}
-
-const fn ieee(exponent: u32, mantissa: u32) -> Format {
-    Format { exponent, mantissa, bias: (1 << (exponent - 1)) - 1, specials: Specials::Ieee }
-}
-
-pub const F32: Format = ieee(8, 23);
-pub const F16: Format = ieee(5, 10);
-pub const BF16: Format = ieee(8, 7);
-pub const F8E5M2: Format = ieee(5, 2);
-pub const F8E4M3: Format = ieee(4, 3);
-pub const F8E3M4: Format = ieee(3, 4);
-pub const F8E4M3FN: Format = Format { exponent: 4, mantissa: 3, bias: 7, specials: Specials::Finite };
-pub const F8E4M3FNUZ: Format =
-    Format { exponent: 4, mantissa: 3, bias: 8, specials: Specials::FiniteUnsignedZero };
-pub const F8E5M2FNUZ: Format =
-    Format { exponent: 5, mantissa: 2, bias: 16, specials: Specials::FiniteUnsignedZero };
-pub const F8E4M3B11FNUZ: Format =
-    Format { exponent: 4, mantissa: 3, bias: 11, specials: Specials::FiniteUnsignedZero };
-pub const F4E2M1FN: Format = Format { exponent: 2, mantissa: 1, bias: 1, specials: Specials::NumbersOnly };
-pub const F6E2M3FN: Format = Format { exponent: 2, mantissa: 3, bias: 1, specials: Specials::NumbersOnly };
-pub const F6E3M2FN: Format = Format { exponent: 3, mantissa: 2, bias: 3, specials: Specials::NumbersOnly };
-
-pub const F8E8M0FNU: Format = Format { exponent: 8, mantissa: 0, bias: 127, specials: Specials::PowersOfTwo };
+use super::{FloatFormat, Specials};
 
 /// 2^`exponent`, for normal exponents of `f64`.
 pub fn power_of_two(exponent: i32) -> f64 {
     f64::from_bits(((exponent + 1023).clamp(0, 2047) as u64) << 52)
 }
 
-impl Format {
+impl FloatFormat {
+    /// Bits of a number, with its sign.
     pub const fn bits(self) -> u32 {
         let sign = if matches!(self.specials, Specials::PowersOfTwo) { 0 } else { 1 };
         sign + self.exponent + self.mantissa
     }
 
-    /// The code of the largest finite number, without sign.
-    const fn largest_code(self) -> u64 {
+    /// The code of the largest finite number, without sign. In IEEE formats the next one is infinity.
+    pub const fn largest_code(self) -> u64 {
         let all = (1u64 << (self.exponent + self.mantissa)) - 1;
         match self.specials {
             Specials::Ieee => all - (1 << self.mantissa),
@@ -77,6 +34,7 @@ impl Format {
         power_of_two(1 - self.bias)
     }
 
+    /// The largest finite number.
     pub fn largest(self) -> f64 {
         self.decode(self.largest_code())
     }
@@ -231,11 +189,12 @@ impl Format {
         }
     }
 
-    /// The nearest number of the format, as [`Format::encode`].
+    /// The nearest number of the format, as [`FloatFormat::encode`].
+    #[inline]
     pub fn round(self, value: f64) -> f64 {
         match self.quickly_rounded(value) {
             Some(bits) => f64::from_bits(bits),
-            None if self == F32 && !value.is_nan() => f64::from(value as f32),
+            None if self == FloatFormat::F32 && !value.is_nan() => f64::from(value as f32),
             None => self.decode(self.encode_any(value, false)),
         }
     }
@@ -263,30 +222,30 @@ pub fn f32_to_bf16(value: f32) -> u32 {
 }
 
 pub fn f16_to_f32(bits: u32) -> f32 {
-    F16.decode(u64::from(bits)) as f32
+    FloatFormat::F16.decode(u64::from(bits)) as f32
 }
 
 pub fn f32_to_f16(value: f32) -> u32 {
-    if value.is_nan() { 0x7FFF } else { F16.encode(f64::from(value), false) as u32 }
+    if value.is_nan() { 0x7FFF } else { FloatFormat::F16.encode(f64::from(value), false) as u32 }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const ALL: [Format; 12] = [
-        F16,
-        BF16,
-        F8E5M2,
-        F8E4M3,
-        F8E3M4,
-        F8E4M3FN,
-        F8E4M3FNUZ,
-        F8E5M2FNUZ,
-        F8E4M3B11FNUZ,
-        F4E2M1FN,
-        F6E2M3FN,
-        F6E3M2FN,
+    const ALL: [FloatFormat; 12] = [
+        FloatFormat::F16,
+        FloatFormat::BF16,
+        FloatFormat::F8E5M2,
+        FloatFormat::F8E4M3,
+        FloatFormat::F8E3M4,
+        FloatFormat::F8E4M3FN,
+        FloatFormat::F8E4M3FNUZ,
+        FloatFormat::F8E5M2FNUZ,
+        FloatFormat::F8E4M3B11FNUZ,
+        FloatFormat::F4E2M1FN,
+        FloatFormat::F6E2M3FN,
+        FloatFormat::F6E3M2FN,
     ];
 
     #[test]
@@ -327,28 +286,30 @@ mod tests {
     #[test]
     fn powers_of_two() {
         for code in 0..0xFF {
-            let value = F8E8M0FNU.decode(code);
-            assert_eq!(F8E8M0FNU.encode(value, false), code);
-            assert_eq!(F8E8M0FNU.round(value * 1.49), value);
+            let value = FloatFormat::F8E8M0FNU.decode(code);
+            assert_eq!(FloatFormat::F8E8M0FNU.encode(value, false), code);
+            assert_eq!(FloatFormat::F8E8M0FNU.round(value * 1.49), value);
             let next = if code < 0xFE { value * 2.0 } else { f64::NAN };
-            let rounded = F8E8M0FNU.round(value * 1.5);
+            let rounded = FloatFormat::F8E8M0FNU.round(value * 1.5);
             assert!(rounded == next || rounded.is_nan() && next.is_nan(), "{value} {rounded}");
         }
         for value in [0.0, -0.0, -1.0, f64::INFINITY, f64::NAN] {
-            assert!(F8E8M0FNU.round(value).is_nan(), "{value}");
+            assert!(FloatFormat::F8E8M0FNU.round(value).is_nan(), "{value}");
         }
-        assert_eq!(F8E8M0FNU.round(1e-300), F8E8M0FNU.smallest_normal());
-        assert_eq!((F8E8M0FNU.bits(), F8E8M0FNU.largest()), (8, power_of_two(127)));
+        assert_eq!(FloatFormat::F8E8M0FNU.round(1e-300), FloatFormat::F8E8M0FNU.smallest_normal());
+        assert_eq!((FloatFormat::F8E8M0FNU.bits(), FloatFormat::F8E8M0FNU.largest()), (8, power_of_two(127)));
     }
 
     #[test]
     fn what_is_too_large() {
-        assert_eq!(F8E4M3FN.largest(), 448.0);
-        assert_eq!(F8E5M2.largest(), 57344.0);
-        assert!(F8E4M3FN.round(1e9).is_nan() && F8E4M3FN.round(f64::INFINITY).is_nan());
-        assert_eq!(F8E4M3FN.decode(F8E4M3FN.encode(-1e9, true)), -448.0);
-        assert_eq!(F16.round(65520.0), f64::INFINITY);
-        assert_eq!(F4E2M1FN.round(100.0), 6.0);
+        assert_eq!(FloatFormat::F8E4M3FN.largest(), 448.0);
+        assert_eq!(FloatFormat::F8E5M2.largest(), 57344.0);
+        assert!(
+            FloatFormat::F8E4M3FN.round(1e9).is_nan() && FloatFormat::F8E4M3FN.round(f64::INFINITY).is_nan()
+        );
+        assert_eq!(FloatFormat::F8E4M3FN.decode(FloatFormat::F8E4M3FN.encode(-1e9, true)), -448.0);
+        assert_eq!(FloatFormat::F16.round(65520.0), f64::INFINITY);
+        assert_eq!(FloatFormat::F4E2M1FN.round(100.0), 6.0);
     }
 
     #[test]
@@ -356,7 +317,11 @@ mod tests {
         for bits in (0..u32::MAX - 70_000).step_by(65_521) {
             let value = f32::from_bits(bits);
             if !value.is_nan() {
-                assert_eq!(f32_to_bf16(value), BF16.encode(f64::from(value), false) as u32, "{value:e}");
+                assert_eq!(
+                    f32_to_bf16(value),
+                    FloatFormat::BF16.encode(f64::from(value), false) as u32,
+                    "{value:e}"
+                );
             }
         }
     }
