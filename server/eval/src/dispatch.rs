@@ -10,25 +10,10 @@ use super::evaluator::{Evaluator, kind_of, leaf_shape, named};
 use super::frames::Binding;
 use super::positions::{Batch, array, count};
 use super::{
-    called, collectives, contractions, decompositions, expansions, extents, moves, ragged, random_bits,
-    reductions, rng, scans, scatters, sorting, transforms, windows,
+    called, collectives, contractions, decompositions, expansions, extents, indexed, moves, ragged,
+    random_bits, reductions, rng, scans, scatters, sorting, transforms, windows,
 };
 use crate::checks::{Checked, Reason};
-
-/// Opcodes without values here: their results come from other programs, the device or other devices, or are
-/// tokens.
-pub const NOT_EVALUATED: [Opcode; 10] = [
-    Opcode::AfterAll,
-    Opcode::CustomCall,
-    Opcode::Infeed,
-    Opcode::Outfeed,
-    Opcode::RaggedAllToAll,
-    Opcode::Recv,
-    Opcode::RecvDone,
-    Opcode::RngGetAndUpdateState,
-    Opcode::Send,
-    Opcode::SendDone,
-];
 
 /// A request for elements of one array of an op's result.
 pub(crate) struct Asked<'a> {
@@ -132,7 +117,32 @@ impl<'a> Evaluator<'a> {
             Opcode::TriangularSolve => self.as_whole(&given, decompositions::triangular_solve),
             Opcode::GetDimensionSize => extents::size_of(self, &given),
             Opcode::SetDimensionSize => extents::resized(self, &given),
-            _ => moves::moved(self, &given),
+            Opcode::Constant => moves::constant(&given),
+            Opcode::Iota => moves::iota(&given),
+            Opcode::Broadcast => moves::broadcast(self, &given),
+            Opcode::Transpose | Opcode::Reverse | Opcode::Slice => moves::strided(self, &given),
+            Opcode::Shuffle => moves::rotated(self, &given),
+            Opcode::Reshape => moves::reshaped(self, &given),
+            Opcode::Bitcast => moves::bitcast(self, &given),
+            Opcode::BitcastConvert => moves::bitcast_convert(self, &given),
+            Opcode::Concatenate => moves::concatenate(self, &given),
+            Opcode::Pad => moves::pad(self, &given),
+            Opcode::DynamicSlice => indexed::dynamic_slice(self, &given),
+            Opcode::DynamicUpdateSlice => indexed::dynamic_update_slice(self, &given),
+            Opcode::Gather => indexed::gather(self, &given),
+            // Their results come from other programs, the device or other devices, or are tokens.
+            Opcode::AfterAll
+            | Opcode::CustomCall
+            | Opcode::Infeed
+            | Opcode::Outfeed
+            | Opcode::RaggedAllToAll
+            | Opcode::Recv
+            | Opcode::RecvDone
+            | Opcode::RngGetAndUpdateState
+            | Opcode::Send
+            | Opcode::SendDone
+            // Elementwise ops come here if operands and result differ in shape.
+            | ir::elementwise!() => Err(format!("{} is not evaluated", op.opcode).into()),
         };
         result.map(Rc::new).map_err(|why| named(graph, id, why))
     }

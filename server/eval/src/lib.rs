@@ -6,7 +6,7 @@
 //! GPU emitters do. Each value has an error bound for right answers ([`Column::error`]): none for integers,
 //! data movement and single roundings, ulps for functions that the hardware approximates, n·u·Σ|x| for sums.
 //!
-//! Not evaluated: [`NOT_EVALUATED`], collectives of more than one device, tiled layouts, and ops that read
+//! Not evaluated: the ops that `dispatch.rs` refuses, collectives of more than one device, tiled layouts, and ops that read
 //! across a dynamic dimension. Denormals are kept, as in XLA's evaluator and GPU code; its CPU code flushes
 //! them to zero. Values that XLA does not define (`rng`) have a note ([`Evaluator::notes`]).
 //!
@@ -56,7 +56,6 @@ mod windows;
 pub use arrays::EvaluatedArray;
 pub use checks::{Callees, Checked, Reason, dimensions, ensure, leaves, no_callees};
 pub use column::{Column, Values};
-pub use dispatch::NOT_EVALUATED;
 pub use evaluation::{Arguments, Evaluation, Form, Target, evaluate, needed_parameters};
 pub use evaluator::{DEFAULT_WORK, Evaluator, Inputs};
 pub use fill::Fill;

@@ -8,60 +8,42 @@ use ir::{AttributeKey, ElementTypeExt, Opcode};
 use super::column::Column;
 use super::dispatch::Asked;
 use super::evaluator::{Evaluator, kind_of};
+use super::literals;
 use super::positions::{affine, array, count, distinct, each_index, from_memory, memory_strides, strides};
 use super::types::Kind;
-use super::{indexed, literals};
 use crate::checks::{Checked, dimensions, ensure};
 
 type Answer = Checked<Column>;
 
-pub(crate) fn moved(evaluator: &mut Evaluator<'_>, asked: &Asked<'_>) -> Answer {
-    let positions = &asked.batch.positions;
+pub(crate) fn constant(asked: &Asked<'_>) -> Answer {
+    let positions: Vec<u32> = asked.batch.positions.iter().map(|&p| p as u32).collect();
+    Ok(literals::constant(asked.op)?.pick(&positions))
+}
+
+pub(crate) fn iota(asked: &Asked<'_>) -> Answer {
     let output = array(&asked.op.shape)?;
-    match asked.op.opcode {
-        Opcode::Constant => {
-            let whole = literals::constant(asked.op)?;
-            Ok(whole.pick(&positions.iter().map(|&p| p as u32).collect::<Vec<_>>()))
-        }
-        Opcode::Iota => {
-            let dim = asked.op.attributes.int(AttributeKey::IotaDimension).unwrap_or(0);
-            let dim = dimensions(&[dim], output.dims.len())?[0];
-            let kind = kind_of(&asked.op.shape)?;
-            let mut values = Vec::with_capacity(positions.len());
-            each_index(positions, &output.dims, |_, index| values.push(index[dim]));
-            match kind {
-                _ if kind.is_integral() => {
-                    Ok(Column::int(kind, values.iter().map(|&v| kind.wrap(v)).collect()))
-                }
-                Kind::Complex { .. } => {
-                    Ok(Column::complex(kind, values.iter().map(|&v| [kind.round(v as f64), 0.0]).collect()))
-                }
-                _ => Ok(Column::real(kind, values.iter().map(|&v| kind.round(v as f64)).collect())),
-            }
-        }
-        Opcode::Broadcast => broadcast(evaluator, asked),
-        Opcode::Transpose | Opcode::Reverse | Opcode::Slice => {
-            let from = places(asked)?;
-            taken(evaluator, asked, 0, from)
-        }
-        Opcode::Shuffle => {
-            let from = rotated(asked)?;
-            taken(evaluator, asked, 0, from)
-        }
-        Opcode::Reshape => {
-            let same = count(array(asked.operand_shape(0)?)?) == count(output);
-            ensure(same && asked.op.operand_shapes.len() == 1, "the element counts differ")?;
-            taken(evaluator, asked, 0, positions.clone())
-        }
-        Opcode::Bitcast => bitcast(evaluator, asked),
-        Opcode::BitcastConvert => bitcast_convert(evaluator, asked),
-        Opcode::Concatenate => concatenate(evaluator, asked),
-        Opcode::Pad => pad(evaluator, asked),
-        Opcode::DynamicSlice => indexed::dynamic_slice(evaluator, asked),
-        Opcode::DynamicUpdateSlice => indexed::dynamic_update_slice(evaluator, asked),
-        Opcode::Gather => indexed::gather(evaluator, asked),
-        opcode => Err(format!("{opcode} is not evaluated").into()),
-    }
+    let dim = asked.op.attributes.int(AttributeKey::IotaDimension).unwrap_or(0);
+    let dim = dimensions(&[dim], output.dims.len())?[0];
+    let kind = kind_of(&asked.op.shape)?;
+    let mut values = Vec::with_capacity(asked.batch.positions.len());
+    each_index(&asked.batch.positions, &output.dims, |_, index| values.push(index[dim]));
+    let reals = values.iter().map(|&v| kind.round(v as f64));
+    Ok(match kind {
+        _ if kind.is_integral() => Column::int(kind, values.iter().map(|&v| kind.wrap(v)).collect()),
+        Kind::Complex { .. } => Column::complex(kind, reals.map(|v| [v, 0.0]).collect()),
+        _ => Column::real(kind, reals.collect()),
+    })
+}
+
+/// A transpose, reverse or slice.
+pub(crate) fn strided(evaluator: &mut Evaluator<'_>, asked: &Asked<'_>) -> Answer {
+    taken(evaluator, asked, 0, places(asked)?)
+}
+
+pub(crate) fn reshaped(evaluator: &mut Evaluator<'_>, asked: &Asked<'_>) -> Answer {
+    let same = count(array(asked.operand_shape(0)?)?) == count(array(&asked.op.shape)?);
+    ensure(same && asked.op.operand_shapes.len() == 1, "the element counts differ")?;
+    taken(evaluator, asked, 0, asked.batch.positions.clone())
 }
 
 /// Elements of an operand at places that are distinct, or nearly.
@@ -82,7 +64,7 @@ pub(crate) fn shared(
     Ok(column.pick(&numbers))
 }
 
-fn broadcast(evaluator: &mut Evaluator<'_>, asked: &Asked<'_>) -> Answer {
+pub(crate) fn broadcast(evaluator: &mut Evaluator<'_>, asked: &Asked<'_>) -> Answer {
     let output = array(&asked.op.shape)?;
     let operand = array(asked.operand_shape(0)?)?;
     let dims = dimensions(asked.op.attributes.ints(AttributeKey::Dimensions), output.dims.len())?;
@@ -134,8 +116,8 @@ fn places(asked: &Asked<'_>) -> Checked<Vec<i64>> {
     Ok(affine(&asked.batch.positions, &output.dims, base, &steps))
 }
 
-/// The operand positions of a shuffle, which rotates left by one shift per listed dimension.
-fn rotated(asked: &Asked<'_>) -> Checked<Vec<i64>> {
+/// A shuffle, which rotates left by one shift per listed dimension.
+pub(crate) fn rotated(evaluator: &mut Evaluator<'_>, asked: &Asked<'_>) -> Answer {
     let attributes = &asked.op.attributes;
     let mode = attributes.text(AttributeKey::Mode).unwrap_or_default();
     ensure(mode == "rotate", format!("the mode {mode} of a shuffle is not known"))?;
@@ -158,11 +140,11 @@ fn rotated(asked: &Asked<'_>) -> Checked<Vec<i64>> {
         });
         from.push(positions[i] + moved.sum::<i64>());
     });
-    Ok(from)
+    taken(evaluator, asked, 0, from)
 }
 
 /// The same memory with another shape.
-fn bitcast(evaluator: &mut Evaluator<'_>, asked: &Asked<'_>) -> Answer {
+pub(crate) fn bitcast(evaluator: &mut Evaluator<'_>, asked: &Asked<'_>) -> Answer {
     let output = array(&asked.op.shape)?;
     let operand = array(asked.operand_shape(0)?)?;
     if output.element != operand.element {
@@ -196,7 +178,7 @@ pub(super) fn reinterpreted(column: &Column, to: Kind) -> Column {
 }
 
 /// The bits as another type. If the width differs, a wide element is a row of narrow ones, lowest first.
-fn bitcast_convert(evaluator: &mut Evaluator<'_>, asked: &Asked<'_>) -> Answer {
+pub(crate) fn bitcast_convert(evaluator: &mut Evaluator<'_>, asked: &Asked<'_>) -> Answer {
     let output = array(&asked.op.shape)?;
     let operand = array(asked.operand_shape(0)?)?;
     let to = kind_of(&asked.op.shape)?;
@@ -255,7 +237,7 @@ pub(crate) fn woven(kind: Kind, parts: &[Column], choice: &[usize]) -> Column {
     all.pick(&indices)
 }
 
-fn concatenate(evaluator: &mut Evaluator<'_>, asked: &Asked<'_>) -> Answer {
+pub(crate) fn concatenate(evaluator: &mut Evaluator<'_>, asked: &Asked<'_>) -> Answer {
     let output = array(&asked.op.shape)?;
     let dims = dimensions(asked.op.attributes.ints(AttributeKey::Dimensions), output.dims.len())?;
     let dim = *dims.first().ok_or("dimensions is missing")?;
@@ -293,7 +275,7 @@ fn concatenate(evaluator: &mut Evaluator<'_>, asked: &Asked<'_>) -> Answer {
 }
 
 /// Puts elements at `low + i * (interior + 1)`; the rest holds the padding value.
-fn pad(evaluator: &mut Evaluator<'_>, asked: &Asked<'_>) -> Answer {
+pub(crate) fn pad(evaluator: &mut Evaluator<'_>, asked: &Asked<'_>) -> Answer {
     let output = array(&asked.op.shape)?;
     let operand = array(asked.operand_shape(0)?)?;
     let padding = asked.op.attributes.triples(AttributeKey::Padding);
