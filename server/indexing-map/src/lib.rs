@@ -37,7 +37,7 @@ pub use expr::{Binary, BinaryOp, Expr};
 pub use interval::{Interval, ceil_div, floor_div, gcd, modulo};
 pub use map::{Constraint, IndexingMap, Variable, VariableKind};
 pub use range::RangeContext;
-pub use row_major::{delinearized, linearized};
+pub use row_major::{delinearized, linearized, only_unknown};
 pub use simplify::{Simplifier, SimplifyMode, SimplifyOutcome};
 pub use text::{
     MapAttribute, ParseError, PrintStyle, domain_short, domain_short_named, is_map_attribute, parse_expr,

@@ -21,3 +21,17 @@ pub fn delinearized(linear: &Expr, extents: &[Expr]) -> Vec<Expr> {
     }
     found
 }
+
+/// The place of the only unknown extent, and the product of the others. The unknown extent is the number of elements
+/// divided by that product. `None` if several are unknown, or if the product is 0 or exceeds 64 bits.
+pub fn only_unknown(extents: impl IntoIterator<Item = Option<i64>>) -> Option<(usize, i64)> {
+    let (mut unknown, mut others) = (None, 1i64);
+    for (at, extent) in extents.into_iter().enumerate() {
+        match extent {
+            Some(extent) => others = others.checked_mul(extent)?,
+            None if unknown.is_none() => unknown = Some(at),
+            None => return None,
+        }
+    }
+    unknown.map(|at| (at, others)).filter(|(_, others)| *others > 0)
+}

@@ -1,6 +1,6 @@
 //! Reshapes: the same elements in row-major order with other sizes.
 
-use indexing_map::{Expr, IndexingMap, SimplifyMode, delinearized, linearized};
+use indexing_map::{Expr, IndexingMap, SimplifyMode, delinearized, linearized, only_unknown};
 
 use ir::{ArrayShape, Op};
 
@@ -53,13 +53,9 @@ pub(crate) fn reshape_op(op: &Op) -> Checked<OpIndexing> {
         let map = reshape(checks::output(op, 0)?, checks::operand(op, 0)?)?;
         return Ok(OpIndexing::of([map.into()]));
     }
-    let product = |sizes: &[Expr]| sizes.iter().cloned().fold(Expr::Const(1), |product, size| product * size);
-    let unknown: Vec<usize> = (0..output.len()).filter(|&k| output[k].as_const().is_none()).collect();
-    if let [one] = unknown[..] {
-        let others = output.iter().filter_map(Expr::as_const).try_fold(1i64, |n, size| n.checked_mul(size));
-        if let Some(others) = others.filter(|&n| n > 0) {
-            output[one] = product(&operand).floor_div(others);
-        }
+    if let Some((at, others)) = only_unknown(output.iter().map(Expr::as_const)) {
+        let whole = operand.iter().cloned().fold(Expr::Const(1), |product, size| product * size);
+        output[at] = whole.floor_div(others);
     }
     let dims: Vec<Expr> = (0..output.len()).map(Expr::var).collect();
     let results = delinearized(&linearized(&dims, &output), &operand);

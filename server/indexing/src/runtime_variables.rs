@@ -84,29 +84,7 @@ fn computed(access: &OperandIndexing, variable: &RuntimeVariable, graph: &Graph,
 /// Whether folding by [`Rules::Exact`] examines the operands of an op. A graph of a part of a computation
 /// should include these operands.
 pub fn is_folded_through(op: &Op) -> bool {
-    use Opcode::*;
-    let is_followed = matches!(
-        op.opcode,
-        Convert
-            | Copy
-            | Negate
-            | Add
-            | Subtract
-            | Maximum
-            | Minimum
-            | Clamp
-            | Multiply
-            | Divide
-            | Remainder
-            | Broadcast
-            | Bitcast
-            | Concatenate
-            | Reshape
-            | Reverse
-            | Slice
-            | Transpose
-    );
-    is_followed && op.shape.element().is_some_and(|element| integers(element).is_some())
+    fold_of(op.opcode).is_some() && op.shape.element().is_some_and(|element| integers(element).is_some())
 }
 
 /// A called computation with the known parameters replaced by their values: `given` returns a parameter's op
@@ -131,6 +109,47 @@ pub(crate) fn with_known_parameters<'g>(
     known
 }
 
+/// Returns element `index` of an op's result, from elements of the operands.
+type Fold = fn(&mut Values<'_>, OpId, &[Expr]) -> Option<Expr>;
+
+/// The ops that are folded. A missing one keeps its runtime variable.
+const FOLDED: [(&[Opcode], Fold); 11] = [
+    (&[Opcode::Convert, Opcode::Copy], |values, id, index| values.operand(id, 0, index)),
+    (&[Opcode::Negate], |values, id, index| Some(-values.operand(id, 0, index)?)),
+    (&[Opcode::Add], |values, id, index| values.both(id, index).map(|(a, b)| a + b)),
+    (&[Opcode::Subtract], |values, id, index| values.both(id, index).map(|(a, b)| a - b)),
+    (&[Opcode::Maximum], |values, id, index| values.both(id, index).map(|(a, b)| a.max(b))),
+    (&[Opcode::Minimum], |values, id, index| values.both(id, index).map(|(a, b)| a.min(b))),
+    (&[Opcode::Clamp], |values, id, index| {
+        let (low, value) = values.both(id, index)?;
+        Some(value.max(low).min(values.operand(id, 2, index)?))
+    }),
+    (&[Opcode::Multiply], |values, id, index| {
+        let (a, b) = values.both(id, index)?;
+        // Products of variables are not simplified.
+        a.as_const().or(b.as_const())?;
+        Some(a * b)
+    }),
+    (&[Opcode::Divide], |values, id, index| values.divided(id, index, Expr::floor_div)),
+    (&[Opcode::Remainder], |values, id, index| values.divided(id, index, Expr::modulo)),
+    (
+        &[
+            Opcode::Broadcast,
+            Opcode::Bitcast,
+            Opcode::Concatenate,
+            Opcode::Reshape,
+            Opcode::Reverse,
+            Opcode::Slice,
+            Opcode::Transpose,
+        ],
+        |values, id, index| values.moved(id, index),
+    ),
+];
+
+fn fold_of(opcode: Opcode) -> Option<Fold> {
+    FOLDED.iter().find(|(opcodes, _)| opcodes.contains(&opcode)).map(|&(_, fold)| fold)
+}
+
 /// Elements of integer arrays as expressions of their index.
 struct Values<'a> {
     graph: &'a Graph,
@@ -150,40 +169,7 @@ impl Values<'_> {
         let value = match op.opcode {
             Opcode::Constant => Expr::Const(constant(op, index)?),
             Opcode::Iota => index.get(iota_dimension(op)?)?.clone(),
-            Opcode::Convert | Opcode::Copy => self.operand(id, 0, index)?,
-            Opcode::Negate => -self.operand(id, 0, index)?,
-            Opcode::Add => self.operand(id, 0, index)? + self.operand(id, 1, index)?,
-            Opcode::Subtract => self.operand(id, 0, index)? - self.operand(id, 1, index)?,
-            Opcode::Maximum => self.operand(id, 0, index)?.max(self.operand(id, 1, index)?),
-            Opcode::Minimum => self.operand(id, 0, index)?.min(self.operand(id, 1, index)?),
-            Opcode::Clamp => {
-                let (low, high) = (self.operand(id, 0, index)?, self.operand(id, 2, index)?);
-                self.operand(id, 1, index)?.max(low).min(high)
-            }
-            Opcode::Multiply => {
-                let (a, b) = (self.operand(id, 0, index)?, self.operand(id, 1, index)?);
-                // Products of variables are not simplified.
-                a.as_const().or(b.as_const())?;
-                a * b
-            }
-            // Rounds towards zero, which equals the floor for non-negative values.
-            Opcode::Divide | Opcode::Remainder => {
-                let (a, b) = (self.operand(id, 0, index)?, self.operand(id, 1, index)?.as_const()?);
-                let is_positive = b > 0 && self.range(&a).lower >= 0;
-                match op.opcode {
-                    _ if !is_positive => return None,
-                    Opcode::Divide => a.floor_div(b),
-                    _ => a.modulo(b),
-                }
-            }
-            Opcode::Broadcast
-            | Opcode::Bitcast
-            | Opcode::Concatenate
-            | Opcode::Reshape
-            | Opcode::Reverse
-            | Opcode::Slice
-            | Opcode::Transpose => self.moved(id, op, index)?,
-            _ => return None,
+            opcode => fold_of(opcode)?(self, id, index)?,
         };
         let context = RangeContext::new(self.variables, &[]);
         let value = Simplifier::new(context, SimplifyMode::Replace).simplify(&value);
@@ -198,9 +184,22 @@ impl Values<'_> {
         (operand < id).then(|| self.of(operand, if is_scalar { &[] } else { index }))?
     }
 
+    /// The same element of the first two operands.
+    fn both(&mut self, id: OpId, index: &[Expr]) -> Option<(Expr, Expr)> {
+        Some((self.operand(id, 0, index)?, self.operand(id, 1, index)?))
+    }
+
+    /// The element of a division: `of` for a non-negative value and a positive constant, where rounding
+    /// towards zero equals the floor.
+    fn divided(&mut self, id: OpId, index: &[Expr], of: fn(Expr, i64) -> Expr) -> Option<Expr> {
+        let (a, b) = self.both(id, index)?;
+        let b = b.as_const().filter(|&b| b > 0)?;
+        (self.range(&a).lower >= 0).then(|| of(a, b))
+    }
+
     /// The operand element that a data movement puts there.
-    fn moved(&mut self, id: OpId, op: &Op, index: &[Expr]) -> Option<Expr> {
-        let answer = output_to_input_by(op, 0, Rules::Exact);
+    fn moved(&mut self, id: OpId, index: &[Expr]) -> Option<Expr> {
+        let answer = output_to_input_by(&self.graph.ops[id as usize], 0, Rules::Exact);
         let (i, access) = answer.operands.iter().enumerate().find_map(|(i, list)| {
             let [access] = list.as_slice() else { return None };
             let map = &access.map;

@@ -6,8 +6,8 @@
 use std::cell::RefCell;
 
 use indexing_map::Interval;
-use mlir::{Definition, Form, OpId, Use, ValueId};
-use mlir_ops::{Loop, OpKind, Source, constant_integer, leading_number};
+use mlir::{Form, OpId, Use, ValueId};
+use mlir_ops::{Source, leading_number};
 use rustc_hash::FxHashMap;
 
 use crate::map_builder::MapBuilder;
@@ -29,11 +29,9 @@ impl<'a> Ranges<'a> {
         if let Some(known) = self.known.borrow().get(&key) {
             return *known;
         }
-        let range = range(self.source, key.0).unwrap_or_else(|| {
-            let mut builder = MapBuilder::new(self.source);
-            let value = builder.index_value(&self.source.operand(found));
-            builder.range_of(&value)
-        });
+        let mut builder = MapBuilder::new(self.source);
+        let value = builder.index_value(&self.source.operand(found));
+        let range = builder.range_of(&value);
         self.known.borrow_mut().insert(key, range);
         range
     }
@@ -74,60 +72,6 @@ fn all_inside(ranges: &Ranges<'_>, id: OpId, nth: usize) -> Option<()> {
         }
     }
     None
-}
-
-/// The range of a constant, or of the variable of `affine.for %i = 0 to %c64` and
-/// `scf.for %i = %c0 to %c64 step %c1`.
-pub(crate) fn range(source: &Source<'_>, value: ValueId) -> Option<Interval> {
-    let (parse, text) = (source.parse, source.text);
-    let found = parse.values.get(value as usize)?;
-    let id = match found.definition {
-        Definition::Result(op) if source.op(op).is_constant() => {
-            return constant_integer(parse, text, op).map(Interval::point);
-        }
-        Definition::Binder(op) if matches!(source.op(op), OpKind::Loop(Loop::AffineFor | Loop::ScfFor)) => op,
-        _ => return None,
-    };
-    let op = parse.op(id);
-    let before = text.get(op.name.end as usize..found.name.start as usize)?;
-    let rest = text.get(found.name.end as usize..op.head.end as usize)?;
-    if before.bytes().any(|b| b != b' ') {
-        return None;
-    }
-    let (lower, rest) = bound(source, id, rest.trim_start_matches(' ').strip_prefix('=')?)?;
-    let (upper, rest) = bound(source, id, rest.trim_start_matches(' ').strip_prefix("to ")?)?;
-    // The step is here, or absent.
-    let is_one = !rest.contains("step") || {
-        let step = rest.trim_start_matches(' ').strip_prefix("step ")?;
-        bound(source, id, step)?.0 == 1
-    };
-    (is_one && lower < upper).then(|| Interval::new(lower, upper - 1))
-}
-
-/// The number or constant at the start of a part of a loop's head, and the rest of the head.
-fn bound<'t>(source: &Source<'t>, id: OpId, rest: &'t str) -> Option<(i64, &'t str)> {
-    let rest = rest.trim_start_matches(' ');
-    let (bound, behind) = match leading_number(rest) {
-        Some(found) => found,
-        None => {
-            let end = source.parse.op(id).head.end;
-            let at = end - rest.len() as u32;
-            let used = source.parse.uses_of(id).iter().find(|u| u.span.start == at)?;
-            (constant_of(source, used)?, source.text.get(used.span.end as usize..end as usize)?)
-        }
-    };
-    // The digits must not be a prefix of another token.
-    (behind.is_empty() || behind.starts_with([' ', '\n', '{'])).then_some((bound, behind))
-}
-
-fn constant_of(source: &Source<'_>, used: &Use) -> Option<i64> {
-    let (value, _) = source.key(used)?;
-    match source.parse.values.get(value as usize)?.definition {
-        Definition::Result(op) if source.op(op).is_constant() => {
-            constant_integer(source.parse, source.text, op)
-        }
-        _ => None,
-    }
 }
 
 /// `affine_map<(d0, d1) -> (d0 + d1)>(%i, %j)`: whether the numbers of arguments and results match.
@@ -187,24 +131,15 @@ mod tests {
         )
     }
 
-    /// The fast path agrees with the full check: ranges are equal, and ops that it accepts have no findings.
+    /// The fast path agrees with the full check: ops that it accepts have no findings.
     #[test]
     fn what_is_plain_is_what_all_of_it_says() {
-        let (mut ranges, mut inside, mut agreeing) = (0, 0, 0);
+        let (mut inside, mut agreeing) = (0, 0);
         let mut check = |body: &str| {
             let text = module(body);
             let parsed = parse(&text, PieceState::default());
             let source = Source::alone(&parsed, &text);
             let known = Ranges::new(&source);
-            for value in 0..parsed.values.len() as ValueId {
-                let Some(plain) = range(&source, value) else { continue };
-                let name = parsed.values[value as usize].name.of(&text).to_owned();
-                let operand = mlir_ops::Operand { name, value: Some(value), index: 0 };
-                let mut builder = MapBuilder::new(&source);
-                let expr = builder.index_value(&operand);
-                assert_eq!(plain, builder.range_of(&expr), "{} in {text}", operand.name);
-                ranges += 1;
-            }
             for id in 0..parsed.ops.len() as OpId {
                 let name = parsed.name(id, &text);
                 let nth = usize::from(name.ends_with("store") || name.ends_with("insert"));
@@ -263,6 +198,6 @@ scf.for %j = %c0 to {upper} {tail}
                 }
             }
         }
-        assert!(ranges > 3000 && inside > 100 && agreeing > 1000, "{ranges} {inside} {agreeing}");
+        assert!(inside > 100 && agreeing > 1000, "{inside} {agreeing}");
     }
 }

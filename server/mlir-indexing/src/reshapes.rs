@@ -2,7 +2,7 @@
 //!
 //! Source: mlir.llvm.org/docs/Dialects/TensorOps.
 
-use indexing_map::{Expr, delinearized, linearized};
+use indexing_map::{Expr, delinearized, linearized, only_unknown};
 use mlir::ArrayType;
 use mlir_ops::{NoMap, OpText};
 
@@ -70,17 +70,10 @@ pub(crate) fn expand(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
     }
     // A single dynamic extent of a group follows from the others.
     for (g, group) in groups.iter().enumerate() {
-        let dynamic: Vec<usize> = group.iter().copied().filter(|&k| result.extents[k].is_none()).collect();
-        if let [one] = dynamic.as_slice()
-            && known[*one].is_none()
-        {
-            let others: Option<i64> = group
-                .iter()
-                .filter_map(|&k| result.extents[k])
-                .try_fold(1i64, |n, extent| n.checked_mul(extent))
-                .filter(|&n| n > 0);
-            let whole = builder.extent(&source, &array, g);
-            known[*one] = others.map(|n| whole.floor_div(n));
+        let Some((at, others)) = only_unknown(group.iter().map(|&k| result.extents[k])) else { continue };
+        let known = &mut known[group[at]];
+        if known.is_none() {
+            *known = Some(builder.extent(&source, &array, g).floor_div(others));
         }
     }
     let extents = builder.result_extents(text, 0, &result, &known);
@@ -109,11 +102,9 @@ pub(crate) fn reshape(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
     // A single dynamic extent follows from the others.
     let from = builder.extents(&source, &array);
     let mut known = vec![None; result.rank()];
-    let dynamic: Vec<usize> = (0..result.rank()).filter(|&k| result.extents[k].is_none()).collect();
-    if let [one] = dynamic.as_slice() {
-        let others = result.extents.iter().flatten().try_fold(1i64, |n, &e| n.checked_mul(e));
+    if let Some((at, others)) = only_unknown(result.extents.iter().copied()) {
         let whole = from.iter().cloned().fold(Expr::Const(1), |n, e| n * e);
-        known[*one] = others.filter(|&n| n > 0).map(|n| whole.floor_div(n));
+        known[at] = Some(whole.floor_div(others));
     }
     let extents = builder.result_extents(text, 0, &result, &known);
     let dims = builder.dimensions(&extents);
