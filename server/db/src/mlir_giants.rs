@@ -10,8 +10,8 @@ pub use elsewhere::Elsewhere;
 pub use exports::ExportKind;
 pub(crate) use exports::mlir_exports;
 pub use findings::mlir_link_findings;
-use ir::NameTable;
-use mlir::{Definition, FunctionPart, OpId, Parse, RegionId, ValueId};
+use ir::{ExportNames, NameTable};
+use mlir::{Definition, FunctionPart, OpId, Parse, RegionId, ValueId, without_result};
 use rustc_hash::FxHashMap;
 
 use crate::mlir_queries::{MlirPiece, mlir_piece, mlir_read};
@@ -30,7 +30,7 @@ struct ShownPart {
     is_continued: bool,
     is_open: bool,
     /// Values of the body, then arguments, then labels of blocks; all with their signs.
-    names: Names,
+    names: ExportNames,
     values: u32,
     arguments: u32,
     /// Per value of the body the block that it is defined in, where an op defines it, as its number in the part.
@@ -39,38 +39,6 @@ struct ShownPart {
     starts: u32,
     /// Names that are operands if other pieces define them, and new ones if none does.
     maybe_operands: Box<[Box<str>]>,
-}
-
-/// Names, one after the other.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-struct Names {
-    text: Box<str>,
-    ends: Box<[u32]>,
-}
-
-impl Names {
-    fn of<'a>(names: impl Iterator<Item = &'a str>) -> Names {
-        let mut text = String::new();
-        let ends = names.map(|name| {
-            text.push_str(name);
-            text.len() as u32
-        });
-        let ends = ends.collect();
-        Names { text: text.into(), ends }
-    }
-
-    fn get(&self, nth: u32) -> &str {
-        let start = nth.checked_sub(1).map_or(Some(0), |before| self.ends.get(before as usize).copied());
-        let end = self.ends.get(nth as usize).copied();
-        start
-            .zip(end)
-            .and_then(|(start, end)| self.text.get(start as usize..end as usize))
-            .unwrap_or_default()
-    }
-
-    fn len(&self) -> u32 {
-        self.ends.len() as u32
-    }
 }
 
 /// No block: the value is not defined by an op.
@@ -90,7 +58,7 @@ pub(crate) fn mlir_shown(db: &dyn salsa::Database, piece: Piece) -> Arc<MlirShow
         ShownPart {
             is_continued: part.is_continued,
             is_open: part.is_open,
-            names: Names::of(values.chain(labels).map(|span| span.of(text))),
+            names: ExportNames::of(values.chain(labels).map(|span| span.of(text))),
             values: part.values.len() as u32,
             arguments: part.arguments.len() as u32,
             blocks: part.values.iter().map(number).collect(),
@@ -167,7 +135,7 @@ impl MlirGiantIndex {
                 });
                 // The first block goes on from above.
                 function_of.parts.push((at, nth, function_of.names, before));
-                function_of.names += part.names.len();
+                function_of.names += part.names.len() as u32;
                 open = part.is_open.then_some(function);
             }
         }
@@ -180,18 +148,18 @@ impl MlirGiantIndex {
             let name_of = |n: u32| index.name_in(&parts, n);
             for &(piece, part, first, _) in &parts {
                 let shown = &index.shown[piece as usize].parts[part as usize];
-                for nth in 0..shown.names.len() {
+                for nth in 0..shown.names.len() as u32 {
                     let is_argument = (shown.values..shown.values + shown.arguments).contains(&nth);
                     if !is_argument {
                         // The first one is meant.
-                        let before = table.insert(shown.names.get(nth), first + nth, name_of).err();
+                        let before = table.insert(shown.names.get(nth as usize), first + nth, name_of).err();
                         if before.is_some_and(|before| Self::place(&parts, before).piece != piece) {
                             repeated.entry(piece).or_default().push(GiantName { piece, part, nth });
                         }
                     }
                 }
                 for nth in (shown.values..shown.values + shown.arguments).rev() {
-                    _ = arguments.insert(shown.names.get(nth), first + nth, name_of);
+                    _ = arguments.insert(shown.names.get(nth as usize), first + nth, name_of);
                 }
             }
             (function.parts, function.table, function.arguments) = (parts, table, arguments);
@@ -212,7 +180,7 @@ impl MlirGiantIndex {
 
     /// With its sign.
     pub fn name(&self, at: GiantName) -> &str {
-        self.shown[at.piece as usize].parts[at.part as usize].names.get(at.nth)
+        self.shown[at.piece as usize].parts[at.part as usize].names.get(at.nth as usize)
     }
 
     /// What has a name in the function that a part of a piece belongs to.
@@ -258,7 +226,7 @@ impl MlirGiantIndex {
             }
             let is_elsewhere =
                 |name: &&str| self.find(piece, nth, name).is_some_and(|found| found.piece as usize != piece);
-            let arguments = (part.values..part.values + part.arguments).map(|n| part.names.get(n));
+            let arguments = (part.values..part.values + part.arguments).map(|n| part.names.get(n as usize));
             let maybe = part.maybe_operands.iter().map(|name| &**name);
             let names = arguments.chain(maybe).filter(is_elsewhere);
             foreign.extend(names.map(|name| (nth, Box::from(name))));
@@ -328,7 +296,7 @@ pub fn mlir_links(db: &dyn salsa::Database, piece: Piece) -> Arc<MlirLinks> {
     }
     let Some((file, at)) = position_of(db, piece) else { return Arc::default() };
     let index = mlir_giant_index(db, file);
-    let find = |op: OpId, name: &str| index.find(at, read.part_around(op)?, base(name));
+    let find = |op: OpId, name: &str| index.find(at, read.part_around(op)?, without_result(name));
     let parse = &read.parse;
     let uses = parse.uses.iter().enumerate().filter(|(_, used)| used.is_external);
     let uses = uses.map(|(n, used)| (n as u32, find(used.op, used.span.of(&read.text))));
@@ -337,18 +305,9 @@ pub fn mlir_links(db: &dyn salsa::Database, piece: Piece) -> Arc<MlirLinks> {
     Arc::new(MlirLinks { uses: uses.collect(), successors: successors.collect() })
 }
 
-/// `%a` of `%a#1`.
-pub(crate) fn base(name: &str) -> &str {
-    at_result(name).map_or(name, |at| &name[..at])
-}
-
+/// `1` of `%a#1`, 0 of `%a`.
 fn result_of(name: &str) -> usize {
-    at_result(name).and_then(|at| name[at + 1..].parse().ok()).unwrap_or(0)
-}
-
-/// The offset of the `#` in `%a#1`. Names are too short for a search with vector instructions.
-fn at_result(name: &str) -> Option<usize> {
-    name.bytes().position(|b| b == b'#')
+    name[without_result(name).len()..].get(1..).and_then(|number| number.parse().ok()).unwrap_or(0)
 }
 
 impl MlirPiece {

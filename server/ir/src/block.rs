@@ -318,7 +318,7 @@ pub struct ExportNames {
 }
 
 impl ExportNames {
-    fn of<'a>(names: impl Iterator<Item = &'a str>) -> ExportNames {
+    pub fn of<'a>(names: impl Iterator<Item = &'a str>) -> ExportNames {
         let mut text = String::new();
         let ends = names.map(|name| {
             text.push_str(name);

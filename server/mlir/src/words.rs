@@ -67,7 +67,8 @@ pub(crate) fn unquoted(name: &str) -> &str {
 }
 
 /// `%a` of `%a#1`.
-pub(crate) fn without_result(name: &str) -> &str {
+pub fn without_result(name: &str) -> &str {
+    // Names are too short for a search with vector instructions.
     name.bytes().position(|b| b == b'#').map_or(name, |at| &name[..at])
 }
 

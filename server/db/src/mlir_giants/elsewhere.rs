@@ -2,11 +2,11 @@
 
 use std::borrow::Cow;
 
-use mlir::{OpId, Outside, TypeRef, Use, ValueId};
+use mlir::{OpId, Outside, TypeRef, Use, ValueId, without_result};
 use rustc_hash::FxHashSet;
 
 use super::exports::{Export, ExportKind, MlirExports, mlir_exports};
-use super::{GiantName, NO_BLOCK, base, block_number, mlir_giant_index, mlir_links, result_of};
+use super::{GiantName, NO_BLOCK, block_number, mlir_giant_index, mlir_links, result_of};
 use crate::mlir_queries::{MlirPiece, mlir_module, mlir_piece, mlir_read};
 use crate::positions::position_of;
 use crate::{File, Piece};
@@ -40,7 +40,9 @@ impl<'a> Elsewhere<'a> {
     /// mostly are what they were where the index is not.
     pub(super) fn find(&self, name: &str, op: OpId) -> Option<GiantName> {
         let uses = self.read.parse.uses_of(op);
-        let is_it = |used: &Use| used.is_external && base(used.span.of(&self.read.text)) == base(name);
+        let is_it = |used: &Use| {
+            used.is_external && without_result(used.span.of(&self.read.text)) == without_result(name)
+        };
         let nth = self.read.parse.op(op).uses.start as usize + uses.iter().position(is_it)?;
         mlir_links(self.db, self.piece).of_use(nth)
     }

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use mlir::{Definition, OpId, Parse, TypeRef, Use, Value, ValueId};
+use mlir::{Definition, OpId, Parse, TypeRef, Use, Value, ValueId, without_result};
 use rustc_hash::FxHashSet;
 use text::Span;
 
-use crate::mlir_giants::{GiantName, base, mlir_giant_index, mlir_links};
+use crate::mlir_giants::{GiantName, mlir_giant_index, mlir_links};
 use crate::mlir_queries::{MlirPiece, mlir_piece};
 use crate::positions::position_of;
 use crate::{File, Piece};
@@ -72,7 +72,7 @@ pub(crate) fn mlir_definition_of<'a>(
     written: &str,
 ) -> Option<&'a Arc<MlirDefinition>> {
     let piece = *file.pieces(db).get(name.piece as usize)?;
-    definition(db, piece, name.part, base(written).into()).as_ref()
+    definition(db, piece, name.part, without_result(written).into()).as_ref()
 }
 
 /// Whether an op that is short enough to be read, and has operands, defines a name.
