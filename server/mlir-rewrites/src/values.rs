@@ -1,11 +1,11 @@
 //! Properties of index values in the text: definitions by affine maps, loop bounds, constants.
 
 use indexing_map::{BinaryOp, Expr, Interval};
-use mlir::{Definition, OpId, TokenKind};
+use mlir::{Definition, OpId};
 
 use crate::names::index_constant;
 use crate::numbers::{LARGEST, Number, Symbol, SymbolName, Symbols};
-use mlir_ops::{AffineMap, LoopBound, LoopVariable, Mixed, OpKind, OpText, Operand, Source};
+use mlir_ops::{LoopBound, LoopVariable, Mixed, OpKind, OpText, Operand, Source, map_use};
 
 /// The longest chain of definitions that is followed.
 const MAX_STEPS: usize = 8;
@@ -92,19 +92,13 @@ impl Values<'_, '_> {
     /// The results of the map of an `affine.apply`, `affine.min` or `affine.max`, applied to its operands.
     fn applied(&self, op: OpId, symbols: &mut Symbols, steps: usize) -> Option<Vec<Expr>> {
         let text = OpText::new(self.source, op)?;
-        let written = match text.attribute("map") {
-            Some(map) if text.is_generic() => map,
-            _ => {
-                // `#map(…)` or `affine_map<…>(…)`
-                let behind = if text.kind(1) == Some(TokenKind::OpenAngle) { text.behind(1) } else { 1 };
-                text.text_of(0..behind)
-            }
+        let map = match text.attribute("map") {
+            Some(map) if text.is_generic() => self.source.written_map(map, text.start()).ok()?,
+            _ => map_use(&text, 0)?.ok()?.map,
         };
-        let at = self.source.parse.op(op).span.start;
-        let map = AffineMap::parse(self.source.resolved(written, at)).ok()?;
         let operands: Vec<Expr> =
             text.operands().iter().map(|operand| self.expr(operand, symbols, steps)).collect();
-        let dims = map.dims.len().min(operands.len());
+        let dims = map.arity().0.min(operands.len());
         let results = map.apply(&operands[..dims], &operands[dims..])?;
         Some(results.iter().map(in_multiples).collect())
     }
@@ -178,6 +172,8 @@ fn in_multiples(expr: &Expr) -> Expr {
 
 #[cfg(test)]
 mod tests {
+    use mlir_ops::AffineMap;
+
     use super::*;
 
     #[test]
