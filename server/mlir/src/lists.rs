@@ -1,28 +1,33 @@
 //! Splits lists and dictionaries in text at their brackets.
 
-/// The parts between top-level commas, outside of strings.
-pub fn split(list: &str) -> Vec<&str> {
-    let mut parts = Vec::new();
-    let (mut depth, mut start) = (0usize, 0);
-    let mut in_string = false;
-    let mut before = b' ';
-    for (at, &c) in list.as_bytes().iter().enumerate() {
+/// The bytes outside of brackets and strings, with their positions.
+pub(crate) fn top_level(text: &str) -> impl Iterator<Item = (usize, u8)> + '_ {
+    let bytes = text.as_bytes();
+    let (mut depth, mut in_string, mut before) = (0usize, false, b' ');
+    bytes.iter().enumerate().filter_map(move |(at, &c)| {
+        let is_top = depth == 0 && !in_string;
         match c {
             b'"' if before != b'\\' => in_string = !in_string,
             _ if in_string => {}
             // `<=`, as in bounds and device orders, is not a bracket.
-            b'<' if list.as_bytes().get(at + 1) == Some(&b'=') => {}
+            b'<' if bytes.get(at + 1) == Some(&b'=') => {}
             b'<' | b'(' | b'[' | b'{' => depth += 1,
             // The `>` of an arrow is not a bracket.
             b'>' if before == b'-' => {}
             b'>' | b')' | b']' | b'}' => depth = depth.saturating_sub(1),
-            b',' if depth == 0 => {
-                parts.push(list[start..at].trim());
-                start = at + 1;
-            }
             _ => {}
         }
         before = if before == b'\\' { b' ' } else { c };
+        is_top.then_some((at, c))
+    })
+}
+
+/// The parts between top-level commas, outside of strings.
+pub fn split(list: &str) -> Vec<&str> {
+    let (mut parts, mut start) = (Vec::new(), 0);
+    for (at, _) in top_level(list).filter(|&(_, c)| c == b',') {
+        parts.push(list[start..at].trim());
+        start = at + 1;
     }
     if !list[start..].trim().is_empty() {
         parts.push(list[start..].trim());
@@ -35,12 +40,8 @@ pub fn dictionary(text: &str) -> Vec<(&str, &str)> {
     let Some(body) = text.trim().strip_prefix('{').and_then(|t| t.strip_suffix('}')) else {
         return Vec::new();
     };
-    let entry = |part: &'_ str| -> Option<(usize, usize)> {
-        let equal = part.find('=')?;
-        Some((equal, equal + 1))
-    };
-    let parts = split(body).into_iter().map(|part| match entry(part) {
-        Some((end, start)) => (part[..end].trim().trim_matches('"'), part[start..].trim()),
+    let parts = split(body).into_iter().map(|part| match part.split_once('=') {
+        Some((name, value)) => (name.trim().trim_matches('"'), value.trim()),
         None => (part.trim_matches('"'), ""),
     });
     parts.collect()

@@ -1,6 +1,6 @@
 //! Locations: the framework's name of an op, and the source lines that created it.
 
-use crate::lists::split;
+use crate::lists::{split, top_level};
 
 /// The deepest nesting of locations that is read.
 const MAX_DEPTH: usize = 32;
@@ -157,24 +157,8 @@ fn call_site(location: &str) -> Option<(&str, &str)> {
 
 /// The start of `word` outside of brackets and strings.
 fn outside(text: &str, word: &str) -> Option<usize> {
-    let bytes = text.as_bytes();
-    let (mut depth, mut in_string, mut before) = (0usize, false, b' ');
-    for (at, &c) in bytes.iter().enumerate() {
-        if depth == 0 && !in_string && bytes[at..].starts_with(word.as_bytes()) {
-            return Some(at);
-        }
-        match c {
-            b'"' if before != b'\\' => in_string = !in_string,
-            _ if in_string => {}
-            b'<' | b'(' | b'[' | b'{' => depth += 1,
-            // The `>` of an arrow is not a bracket.
-            b'>' if before == b'-' => {}
-            b'>' | b')' | b']' | b'}' => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-        before = if before == b'\\' { b' ' } else { c };
-    }
-    None
+    let mut places = top_level(text).map(|(at, _)| at);
+    places.find(|&at| text.as_bytes()[at..].starts_with(word.as_bytes()))
 }
 
 #[cfg(test)]
