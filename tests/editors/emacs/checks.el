@@ -2,6 +2,8 @@
 
 ;;; Commentary:
 ;;   HLO_ANALYZER=…/hlo-analyzer emacs -q --batch -l tests/editors/emacs/checks.el
+;;
+;; With LSP_MODE set, the server runs under lsp-mode instead of eglot.
 
 ;;; Code:
 
@@ -23,18 +25,46 @@
      (error (setq checks-failed (1+ checks-failed))
             (message "  FAILED  %s\n%S" ,name why))))
 
+;; The same checks run under both clients.
+(defvar checks-with-lsp-mode (getenv "LSP_MODE"))
+(when checks-with-lsp-mode
+  (require 'package)
+  (package-initialize)
+  (require 'lsp-mode)
+  (setq lsp-auto-guess-root t
+        lsp-enable-suggest-server-download nil
+        lsp-enable-snippet nil
+        lsp-session-file (make-temp-file "session")))
+
+(defun checks-connect ()
+  "Start a server for this buffer, or use the one that runs."
+  (if (not checks-with-lsp-mode)
+      (unless (eglot-current-server) (apply #'eglot--connect (eglot--guess-contact)))
+    (lsp-workspace-folders-add (file-name-directory buffer-file-name))
+    (lsp)
+    (with-timeout (20 (error "No server"))
+      (while (not (and (lsp-workspaces) (eq 'initialized (lsp--workspace-status (car (lsp-workspaces))))))
+        (accept-process-output nil 0.05)))))
+
+(defun checks-go (kind)
+  "Go to the first place that the server gives as KIND of what is at point."
+  (let* ((found (hlo-analyzer--request (concat "textDocument/" kind) (hlo-analyzer--place)))
+         (place (if (or (vectorp found) (consp (car-safe found))) (seq-first found) found)))
+    (unless place (error "No %s" kind))
+    (hlo-analyzer--go (list :uri (or (plist-get place :uri) (plist-get place :targetUri))
+                            :range (or (plist-get place :range) (plist-get place :targetSelectionRange))))))
+
 (defun checks-open (fixture extension)
   "Open a copy of FIXTURE, with a server."
   (let ((file (make-temp-file "checks" nil extension)))
     (copy-file (expand-file-name (concat "../fixtures/" fixture) checks-here) file t)
     (find-file file)
-    (apply #'eglot--connect (eglot--guess-contact))
+    (checks-connect)
     (goto-char (point-min))))
 
 (defun checks-hover ()
   "What the server says of point."
-  (let ((hover (jsonrpc-request (eglot--current-server-or-lose) :textDocument/hover
-                                (eglot--TextDocumentPositionParams))))
+  (let ((hover (hlo-analyzer--request "textDocument/hover" (hlo-analyzer--place))))
     (or (plist-get (plist-get hover :contents) :value) (format "%S" hover))))
 
 (defun checks-kernel ()
@@ -130,25 +160,92 @@
   (let ((answer (hlo-analyzer-convert)))
     (checks-has "transpose(" (plist-get answer :text))))
 
-(check "a dump folder has compiles, passes and diffs"
+;;; Compiles
+
+(defun checks-dump (part)
+  "Visit the stage of the fixture dump whose name has PART, with a server."
   (find-file (car (file-expand-wildcards
-                   (expand-file-name "../../../server/test-files/dump/*0005.fusion.after_priority-fusion*" checks-here))))
+                   (expand-file-name (format "../../../server/test-files/dump/*%s*" part) checks-here))))
   (hlo-mode)
-  (apply #'eglot--connect (eglot--guess-contact))
-  (let ((fused (current-buffer)))
-    (cl-letf (((symbol-function 'completing-read)
-               (lambda (_prompt table &rest _)
-                 (seq-find (lambda (label) (string-search "layout-assignment" label)) (all-completions "" table)))))
-      (checks-has "0001.layout_assignment" (plist-get (hlo-analyzer-compiles) :uri)))
-    (switch-to-buffer fused)
-    (goto-char (point-min))
-    (search-forward "%gemm_fusion_dot =")
-    (backward-char 4)
-    (let ((found (hlo-analyzer-instruction-passes t)))
-      (checks-has "gemm_fusion_dot" (plist-get found :instruction)))
-    (switch-to-buffer fused)
-    (let ((buffers (hlo-analyzer-compare-pass)))
-      (checks-has " fusion(" (with-current-buffer (cadr buffers) (buffer-string))))))
+  (checks-connect)
+  (goto-char (point-min)))
+
+(defun checks-find (text)
+  "Go to the first character of TEXT."
+  (goto-char (point-min))
+  (search-forward text)
+  (goto-char (match-beginning 0)))
+
+(defun checks-file (part)
+  "Signal an error if the file of this buffer is without PART."
+  (checks-has part (or buffer-file-name "")))
+
+(defmacro checks-choosing (part &rest body)
+  "Run BODY with a user who picks what has PART."
+  (declare (indent 1))
+  `(cl-letf (((symbol-function 'completing-read)
+              (lambda (_prompt table &rest _)
+                (seq-find (lambda (label) (string-search ,part label)) (all-completions "" table)))))
+     ,@body))
+
+(check "a pass is picked among those of a compile, each with what it changed"
+  (checks-dump "0005.fusion.after_priority-fusion")
+  (checks-choosing "fusion: priority-fusion (7 of 8)  +14 instructions"
+    (checks-has "0005.fusion" (plist-get (hlo-analyzer-compiles) :uri)))
+  (checks-choosing "layout-assignment" (hlo-analyzer-compiles))
+  (checks-file "0001.layout_assignment"))
+
+(check "the next and the previous pass stay on the instruction"
+  (checks-dump "0005.fusion.after_priority-fusion")
+  (checks-find "%gemm_fusion_dot =")
+  (hlo-analyzer-previous-pass)
+  (checks-file "0004.fusion")
+  (checks-has "%gemm_fusion_dot =" (thing-at-point 'line))
+  (checks-connect)
+  (hlo-analyzer-next-pass)
+  (checks-file "0005.fusion")
+  (checks-has "%gemm_fusion_dot =" (thing-at-point 'line))
+  (checks-dump "before_optimizations")
+  (condition-case why
+      (progn (hlo-analyzer-previous-pass) (error "There is one"))
+    (user-error (checks-has "no previous pass" (cadr why)))))
+
+(check "the passes that changed an instruction are listed"
+  (checks-dump "0005.fusion.after_priority-fusion")
+  (checks-find "%gemm_fusion_dot =")
+  (checks-choosing "stage 4 of 8: splitk-rewriter"
+    (checks-has "gemm_fusion_dot" (plist-get (hlo-analyzer-instruction-passes) :instruction)))
+  (checks-file "0002.hlo_normalization"))
+
+(check "a pass is compared with the one before in Ediff"
+  (checks-dump "0005.fusion.after_priority-fusion")
+  (let ((buffers (hlo-analyzer-compare-pass)))
+    (checks-has " fusion(" (with-current-buffer (cadr buffers) (buffer-string)))
+    (with-current-buffer (car buffers)
+      (when (string-search "metadata=" (buffer-string)) (error "Metadata differ"))
+      (with-current-buffer (car ediff-this-buffer-ediff-sessions)
+        (unless (and (> ediff-number-of-differences 0) (= ediff-current-difference 0))
+          (error "Not at the first of %d differences" ediff-number-of-differences))))))
+
+(check "hover tells where a fusion comes from; declaration and implementation go there and back"
+  (checks-dump "gpu_after_optimizations.txt")
+  (checks-find "%gemm_fusion_dot =")
+  (let ((hover ""))
+    (with-timeout (20 (error "No origin in %s" hover))
+      (while (not (string-search "before optimizations:" (setq hover (checks-hover))))
+        (sleep-for 0.1)))
+    (checks-has "triton-gemm-rewriter" hover))
+  (checks-go "declaration")
+  (checks-file "before_optimizations")
+  (checks-has "%dot_general.1 =" (thing-at-point 'line))
+  (checks-connect)
+  (checks-go "declaration")
+  (checks-file "layer.py")
+  (checks-dump "before_optimizations")
+  (checks-find "%tanh.1 =")
+  (checks-go "implementation")
+  (checks-file "gpu_after_optimizations")
+  (checks-has "%loop_tanh_fusion =" (thing-at-point 'line)))
 
 (kill-emacs (if (= checks-failed 0) 0 1))
 ;;; checks.el ends here

@@ -120,8 +120,10 @@ impl MainLoop {
             Event::Progress(progress) => self.publish(progress),
             Event::Assembled => self.look_at_shown_kernels(),
             Event::ShowDocuments(files) => {
-                for (n, uri) in files.into_iter().enumerate() {
-                    let (external, take_focus) = (Some(false), Some(n == 0));
+                // The first file last: an editor may have one window for all of them. Emacs 30 takes `takeFocus:
+                // false` for true.
+                for (n, uri) in files.into_iter().enumerate().rev() {
+                    let (external, take_focus) = (Some(false), (n == 0).then_some(true));
                     let params = ShowDocumentParams { uri, external, take_focus, selection: None };
                     self.outbox.request_with::<ShowDocument>(params);
                 }
