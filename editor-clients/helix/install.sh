@@ -1,5 +1,5 @@
 #!/bin/sh
-# Compiles the grammars and installs them with their highlight queries into Helix's runtime folder. Needs a C compiler.
+# Compiles the grammars and installs them with their queries into Helix's runtime folder. Needs a C compiler.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 grammars="$here/../../grammar/tree-sitter"
@@ -8,6 +8,6 @@ for language in hlo mlir ptx; do
   mkdir -p "$runtime/grammars" "$runtime/queries/$language"
   "${CC:-cc}" -O2 -fPIC -shared -I "$grammars/$language/src" "$grammars/$language/src/parser.c" \
     -o "$runtime/grammars/$language.so"
-  cp "$grammars/$language/queries/highlights.scm" "$runtime/queries/$language/"
+  cp "$grammars/$language/queries/"*.scm "$runtime/queries/$language/"
 done
 echo "colours for HLO, MLIR and PTX are in $runtime"

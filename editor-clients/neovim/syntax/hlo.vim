@@ -6,7 +6,7 @@ syntax keyword hloKeyword HloModule ENTRY ROOT
 syntax keyword hloBoolean true false
 syntax match hloNumber /\<-\?\d\+\(\.\d\+\)\?\([eE][+-]\?\d\+\)\?\>/
 syntax keyword hloNumber inf nan
-syntax match hloType /\<\(pred\|token\|opaque\|[suf]\d\+\(e\d\+m\d\+[a-z]*\)\?\|bf16\|c64\|c128\)\>/
+syntax match hloType /\<\(pred\|token\|opaque\|[suf]\d\+\(e\d\+m\d\+[a-z0-9]*\)\?\|bf16\|c64\|c128\)\>/
 syntax match hloOpcode /\<[a-z][a-z0-9-]*\ze(/
 syntax match hloKey /\<[a-z_][a-z0-9_]*\ze=\S/
 syntax match hloName /%[A-Za-z0-9_.-]\+/

@@ -49,8 +49,13 @@ pub fn editors(tools: &Tools, server: Option<&str>) -> Result<()> {
         }
     };
     check("Neovim of Debian stable", &stable, "nvim", &NEOVIM);
+    let grammars = "sh editor-clients/neovim/install.sh && exec nvim --headless -u NONE -i NONE -n -l \
+                    tests/editors/neovim/grammars.lua";
+    check("Neovim with the grammars", &stable, "sh", &["-c", grammars]);
     check("Neovim of Debian testing", &testing, "nvim", &NEOVIM);
-    check("Emacs", &stable, "emacs", &EMACS);
+    check("Emacs with eglot", &stable, "emacs", &EMACS);
+    let under_lsp_mode: Vec<_> = ["LSP_MODE=1", "emacs"].into_iter().chain(EMACS).collect();
+    check("Emacs with lsp-mode", &stable, "env", &under_lsp_mode);
     // As a user would: the languages, then the grammars.
     let config = stable.path("/root/.config/helix");
     std::fs::create_dir_all(&config)?;

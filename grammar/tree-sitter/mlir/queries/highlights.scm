@@ -2,11 +2,15 @@
 (string) @string
 (number) @constant.numeric
 (extents) @constant.numeric
+(constant) @constant.builtin
 (type) @type
 (keyword) @keyword
-(op) @function
+(op_name) @function
+(op name: (string) @function)
 (symbol) @function
 (alias) @constant
 (block) @label
 (value) @variable
+["=" ":"] @punctuation.delimiter
+["(" ")" "{" "}" "[" "]"] @punctuation.bracket
 (punctuation) @punctuation

@@ -5,4 +5,8 @@
 (register) @variable
 (instruction) @function
 (label) @label
+(label_definition name: (word) @label)
+(function name: (_) @function)
+["," ":" ";"] @punctuation.delimiter
+["(" ")" "{" "}" "[" "]"] @punctuation.bracket
 (punctuation) @punctuation

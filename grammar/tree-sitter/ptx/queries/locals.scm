@@ -1,0 +1,3 @@
+(block) @local.scope
+(label_definition name: (_) @local.definition)
+(statement (label) @local.reference)
