@@ -42,6 +42,8 @@ class CompilesView implements vscode.Disposable, vscode.TreeDataProvider<Node> {
   private opened: vscode.Uri[] = [];
   /** What the stages changed, by URI; asked for when their pipeline is expanded. */
   private readonly changes = new Map<string, Changes>();
+  /** Kernels, bytes and time of the stages, by URI; null before fusion. */
+  private readonly costs = new Map<string, Costs | null>();
   private timer: NodeJS.Timeout | undefined;
 
   constructor(private readonly server: Server) {
@@ -76,6 +78,7 @@ class CompilesView implements vscode.Disposable, vscode.TreeDataProvider<Node> {
 
   private refresh(): void {
     this.changes.clear();
+    this.costs.clear();
     this.changed.fire(undefined);
   }
 
@@ -199,8 +202,28 @@ class CompilesView implements vscode.Disposable, vscode.TreeDataProvider<Node> {
       }
       if (answer !== undefined) {
         this.changed.fire(node);
+        void this.loadCosts(node, answer.filter(({ isChanged, problem }) => isChanged && problem === null));
       }
     });
+  }
+
+  /** Asks for the costs one by one: the server analyses a whole module for each. */
+  private async loadCosts(node: Node, changes: Changes[]): Promise<void> {
+    let found = 0;
+    for (const { uri } of changes) {
+      found += (await this.costsOf(uri)) ? 1 : 0;
+    }
+    if (found > 0) {
+      this.changed.fire(node);
+    }
+  }
+
+  private async costsOf(uri: string): Promise<Costs | undefined> {
+    if (!this.costs.has(uri)) {
+      const costs = await this.server.ask<Costs>("hlo-analyzer/stageCosts", { textDocument: { uri } });
+      this.costs.set(uri, costs ?? null);
+    }
+    return this.costs.get(uri) ?? undefined;
   }
 
   getTreeItem(node: Node): vscode.TreeItem {
@@ -245,9 +268,13 @@ class CompilesView implements vscode.Disposable, vscode.TreeDataProvider<Node> {
     const changes = this.changes.get(stage.uri);
     const shown = item(stage.title, changes?.problem ? "warning" : ICONS[stage.kind], false);
     // The room beside a name is small.
-    shown.description = changes?.problem ?? changes?.summary.replace(/(?<=[+−]\d+) instructions/, "");
+    const summary = changes?.summary.replace(/(?<=[+−]\d+) instructions/, "");
+    const parts = [summary, this.costs.get(stage.uri)?.change].filter((part) => part);
+    shown.description = changes?.problem ?? (parts.length > 0 ? parts.join(" · ") : undefined);
     shown.contextValue = stage.index > 0 ? "stage" : "firstStage";
-    shown.command = { command: "vscode.open", title: "Open", arguments: [vscode.Uri.parse(stage.uri)] };
+    const line = changes?.firstLine ?? 0;
+    const options: vscode.TextDocumentShowOptions = line > 0 ? { selection: new vscode.Range(line, 0, line, 0) } : {};
+    shown.command = { command: "vscode.open", title: "Open", arguments: [vscode.Uri.parse(stage.uri), options] };
     shown.accessibilityInformation = { label: `${stage.title}, ${changes?.summary ?? "a stage"}` };
     return shown;
   }
@@ -258,7 +285,7 @@ class CompilesView implements vscode.Disposable, vscode.TreeDataProvider<Node> {
       return shown;
     }
     const { stage } = node;
-    const costs = await this.server.ask<Costs>("hlo-analyzer/stageCosts", { textDocument: { uri: stage.uri } });
+    const costs = await this.costsOf(stage.uri);
     const changes = this.changes.get(stage.uri);
     const paragraphs = [`stage ${stage.index + 1} of ${node.of}: ${stage.title}`, stage.sentence, changes?.problem ?? changes?.summary, costs?.summary];
     shown.tooltip = new vscode.MarkdownString();

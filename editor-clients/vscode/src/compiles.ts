@@ -55,12 +55,16 @@ export interface Changes {
   summary: string;
   /** Whether the stage differs from the one before in more than names. */
   isChanged: boolean;
+  /** Of the first instruction that is not as it was before, from 0. */
+  firstLine: number | null;
   problem: string | null;
 }
 
 /** The response of `hlo-analyzer/stageCosts`. */
 export interface Costs {
   summary: string;
+  /** What the pass changed of it: `−1 kernel · −1.2 MB · −3 µs`; perhaps empty. */
+  change: string;
 }
 
 export function foldersOf(server: Server, folder: vscode.Uri): Promise<Folder | undefined> {

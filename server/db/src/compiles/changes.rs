@@ -1,13 +1,15 @@
 //! What a pass changed, in numbers.
 
-use matching::{Fate, Relation};
+use matching::{Fate, Matching, Program, Relation};
+use syntax::hlo::Opcode;
 
 use crate::compiles::{DumpedStage, stage_links};
 
-/// How many instructions a stage added, removed, renamed, … compared with the stage before.
+/// How many instructions a stage added, removed, renamed, … compared with the stage before. Parameters come and go with their
+/// computations, so they are counted where they are renamed or moved alone.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct StageChanges {
-    /// Instructions of the stage.
+    /// Instructions of the stage, with parameters.
     pub instructions: u32,
     /// New instructions that replace nothing.
     pub added: u32,
@@ -25,41 +27,54 @@ pub struct StageChanges {
     pub split: u32,
     /// Whether the text differs from that of the stage before: perhaps in attributes, metadata or order alone.
     pub is_text_changed: bool,
+    /// The first instruction in the text that is not as it was before.
+    pub first_changed: Option<u32>,
 }
 
 impl StageChanges {
     /// Whether instructions came, went or changed their place or name.
     pub fn has_changes(&self) -> bool {
-        let StageChanges { instructions: _, added, removed, merged, replaced, renamed, moved, .. } = *self;
-        [added, removed, merged, replaced, renamed, moved, self.cloned, self.split] != [0; 8]
+        let StageChanges { added, removed, merged, replaced, renamed, moved, cloned, split, .. } = *self;
+        [added, removed, merged, replaced, renamed, moved, cloned, split] != [0; 8]
+    }
+
+    pub(super) fn of(before: &Program<'_>, after: &Program<'_>, matching: &Matching) -> StageChanges {
+        let instructions = after.instructions.len() as u32;
+        let mut changes = StageChanges { instructions, is_text_changed: true, ..StageChanges::default() };
+        let is_parameter = |opcode: Option<Opcode>| opcode == Some(Opcode::Parameter);
+        for (id, (origin, instruction)) in matching.origins.iter().zip(&after.instructions).enumerate() {
+            cancel::tick();
+            let count = match origin.relation {
+                Relation::Same => {
+                    let source = origin.source.map(|source| before.instruction(source).text);
+                    if changes.first_changed.is_none() && source != Some(instruction.text) {
+                        changes.first_changed = Some(id as u32);
+                    }
+                    continue;
+                }
+                Relation::Moved => &mut changes.moved,
+                Relation::Renamed => &mut changes.renamed,
+                _ if is_parameter(instruction.opcode) => continue,
+                Relation::Cloned => &mut changes.cloned,
+                Relation::Split => &mut changes.split,
+                Relation::Replaced => &mut changes.replaced,
+                Relation::New => &mut changes.added,
+            };
+            *count += 1;
+            changes.first_changed.get_or_insert(id as u32);
+        }
+        for (fate, instruction) in matching.fates.iter().zip(&before.instructions) {
+            match fate {
+                Fate::Merged(_) if !is_parameter(instruction.opcode) => changes.merged += 1,
+                Fate::Gone if !is_parameter(instruction.opcode) => changes.removed += 1,
+                _ => {}
+            }
+        }
+        changes
     }
 }
 
 /// What the stage changed. All are 0 for the first stage, and for one that is no module.
-#[salsa::tracked(returns(copy))]
 pub fn stage_changes(db: &dyn salsa::Database, stage: DumpedStage) -> StageChanges {
-    let links = stage_links(db, stage);
-    let mut changes = StageChanges {
-        instructions: links.instructions(),
-        is_text_changed: links.before().is_some() && !links.is_equal(),
-        ..StageChanges::default()
-    };
-    let (mut removed, mut merged) = (0, 0);
-    links.count(
-        |relation, count| match relation {
-            Relation::Same => {}
-            Relation::Moved => changes.moved += count,
-            Relation::Renamed => changes.renamed += count,
-            Relation::Cloned => changes.cloned += count,
-            Relation::Split => changes.split += count,
-            Relation::Replaced => changes.replaced += count,
-            Relation::New => changes.added += count,
-        },
-        |fate, count| match fate {
-            Fate::Kept(_) | Fate::Replaced(_) => {}
-            Fate::Merged(_) => merged += count,
-            Fate::Gone => removed += count,
-        },
-    );
-    StageChanges { removed, merged, ..changes }
+    stage_links(db, stage).changes()
 }

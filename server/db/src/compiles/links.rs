@@ -8,7 +8,7 @@ use crate::Database;
 use crate::cancellation::for_each_in_parallel;
 use crate::compiles::programs::{stage_problem, stage_program, text_hash};
 use crate::compiles::runs::Runs;
-use crate::compiles::{DumpedCompile, DumpedStage, StageProblem};
+use crate::compiles::{DumpedCompile, DumpedStage, StageChanges, StageProblem};
 
 /// Stages above this size are matched one pair after the other, because two programs per thread would take too much memory.
 const MAX_BYTES_IN_PARALLEL: u64 = 4 << 20;
@@ -41,6 +41,7 @@ struct Matched {
     namesakes: Runs<()>,
     /// How new instructions were introduced, sorted by instruction.
     introductions: Box<[(u32, Introduction)]>,
+    changes: StageChanges,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -122,19 +123,10 @@ impl StageLinks {
         Some(&matched.introductions[at].1)
     }
 
-    /// Calls `origin` with each relation and the number of instructions in a row that have it, then `fate` likewise.
-    pub(crate) fn count(&self, mut origin: impl FnMut(Relation, u32), mut fate: impl FnMut(Fate, u32)) {
-        if let Kind::Matched(matched) = &self.kind {
-            matched.origins.for_each_run(&mut origin);
-            matched.fates.for_each_run(|kind, count| {
-                let kind = match kind {
-                    FateKind::Kept => Fate::Kept(0),
-                    FateKind::Merged => Fate::Merged(0),
-                    FateKind::Replaced => Fate::Replaced(0),
-                    FateKind::Gone => Fate::Gone,
-                };
-                fate(kind, count);
-            });
+    pub(crate) fn changes(&self) -> StageChanges {
+        match &self.kind {
+            Kind::Matched(matched) => matched.changes,
+            _ => StageChanges { instructions: self.instructions(), ..StageChanges::default() },
         }
     }
 }
@@ -153,6 +145,7 @@ impl Matched {
             fates: Runs::new(matching.fates.iter().map(fate)),
             namesakes: Runs::new(instructions.map(|id| ((), matching.namesake(id)))),
             introductions: introductions(before, after, matching).into(),
+            changes: StageChanges::of(before, after, matching),
         }
     }
 }

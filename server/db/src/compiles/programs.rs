@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::hash::{Hash, Hasher};
+use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use matching::{Program, Unreadable};
@@ -34,6 +35,21 @@ impl StageProgram {
 
     pub fn text(&self) -> &str {
         self.borrow_owner()
+    }
+
+    /// The name of an instruction in the text.
+    pub fn name_range(&self, instruction: u32) -> Range<usize> {
+        let name = self.program().instruction(instruction).name;
+        // The name is a part of the text.
+        let start =
+            (name.as_ptr() as usize).saturating_sub(self.text().as_ptr() as usize).min(self.text().len());
+        start..(start + name.len()).min(self.text().len())
+    }
+
+    /// The line of an instruction, from 0.
+    pub fn line(&self, instruction: u32) -> u32 {
+        let before = &self.text().as_bytes()[..self.name_range(instruction).start];
+        memchr::memchr_iter(b'\n', before).count() as u32
     }
 }
 

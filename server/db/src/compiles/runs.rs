@@ -60,13 +60,6 @@ impl<T: Copy + PartialEq> Runs<T> {
         })
     }
 
-    /// Calls `each` with the tag and the length of each run.
-    pub(crate) fn for_each_run(&self, mut each: impl FnMut(T, u32)) {
-        for (run, end) in self.with_ends() {
-            each(run.tag, end - run.start);
-        }
-    }
-
     /// Each run, and the first index behind it.
     fn with_ends(&self) -> impl Iterator<Item = (&Run<T>, u32)> {
         self.runs.iter().zip(self.runs.iter().skip(1).map(|run| run.start).chain([self.len]))
@@ -109,9 +102,6 @@ mod tests {
                 let expected = values.iter().enumerate().filter(maps_to).map(|(index, _)| index as u32);
                 assert!(runs.indices_of(target).eq(expected), "{target} in {values:?}");
             }
-            let mut total = 0;
-            runs.for_each_run(|_, count| total += count);
-            assert_eq!(total, runs.len());
         }
     }
 }

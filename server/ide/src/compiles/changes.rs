@@ -1,7 +1,7 @@
 //! What a pass changed, in one line.
 
 use db::Database;
-use db::compiles::{DumpedStage, stage_changes, stage_links};
+use db::compiles::{DumpedStage, stage_changes, stage_links, stage_program};
 
 use crate::units::counted;
 
@@ -12,6 +12,9 @@ pub struct StageSummary {
     pub text: String,
     /// Whether its text differs from that of the stage before. True for the first stage.
     pub is_changed: bool,
+    /// The line of the first instruction that is not as it was before, from 0; `None` for the first stage, and if instructions are
+    /// gone alone.
+    pub first_line: Option<u32>,
     /// Why the stage is no module.
     pub problem: Option<String>,
 }
@@ -20,12 +23,17 @@ pub(crate) fn stage_summary(db: &Database, stage: DumpedStage) -> StageSummary {
     let links = stage_links(db, stage);
     if let Some(problem) = links.problem() {
         let text = "cannot be read".to_owned();
-        return StageSummary { text, is_changed: true, problem: Some(problem.message.clone()) };
+        return StageSummary {
+            text,
+            is_changed: true,
+            first_line: None,
+            problem: Some(problem.message.clone()),
+        };
     }
     let changes = stage_changes(db, stage);
     let count = counted(u64::from(changes.instructions), "instruction");
     if links.before().is_none() {
-        return StageSummary { text: count, is_changed: true, problem: None };
+        return StageSummary { text: count, is_changed: true, first_line: None, problem: None };
     }
     let added = changes.added + changes.cloned + changes.split + changes.replaced;
     let removed = changes.removed + changes.merged + changes.replaced;
@@ -43,5 +51,10 @@ pub(crate) fn stage_summary(db: &Database, stage: DumpedStage) -> StageSummary {
         let what = if changes.is_text_changed { "attributes, operands or order" } else { "no change" };
         parts.push(what.to_owned());
     }
-    StageSummary { text: parts.join(", "), is_changed: changes.is_text_changed, problem: None }
+    StageSummary {
+        text: parts.join(", "),
+        is_changed: changes.is_text_changed,
+        first_line: changes.first_changed.and_then(|id| Some(stage_program(db, stage).ok()?.line(id))),
+        problem: None,
+    }
 }

@@ -1,9 +1,9 @@
 //! Kernels, bytes and time of a stage.
 
 use db::Database;
-use db::compiles::{DumpedStage, dumped_text, stage_device};
+use db::compiles::{DumpedStage, dumped_text, stage_device, stage_links};
 
-use crate::units::{bytes, counted};
+use crate::units::{bytes, counted, figure};
 use crate::{AnalysisHost, Language};
 
 /// Texts above this size are not analysed to fill a tooltip.
@@ -19,12 +19,46 @@ pub struct StageCosts {
     pub total_us: f64,
     /// `3 kernels · 12.3 µs · 4.1 MB · h100-sxm`
     pub text: String,
+    /// What the pass changed of that: `−1 kernel · −1.2 MB · −3 µs`, empty if nothing; all of it where the kernels of the stage before
+    /// are not known.
+    pub change: String,
 }
 
 /// `None` if the kernels of the stage are not known yet, which they are once fusions are made, or if it is too large.
 ///
 /// The stage is analysed apart from the files of the editor, and nothing of it is kept.
 pub(crate) fn stage_costs(db: &Database, stage: DumpedStage) -> Option<StageCosts> {
+    let mut costs = costs(db, stage)?;
+    let links = stage_links(db, stage);
+    if !links.is_equal() {
+        costs.change = match links.before().and_then(|before| self::costs(db, before)) {
+            Some(before) => costs.change_from(&before),
+            None => {
+                let time = format!("{} µs", figure(costs.total_us));
+                [counted(costs.launches, "kernel"), bytes(costs.bytes), time].join(" · ")
+            }
+        };
+    }
+    Some(costs)
+}
+
+impl StageCosts {
+    fn change_from(&self, before: &StageCosts) -> String {
+        let sign = |is_less: bool| if is_less { "−" } else { "+" };
+        let launches = self.launches.abs_diff(before.launches);
+        let bytes_changed = self.bytes.abs_diff(before.bytes);
+        let time = figure((self.total_us - before.total_us).abs());
+        let parts = [
+            (launches > 0)
+                .then(|| sign(self.launches < before.launches).to_owned() + &counted(launches, "kernel")),
+            (bytes_changed > 0).then(|| sign(self.bytes < before.bytes).to_owned() + &bytes(bytes_changed)),
+            (time != figure(0.0)).then(|| format!("{}{time} µs", sign(self.total_us < before.total_us))),
+        ];
+        parts.into_iter().flatten().collect::<Vec<_>>().join(" · ")
+    }
+}
+
+fn costs(db: &Database, stage: DumpedStage) -> Option<StageCosts> {
     let text = dumped_text(db, stage.file(db)).ok().filter(|text| text.len() <= MAX_BYTES)?;
     crate::analysis::check_cancelled(db);
     let device = stage_device(db, stage);
@@ -41,7 +75,7 @@ pub(crate) fn stage_costs(db: &Database, stage: DumpedStage) -> Option<StageCost
     let at_least = if report.is_at_least || report.unknown_loops > 0 { "at least " } else { "" };
     let parts = [
         counted(report.launches, "kernel"),
-        format!("{at_least}{}", crate::units::figure(report.total_us) + " µs"),
+        format!("{at_least}{}", figure(report.total_us) + " µs"),
         bytes(needed),
         device.name.to_owned(),
     ];
@@ -50,5 +84,6 @@ pub(crate) fn stage_costs(db: &Database, stage: DumpedStage) -> Option<StageCost
         bytes: needed,
         total_us: report.total_us,
         text: parts.join(" · "),
+        change: String::new(),
     })
 }

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use db::Database;
 use db::compiles::{DumpedStage, StageProgram, stage_of, stage_program};
 
+use crate::StagePlace;
 use crate::file_context::FileContext;
 use crate::hlo::locate::InstructionRef;
 use crate::rich_text::{Inline, code, file_link};
 use crate::units::shorten;
-use crate::{StagePlace, TextRange};
 
 /// The largest number of characters of a name.
 const NAME_LIMIT: usize = 100;
@@ -50,24 +50,14 @@ impl Located {
         format!("%{}", shorten(self.program.program().instruction(self.instruction).name, NAME_LIMIT))
     }
 
-    /// The name in the text of the stage.
-    fn range(&self) -> TextRange {
-        let text = self.program.text();
-        let name = self.program.program().instruction(self.instruction).name;
-        // The name is a part of the text.
-        let start = (name.as_ptr() as usize).saturating_sub(text.as_ptr() as usize).min(text.len());
-        start..(start + name.len()).min(text.len())
-    }
-
     pub(super) fn place(&self, db: &Database) -> StagePlace {
-        StagePlace::new(db, self.stage, self.program.clone(), self.range())
+        StagePlace::new(db, self.stage, self.program.clone(), self.program.name_range(self.instruction))
     }
 
     /// The name as a link to its line in the file of the stage.
     pub(super) fn link(&self, db: &Database) -> Inline {
-        let before = &self.program.text().as_bytes()[..self.range().start];
-        let line = u32::try_from(memchr::memchr_iter(b'\n', before).count() + 1).ok();
-        file_link(self.name(), &stage_path(db, self.stage), line).unwrap_or_else(|| code(self.name()))
+        let line = self.program.line(self.instruction) + 1;
+        file_link(self.name(), &stage_path(db, self.stage), Some(line)).unwrap_or_else(|| code(self.name()))
     }
 }
 

@@ -7,7 +7,7 @@ use tower_lsp::lsp_types::Url;
 
 use super::{Cancellable, Request, Result, Snapshot, Subject, Target, View, WhenEdited};
 
-/// `[{"uri", "summary", "isChanged", "problem"}]`
+/// `[{"uri", "summary", "isChanged", "firstLine", "problem"}]`
 pub(in crate::lsp) struct StageChanges;
 
 #[derive(Deserialize)]
@@ -40,8 +40,14 @@ impl Request for StageChanges {
 
     fn respond(_: &View, params: StagesParams, found: Self::Found) -> Result<Value> {
         let found = params.stages.iter().zip(found).filter_map(|(uri, found)| {
-            let StageSummary { text, is_changed, problem } = found?;
-            Some(json!({"uri": uri, "summary": text, "isChanged": is_changed, "problem": problem}))
+            let StageSummary { text, is_changed, first_line, problem } = found?;
+            Some(json!({
+                "uri": uri,
+                "summary": text,
+                "isChanged": is_changed,
+                "firstLine": first_line,
+                "problem": problem,
+            }))
         });
         Ok(found.collect())
     }

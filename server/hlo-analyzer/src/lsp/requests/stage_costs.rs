@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::{Cancellable, DocumentParams, Request, Result, Snapshot, Subject, Target, View, WhenEdited};
 
-/// `{"launches", "bytes", "total_us", "summary"}`; null before fusion.
+/// `{"launches", "bytes", "total_us", "summary", "change"}`; null before fusion.
 pub(in crate::lsp) struct StageCosts;
 
 impl Request for StageCosts {
@@ -27,8 +27,8 @@ impl Request for StageCosts {
     }
 
     fn respond(_: &View, _: DocumentParams, costs: Option<Costs>) -> Result<Value> {
-        Ok(costs.map_or(Value::Null, |Costs { launches, bytes, total_us, text }| {
-            json!({"launches": launches, "bytes": bytes, "total_us": total_us, "summary": text})
+        Ok(costs.map_or(Value::Null, |Costs { launches, bytes, total_us, text, change }| {
+            json!({"launches": launches, "bytes": bytes, "total_us": total_us, "summary": text, "change": change})
         }))
     }
 }
