@@ -35,6 +35,12 @@ $(screen)"
 
 keys() { tmux -L checks send-keys "$@"; }
 
+# A key right behind Escape would be read as that key with Alt.
+escape() {
+  keys Escape
+  sleep 0.3
+}
+
 # opens FILE: a fresh Helix whose server has answered.
 opens() {
   tmux -L checks kill-server 2>/dev/null
@@ -46,10 +52,10 @@ opens() {
     keys Space k
     sleep 0.2
     if screen | grep -qF "stage"; then break; fi
-    keys Escape Escape
+    escape
     tries=$((tries + 1))
   done
-  keys Escape Escape
+  escape
 }
 
 said=$(sh "$here/../../../editor-clients/helix/install.sh" 2>&1)
@@ -73,12 +79,12 @@ last=$(ls "$work"/*gpu_after_optimizations.txt)
 if opens "$last"; then
   keys Space k
   sees "hover on HloModule says which stage the file is" "stage 8 of 8"
-  keys Escape
+  escape
   keys -l '/%gemm_fusion_dot ='
   keys Enter
   keys Space k
   sees "hover on a fusion shows its cost in 80 columns" "kB needed"
-  keys Escape
+  escape
   keys -l 'gD'
   sees "declaration leads to the module before optimizations" "%dot_general.1 = f32"
   sees "… whose file is open" "before_optimizations.txt"
@@ -90,7 +96,7 @@ if opens "$last"; then
   keys Enter
   keys -l ' a'
   sees "code actions offer the kernel" "Show kernel"
-  keys Escape
+  escape
 fi
 tmux -L checks kill-server 2>/dev/null
 rm -rf "$work"
