@@ -161,6 +161,26 @@ fn throw() {
     resume_unwind(Box::new(Cancelled));
 }
 
+/// Runs both at once, `other` on a thread of its own under the token of this one. For long computations that ask no pool:
+/// a thread that waits in a pool may be given other work.
+pub fn both<T: Send>(one: impl FnOnce() -> T, other: impl Fn() -> T + Sync) -> [T; 2] {
+    let token = current();
+    let under_token = || match &token {
+        Some(token) => token.enter(&other),
+        None => other(),
+    };
+    std::thread::scope(|scope| {
+        let second = std::thread::Builder::new().spawn_scoped(scope, under_token);
+        let one = one();
+        match second.map(std::thread::ScopedJoinHandle::join) {
+            Ok(Ok(other)) => [one, other],
+            Ok(Err(payload)) => resume_unwind(payload),
+            // The system has no more threads.
+            Err(_) => [one, other()],
+        }
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -185,6 +205,22 @@ mod tests {
         assert!(one.is_cancelled() && !other.is_cancelled() && !parent.is_cancelled());
         parent.cancel();
         assert!(other.is_cancelled() && !other.is_cancelled_itself());
+    }
+
+    #[test]
+    fn a_cancellation_ends_both() {
+        let token = Token::default();
+        assert_eq!(token.catch(|| both(|| 1, || 2)), Some([1, 2]));
+        let endless = || -> u32 {
+            loop {
+                check();
+            }
+        };
+        let cancels = || -> u32 {
+            token.cancel();
+            endless()
+        };
+        assert_eq!(token.catch(|| both(endless, cancels)), None);
     }
 
     #[test]

@@ -28,155 +28,155 @@ pub(crate) struct Placed {
     pub(crate) size: u64,
 }
 
+/// Intervals above this number are placed in both orders at once, on two threads.
+const MANY: usize = 1000;
+
 /// The smaller of both results; [`First::Largest`] where they are equal.
 pub(crate) fn place(intervals: &[Interval], alignment: u64) -> Placed {
-    let [largest, longest] =
-        [First::Largest, First::Longest].map(|first| place_by(intervals, alignment, first));
+    let by = |first| place_by(intervals, alignment, first);
+    let [largest, longest] = match intervals.len() > MANY {
+        true => cancel::both(|| by(First::Largest), || by(First::Longest)),
+        false => [by(First::Largest), by(First::Longest)],
+    };
     if longest.size < largest.size { longest } else { largest }
 }
 
 pub(crate) fn place_by(intervals: &[Interval], alignment: u64, first: First) -> Placed {
     let mut order: Vec<u32> = (0..intervals.len() as u32).collect();
-    order.sort_by_key(|&i| {
+    order.sort_by_cached_key(|&i| {
         let interval = &intervals[i as usize];
-        let own = interval.end - interval.start;
-        let starts = interval.others.iter().map(|other| other.0).chain([interval.start]);
-        let ends = interval.others.iter().map(|other| other.1).chain([interval.end]);
-        let whole = ends.max().unwrap_or(0) - starts.min().unwrap_or(0);
+        let (start, end) = interval.hull();
         let keys = match first {
-            First::Largest => (interval.size, u64::from(own)),
-            First::Longest => (u64::from(whole), interval.size),
+            First::Largest => (interval.size, u64::from(interval.end - interval.start)),
+            First::Longest => (u64::from(end - start), interval.size),
         };
         (std::cmp::Reverse(keys), i)
     });
-    let ends = intervals.iter().flat_map(|i| i.others.iter().map(|other| other.1).chain([i.end])).max();
-    let mut taken = Taken::new(ends.map_or(0, |end| end + 1));
-    let mut placed = Placed { offsets: vec![0; intervals.len()], size: 0 };
-    // The placed intervals by offset, and per interval the last one that met it.
-    let mut by_offset: Vec<u32> = Vec::new();
-    let mut met_by = vec![u32::MAX; intervals.len()];
-    let mut met = Vec::new();
+    let mut offsets = vec![0; intervals.len()];
+    let mut chunks = Chunks::new(intervals);
     for i in order {
-        cancel::tick();
+        cancel::check();
         let interval = &intervals[i as usize];
-        if interval.size == 0 {
-            continue;
-        }
-        met.clear();
-        let times = || interval.others.iter().copied().chain([(interval.start, interval.end)]);
-        for (start, end) in times() {
-            taken.each_within(start, end, |other| {
-                if std::mem::replace(&mut met_by[other as usize], i) != i {
-                    met.push(other);
-                }
-            });
-        }
-        let offset_of = |other: &u32| placed.offsets[*other as usize];
-        // Of many it is faster to skip the others than to sort.
-        let offset = if met.len().saturating_mul(8) > by_offset.len() {
-            let met = by_offset.iter().filter(|&&other| met_by[other as usize] == i);
-            best_fit(
-                met.map(|other| (offset_of(other), intervals[*other as usize].size)),
-                interval.size,
-                alignment,
-            )
-        } else {
-            met.sort_unstable_by_key(offset_of);
-            best_fit(
-                met.iter().map(|other| (offset_of(other), intervals[*other as usize].size)),
-                interval.size,
-                alignment,
-            )
-        };
-        let at = by_offset.partition_point(|other| offset_of(other) < offset);
-        by_offset.insert(at, i);
-        placed.offsets[i as usize] = offset;
-        placed.size = placed.size.max(offset + interval.size);
-        for (start, end) in times() {
-            taken.add(start, end, i);
+        if interval.size > 0 {
+            let offset = chunks.best_fit(interval, alignment);
+            chunks.add(i, offset);
+            offsets[i as usize] = offset;
         }
     }
-    placed
+    Placed { offsets, size: chunks.size }
+}
+
+impl Interval {
+    fn times(&self) -> impl Iterator<Item = (u32, u32)> {
+        std::iter::once((self.start, self.end)).chain(self.others.iter().copied())
+    }
+
+    /// The first and the last time.
+    fn hull(&self) -> (u32, u32) {
+        self.times().fold((self.start, self.end), join)
+    }
+
+    fn meets(&self, other: &Interval) -> bool {
+        self.times().any(|one| other.times().any(|other| touch(one, other)))
+    }
+}
+
+/// The intervals that have a place, by offset and start. All are compared with each new one: most values of a training step
+/// are alive together, so that an index by time would skip few. In blocks, because those of one offset follow each other in
+/// time and most blocks of them are skipped.
+struct Chunks<'a> {
+    intervals: &'a [Interval],
+    blocks: Vec<Block>,
+    size: u64,
+}
+
+/// Some intervals in order, at least one, and the times that hold all of them.
+struct Block {
+    hull: (u32, u32),
+    rows: Vec<Chunk>,
+}
+
+#[derive(Clone, Copy)]
+struct Chunk {
+    offset: u64,
+    end: u64,
+    hull: (u32, u32),
+    interval: u32,
+    /// Whether the interval has gaps.
+    has_others: bool,
+}
+
+/// A block is split at twice this length.
+const BLOCK: usize = 64;
+
+impl<'a> Chunks<'a> {
+    fn new(intervals: &'a [Interval]) -> Chunks<'a> {
+        Chunks { intervals, blocks: Vec::new(), size: 0 }
+    }
+
+    fn best_fit(&self, interval: &Interval, alignment: u64) -> u64 {
+        let hull = interval.hull();
+        let has_others = !interval.others.is_empty();
+        let blocks = self.blocks.iter().filter(|block| touch(block.hull, hull));
+        let met = blocks.flat_map(|block| &block.rows).filter(|row| {
+            touch(row.hull, hull)
+                && (!(has_others || row.has_others) || interval.meets(&self.intervals[row.interval as usize]))
+        });
+        best_fit(met.map(|row| (row.offset, row.end)), interval.size, alignment)
+    }
+
+    fn add(&mut self, i: u32, offset: u64) {
+        let interval = &self.intervals[i as usize];
+        let end = offset.saturating_add(interval.size);
+        let has_others = !interval.others.is_empty();
+        let new = Chunk { offset, end, hull: interval.hull(), interval: i, has_others };
+        self.size = self.size.max(end);
+        let key = |row: &Chunk| (row.offset, row.hull.0);
+        let behind = self.blocks.partition_point(|block| key(&block.rows[0]) <= key(&new));
+        let at = behind.saturating_sub(1);
+        let Some(block) = self.blocks.get_mut(at) else {
+            return self.blocks.push(Block::of(vec![new]));
+        };
+        let row = block.rows.partition_point(|row| key(row) <= key(&new));
+        block.rows.insert(row, new);
+        block.hull = join(block.hull, new.hull);
+        if block.rows.len() == 2 * BLOCK {
+            let second = block.rows.split_off(BLOCK);
+            *block = Block::of(std::mem::take(&mut block.rows));
+            self.blocks.insert(at + 1, Block::of(second));
+        }
+    }
+}
+
+impl Block {
+    fn of(rows: Vec<Chunk>) -> Block {
+        let hull = rows.iter().map(|row| row.hull).reduce(join).unwrap_or_default();
+        Block { hull, rows }
+    }
+}
+
+/// Whether two times, ends included, have one in common.
+fn touch(one: (u32, u32), other: (u32, u32)) -> bool {
+    one.0 <= other.1 && other.0 <= one.1
+}
+
+fn join(one: (u32, u32), other: (u32, u32)) -> (u32, u32) {
+    (one.0.min(other.0), one.1.max(other.1))
 }
 
 /// The start of the smallest gap between the used chunks that holds `size` bytes; the first of equal ones. Chunks are
-/// given as offset and size, by offset.
+/// given by their first byte and the byte behind them, in the order of the first.
 fn best_fit(used: impl Iterator<Item = (u64, u64)>, size: u64, alignment: u64) -> u64 {
     let mut best: Option<(u64, u64)> = None;
     let mut start = 0u64;
-    for (from, bytes) in used {
+    for (from, to) in used {
         let is_better = |&gap: &u64| gap >= size && best.is_none_or(|(own, _)| gap < own);
         if let Some(gap) = from.checked_sub(start).filter(is_better) {
             best = Some((gap, start));
         }
-        start = start.max((from + bytes).next_multiple_of(alignment));
+        start = start.max(to.checked_next_multiple_of(alignment).unwrap_or(u64::MAX));
     }
     best.map_or(start, |(_, start)| start)
-}
-
-/// Intervals by their times. A segment tree: an interval is stored at the nodes that its times consist of.
-struct Taken {
-    leaves: usize,
-    /// Intervals whose times cover the node.
-    covering: Vec<Vec<u32>>,
-    /// Whether a node below has intervals.
-    is_used_below: Vec<bool>,
-}
-
-impl Taken {
-    fn new(times: u32) -> Taken {
-        let leaves = (times as usize).next_power_of_two().max(1);
-        Taken { leaves, covering: vec![Vec::new(); 2 * leaves], is_used_below: vec![false; 2 * leaves] }
-    }
-
-    /// The nodes that make up the times from `start` to `end`, both included.
-    fn nodes(&self, start: u32, end: u32) -> impl Iterator<Item = usize> + use<> {
-        let (mut low, mut high) = (start as usize + self.leaves, end as usize + self.leaves + 1);
-        let mut nodes = Vec::new();
-        while low < high {
-            if low % 2 == 1 {
-                nodes.push(low);
-                low += 1;
-            }
-            if high % 2 == 1 {
-                high -= 1;
-                nodes.push(high);
-            }
-            low /= 2;
-            high /= 2;
-        }
-        nodes.into_iter()
-    }
-
-    fn add(&mut self, start: u32, end: u32, interval: u32) {
-        for node in self.nodes(start, end) {
-            self.covering[node].push(interval);
-            let mut above = node / 2;
-            while above > 0 && !self.is_used_below[above] {
-                self.is_used_below[above] = true;
-                above /= 2;
-            }
-        }
-    }
-
-    /// Calls `each` for all intervals with a time from `start` to `end`; several times for some.
-    fn each_within(&self, start: u32, end: u32, mut each: impl FnMut(u32)) {
-        let mut open = Vec::new();
-        for node in self.nodes(start, end) {
-            let mut above = node / 2;
-            while above > 0 {
-                self.covering[above].iter().copied().for_each(&mut each);
-                above /= 2;
-            }
-            open.push(node);
-            while let Some(node) = open.pop() {
-                self.covering[node].iter().copied().for_each(&mut each);
-                if node < self.leaves && self.is_used_below[node] {
-                    open.extend([2 * node, 2 * node + 1]);
-                }
-            }
-        }
-    }
 }
 
 #[cfg(test)]
