@@ -3,6 +3,7 @@
 mod blame;
 mod diff;
 mod folders;
+mod memory;
 
 use std::io::{BufRead, BufReader, ErrorKind, Write};
 use std::path::{Path, PathBuf};

@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::sync::Arc;
 
 use db::{Database, Documents, Language, module_memory};
-use memory::{AllocationKind, Memory};
+use memory::{AllocationKind, Category, Memory};
 use random::Rng;
 
 fn planned(text: &str) -> Arc<Memory> {
@@ -255,7 +255,19 @@ fn what_is_alive_together_is_apart() {
             });
             strictly.map(|value| value.bytes).sum::<u64>()
         });
-        assert!(most.max() <= Some(memory.total), "{text}");
+        let most: Vec<u64> = most.collect();
+        let usage = &memory.usage;
+        assert_eq!(usage.in_use.len(), most.len());
+        for (time, &alive) in most.iter().enumerate() {
+            let in_use = memory::sum(&usage.in_use[time]);
+            assert!(alive <= in_use && in_use <= memory.total, "at {time}: {alive}, {in_use}\n{text}");
+        }
+        let at_peak = memory::sum(&usage.at_peak());
+        assert_eq!(Some(at_peak), usage.in_use.iter().map(memory::sum).max());
+        assert_eq!(memory::sum(&usage.allocated), memory.total);
+        let temporaries = Category::Temporary as usize;
+        let used = usage.allocated[temporaries] - usage.fragmentation;
+        assert_eq!(Some(used), usage.in_use.iter().map(|bytes| bytes[temporaries]).max(), "{text}");
     }
 }
 

@@ -11,6 +11,7 @@ pub mod evaluate;
 pub mod explain;
 pub mod input;
 pub mod kernel;
+pub mod memory;
 pub mod preview_times;
 pub mod query;
 mod sarif;

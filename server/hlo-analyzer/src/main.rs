@@ -42,6 +42,8 @@ enum Command {
     Convert(cli::convert::ConvertArguments),
     /// Compare two compiles of a module: kernels, instructions, bytes and estimated time.
     Diff(cli::diff::DiffArguments),
+    /// Print where the memory of a module goes: the peak, what is alive there, and until which use.
+    Memory(cli::memory::MemoryArguments),
     /// Answer JSON Lines requests on standard input.
     Query(cli::query::QueryArguments),
     /// Load files, run every analysis, print time and memory.
@@ -69,6 +71,7 @@ fn main() -> ExitCode {
         Command::Evaluate(arguments) => cli::evaluate::run(&arguments),
         Command::Convert(arguments) => cli::convert::run(&arguments),
         Command::Diff(arguments) => cli::diff::run(&arguments),
+        Command::Memory(arguments) => cli::memory::run(&arguments),
         Command::Query(arguments) => cli::query::run(&arguments),
         Command::AnalysisStats(arguments) => cli::analysis_stats::run(&arguments),
     };

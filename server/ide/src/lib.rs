@@ -53,7 +53,9 @@ mod xla_dump;
 use std::ops::Range;
 
 pub use ::compile::Entry as DumpEntry;
-pub use ::memory::{Allocation, AllocationKind, Memory};
+pub use ::memory::{
+    Allocation, AllocationKind, Bytes as MemoryBytes, Category, Memory, Usage, sum as sum_of_bytes,
+};
 pub use ::mlir::holds_hlo;
 pub use analysis::{Analysis, AnalysisHost, CancellationHandle, Revision};
 pub use call_hierarchy::{Call, CallDirection, CallItem};
@@ -100,7 +102,7 @@ pub use kernel::language::KernelLanguage;
 pub use kernel::partition_queries::{PartitionedComputation, PartitionedFunction};
 pub use kernel::xla_kernel::{ComparedArray, KernelComparison};
 pub use language::language_of;
-pub use memory::NoMemory;
+pub use memory::{AliveUntil, AliveValue, MemoryReport, MemoryStep, NoMemory, memory_picture};
 pub use origins::{
     BlamedCompile, BlamedInstruction, InstructionBlame, InstructionFuture, InstructionLineage, Introducer,
     StageBlame, StageLineage,

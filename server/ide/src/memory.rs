@@ -1,11 +1,17 @@
 //! Where the memory of a module goes.
 
+mod picture;
+mod report;
+
 use std::sync::Arc;
 
 use ::memory::Memory;
 use db::Language;
 
 use crate::file_context::FileContext;
+
+pub use picture::memory_picture;
+pub use report::{AliveUntil, AliveValue, MemoryReport, MemoryStep};
 
 /// Why there is no plan of a file's memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,4 +37,9 @@ pub(crate) fn module_memory(context: &FileContext<'_>) -> Result<Arc<Memory>, No
         }
     }
     db::module_memory(context.db, context.view.file).clone().ok_or(NoMemory::NoEntry)
+}
+
+/// The memory, with at most `limit` of the values that are alive at its peak.
+pub(crate) fn memory_report(context: &FileContext<'_>, limit: usize) -> Result<MemoryReport, NoMemory> {
+    Ok(MemoryReport::new(context, module_memory(context)?, limit))
 }

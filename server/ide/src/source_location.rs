@@ -71,8 +71,13 @@ impl SourceLocation {
     }
 
     /// The frame of the first line.
+    pub(crate) fn shown_frame(&self) -> Option<&SourceFrame> {
+        self.frames.get(self.first_shown())
+    }
+
+    /// The same as a link.
     pub(crate) fn place(&self) -> Option<Inline> {
-        self.frames.get(self.first_shown()).map(SourceFrame::link)
+        self.shown_frame().map(SourceFrame::link)
     }
 
     fn line(&self) -> Option<Line> {
@@ -130,11 +135,17 @@ impl Entry<'_> {
 }
 
 impl SourceFrame {
-    /// `[model.py:12](file:///src/model.py#L12)`; no link if the path is relative or names another machine.
-    pub(crate) fn link(&self) -> Inline {
+    /// `model.py:12`
+    pub fn short(&self) -> String {
         let short = self.path.rsplit('/').next().unwrap_or(&self.path);
         let at = self.line.map_or_else(String::new, |line| format!(":{line}"));
-        let link = file_link(format!("{}{at}", shorten(short, NAME_LIMIT)), &self.path, self.line);
+        format!("{}{at}", shorten(short, NAME_LIMIT))
+    }
+
+    /// `[model.py:12](file:///src/model.py#L12)`; no link if the path is relative or names another machine.
+    pub(crate) fn link(&self) -> Inline {
+        let at = self.line.map_or_else(String::new, |line| format!(":{line}"));
+        let link = file_link(self.short(), &self.path, self.line);
         link.unwrap_or_else(|| code(format!("{}{at}", shorten(&self.path, NAME_LIMIT))))
     }
 

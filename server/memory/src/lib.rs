@@ -23,6 +23,7 @@ mod sharing;
 mod simulation;
 mod sizes;
 mod slots;
+mod usage;
 
 pub use assignment::{Allocation, AllocationKind};
 pub use dataflow::ValueId;
@@ -34,3 +35,4 @@ pub use program::{Computation, Id, Instruction, Program};
 pub use schedule::Time;
 pub use sharing::FusionOrder;
 pub use sizes::bytes;
+pub use usage::{Bytes, Category, Usage, sum};

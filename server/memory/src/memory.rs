@@ -3,7 +3,7 @@
 use ir::Shape;
 
 use crate::aliases::Aliases;
-use crate::assignment::{Allocation, AllocationKind, Assigner};
+use crate::assignment::{Allocation, Assigner};
 use crate::dataflow::{Dataflow, ValueId};
 use crate::live_ranges::{LiveRange, live_ranges};
 use crate::overwriting::{OrderOf, Overwriting};
@@ -11,6 +11,7 @@ use crate::program::Program;
 use crate::schedule::{Schedule, Time};
 use crate::sizes::{bytes, plain_bytes};
 use crate::slots::Slots;
+use crate::usage::Usage;
 
 /// The memory of a module. Owner: whoever asked. Size: about 150 bytes per value.
 #[derive(Debug, Clone, PartialEq)]
@@ -23,6 +24,8 @@ pub struct Memory {
     /// The first position of the schedule at which most bytes are alive, and how many: the sum of the values, which is
     /// less than [`Self::total`] where allocations have gaps.
     pub peak: Peak,
+    /// How much is in use when, and of what.
+    pub usage: Usage,
     /// The instructions that run as steps of the program, by position of the schedule.
     pub steps: Vec<Step>,
     /// The computations whose instructions run as steps: the entry, bodies of loops, branches, called computations. In the
@@ -124,6 +127,7 @@ impl Memory {
         let peak = Peak { at: written(peak.at), ..peak };
         let total = assignment.allocations.iter().fold(0u64, |sum, a| sum.saturating_add(a.size));
         Memory {
+            usage: Usage::of(&assignment.allocations, &values, written(schedule.end)),
             allocations: assignment.allocations,
             values,
             total,
@@ -146,12 +150,6 @@ impl Memory {
             .collect();
         alive.sort_by_key(|&v| (std::cmp::Reverse(self.values[v as usize].bytes), v));
         alive
-    }
-
-    /// Bytes of the allocations of one kind.
-    pub fn bytes_of(&self, is_wanted: impl Fn(AllocationKind) -> bool) -> u64 {
-        let wanted = self.allocations.iter().filter(|a| is_wanted(a.kind));
-        wanted.fold(0, |sum: u64, a| sum.saturating_add(a.size))
     }
 }
 

@@ -1,6 +1,6 @@
 //! `memory`: how much memory a module takes, by value and by allocation.
 
-use ide::{AllocationKind, Language, NoMemory};
+use ide::{AliveUntil, Category, Language, Memory, MemoryReport, MemoryStep, NoMemory};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -36,6 +36,11 @@ pub fn memory(session: &mut Session, value: &Value) -> Answer {
             }
         }))
     })??;
+    Ok(plan(&memory))
+}
+
+/// The plan as JSON; see [`memory`].
+pub fn plan(memory: &Memory) -> Value {
     let allocations = memory.allocations.iter().map(|allocation| {
         let values = allocation
             .values
@@ -43,7 +48,7 @@ pub fn memory(session: &mut Session, value: &Value) -> Answer {
             .map(|&(value, offset)| json!({"name": memory.values[value as usize].name, "offset": offset}));
         json!({
             "size": allocation.size,
-            "kind": kind(allocation.kind, allocation.is_result),
+            "kind": category(allocation.category()),
             "values": values.collect::<Value>(),
         })
     });
@@ -65,16 +70,53 @@ pub fn memory(session: &mut Session, value: &Value) -> Answer {
     if !memory.problems.is_empty() {
         answer["problems"] = json!(memory.problems);
     }
-    Ok(answer)
+    answer
 }
 
-fn kind(kind: AllocationKind, is_result: bool) -> &'static str {
-    match kind {
-        AllocationKind::Parameter { .. } => "parameter",
-        AllocationKind::Constant => "constant",
-        AllocationKind::ThreadLocal => "thread-local",
-        AllocationKind::Tuple | AllocationKind::Result if is_result => "output",
-        AllocationKind::Tuple | AllocationKind::Result | AllocationKind::Temporary => "temp",
+/// `{"position", "bytes", "instruction"?, "values": [{"name", "bytes", "kind", "live", "until", "allocation"?, "offset"?,
+/// "shares_with"?, "defined"?}]}`, where a use or a definition is `{"name", "op_name", "source"}`: what is alive when most bytes are in use, the largest first.
+pub fn at_peak(report: &MemoryReport) -> Value {
+    let usage = &report.memory.usage;
+    let values = report.alive.iter().map(|value| {
+        let until = match &value.until {
+            AliveUntil::Use(step) => step_json(step),
+            AliveUntil::Result => json!("result"),
+            AliveUntil::Caller => json!("caller"),
+        };
+        json!({
+            "name": value.name,
+            "bytes": value.bytes,
+            "kind": category(value.category),
+            "live": value.live,
+            "until": until,
+            "allocation": value.place.map(|place| place.0),
+            "offset": value.place.map(|place| place.1),
+            "shares_with": value.shares_with,
+            "defined": value.defined.as_ref().map(step_json),
+        })
+    });
+    json!({
+        "position": usage.peak,
+        "bytes": ide::sum_of_bytes(&usage.at_peak()),
+        "fragmentation_bytes": usage.fragmentation,
+        "instruction": report.peak.as_ref().map(step_json),
+        "values": values.collect::<Value>(),
+    })
+}
+
+fn step_json(step: &MemoryStep) -> Value {
+    let source = step.source.as_ref().map(|frame| json!({"file": frame.path, "line": frame.line}));
+    json!({"name": step.name, "op_name": step.op_name, "source": source})
+}
+
+/// The name of a kind of memory.
+pub fn category(category: Category) -> &'static str {
+    match category {
+        Category::Parameter => "parameter",
+        Category::Constant => "constant",
+        Category::Output => "output",
+        Category::Temporary => "temp",
+        Category::ThreadLocal => "thread-local",
     }
 }
 

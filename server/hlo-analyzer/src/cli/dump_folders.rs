@@ -1,4 +1,4 @@
-//! The optimised modules of two folders that XLA dumped, in pairs.
+//! The optimised modules of folders that XLA dumped, and those of two folders in pairs.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -31,6 +31,15 @@ pub(super) fn pairs(folders: [&Path; 2], devices: [&'static Device; 2]) -> Resul
         }
     }
     Ok(pairs)
+}
+
+/// The optimised modules of a folder, in the order of their names. `device` is for compiles without a `gpu_target_config.pbtxt`.
+pub(super) fn optimised_sources(
+    folder: &Path,
+    device: &'static Device,
+) -> Result<Vec<Result<Source, String>>> {
+    let compiles = optimised(folder)?.into_values().flatten();
+    Ok(compiles.map(|compile| read(folder, &compile, device)).collect())
 }
 
 /// The compiles of a folder with an optimised module, by the name of the module; those of one name in the order of their ids.

@@ -75,6 +75,11 @@ impl Analysis {
         self.with_file(file, |context| memory::module_memory(&context))
     }
 
+    /// The same, with at most `limit` of the values that are alive at the peak.
+    pub fn memory_report(&self, file: FileId, limit: usize) -> Cancellable<Result<MemoryReport, NoMemory>> {
+        self.with_file(file, |context| memory::memory_report(&context, limit))
+    }
+
     /// Counts of the module.
     pub fn statistics(&self, file: FileId) -> Cancellable<FileStatistics> {
         self.with_file(file, |context| context.semantics().statistics(&context))

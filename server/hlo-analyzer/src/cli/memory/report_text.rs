@@ -1,0 +1,104 @@
+//! The report and the timeline as text for terminals.
+
+use std::fmt::Write;
+
+use ide::{AliveUntil, AliveValue, Category, MemoryReport, bytes, sum_of_bytes};
+
+/// Characters of the timeline.
+const COLUMNS: usize = 72;
+const ROWS: usize = 8;
+/// A column is filled from below in eighths.
+const EIGHTHS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+
+pub(super) fn lines(name: &str, report: &MemoryReport) -> String {
+    let (memory, usage) = (&report.memory, &report.memory.usage);
+    let mut out = String::new();
+    _ = writeln!(out, "{}: {} ({name})", report.module, bytes(memory.total));
+    if !report.is_scheduled {
+        _ = writeln!(out, "not scheduled: as if the instructions ran in the order of the text");
+    }
+    _ = writeln!(out, "{}", report.peak_in_words());
+    _ = writeln!(out, "\n{:>12} {:>12}", "allocated", "at the peak");
+    let peak = usage.at_peak();
+    for category in Category::ALL {
+        let [all, used] = [usage.allocated, peak].map(|of| of[category as usize]);
+        if all > 0 {
+            let note = match category {
+                Category::Temporary => format!(", {} of it fragmentation", bytes(usage.fragmentation)),
+                _ => String::new(),
+            };
+            _ = writeln!(
+                out,
+                "{:>12} {:>12}  {}{note}",
+                bytes(all),
+                bytes(used),
+                crate::api::category(category)
+            );
+        }
+    }
+    out.push('\n');
+    out += &timeline(report);
+    _ = writeln!(out, "\nalive at the peak, largest first");
+    for value in &report.alive {
+        out += &line(value);
+    }
+    if report.omitted > 0 {
+        _ = writeln!(out, "… and {} smaller (--at-peak lists all)", report.omitted);
+    }
+    for problem in &memory.problems {
+        _ = writeln!(out, "note: {problem}");
+    }
+    out
+}
+
+fn line(value: &AliveValue) -> String {
+    let until = match &value.until {
+        AliveUntil::Use(step) => format!("until {}", step.with_source()),
+        AliveUntil::Result => "a result of the module".to_owned(),
+        AliveUntil::Caller => "the caller's to the end".to_owned(),
+    };
+    let mut out =
+        format!("{:>10}  %{}  {}–{}  {until}", bytes(value.bytes), value.name, value.live[0], value.live[1]);
+    if let Some(other) = &value.shares_with {
+        _ = write!(out, "; in the place of %{other}");
+    }
+    out.push('\n');
+    if let Some(step) = &value.defined {
+        let source = step.source.as_ref().map(|frame| match frame.line {
+            Some(line) => format!("{}:{line}", frame.path),
+            None => frame.path.clone(),
+        });
+        let parts: Vec<&str> = step.op_name.iter().chain(&source).map(String::as_str).collect();
+        if !parts.is_empty() {
+            _ = writeln!(out, "{:>10}    {}", "", parts.join(" · "));
+        }
+    }
+    out
+}
+
+/// The bytes in use over the schedule. The top is what is allocated; an arrow marks the peak.
+pub(super) fn timeline(report: &MemoryReport) -> String {
+    let usage = &report.memory.usage;
+    let positions = usage.in_use.len().max(1);
+    let count = positions.min(COLUMNS);
+    let heights: Vec<usize> = (0..count)
+        .map(|n| {
+            let range = n * positions / count..((n + 1) * positions / count).max(n * positions / count + 1);
+            let most =
+                usage.in_use.get(range).unwrap_or_default().iter().map(sum_of_bytes).max().unwrap_or(0);
+            let eighths = u128::from(most) * 8 * ROWS as u128 / u128::from(report.memory.total.max(1));
+            // What is in use is seen.
+            if most > 0 { (eighths as usize).max(1) } else { 0 }
+        })
+        .collect();
+    let mut out = String::new();
+    for row in (0..ROWS).rev() {
+        let label = if row + 1 == ROWS { bytes(report.memory.total) } else { String::new() };
+        let bar: String =
+            heights.iter().map(|&height| EIGHTHS[height.saturating_sub(8 * row).min(8)]).collect();
+        _ = writeln!(out, "{label:>10} {}", bar.trim_end());
+    }
+    let at = usage.peak as usize * count / positions;
+    _ = writeln!(out, "{:>10} {}↑ position {} of {}", "0", " ".repeat(at), usage.peak, positions - 1);
+    out
+}
