@@ -257,6 +257,24 @@ pub fn kernel_mlir<'db>(db: &'db dyn salsa::Database, id: KernelId<'db>) -> OfKe
     Some(code.as_ref().map(|kernel| Arc::new(codegen::mlir(kernel))).map_err(Clone::clone))
 }
 
+/// The program of one block of a Triton kernel, as MLIR on tiles. The error says why XLA refuses the fusion, or what is not
+/// written yet.
+#[salsa::tracked(lru = 64, no_eq)]
+pub fn kernel_tiles<'db>(db: &'db dyn salsa::Database, id: KernelId<'db>) -> OfKernel<codegen::KernelText> {
+    let source = fusion_source(db, id).clone()?;
+    let analysis = match kernel(db, id).as_ref()? {
+        Ok(analysis) => analysis,
+        Err(reason) => return Some(Err(reason.clone())),
+    };
+    let is_of_triton =
+        matches!(&analysis.emitter, Emitter::Elsewhere(elsewhere) if elsewhere.by == Elsewhere::Triton);
+    if !is_of_triton {
+        return Some(Err("only fusions for Triton are written as tiles".into()));
+    }
+    let program = xtile::emit(&source.name, analysis, &|name| source.callee(name));
+    Some(program.map(|program| Arc::new(xtile::text(&program))))
+}
+
 /// The same after the passes that `asked` names: each of its texts below a head. The error says which passes there are where
 /// there is none of that name.
 #[salsa::tracked(lru = 8, no_eq)]

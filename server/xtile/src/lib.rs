@@ -49,6 +49,13 @@ pub fn emit(name: &str, analysis: &FusionAnalysis, callees: &Callees<'_>) -> Res
 fn emitted(name: &str, analysis: &FusionAnalysis, callees: &Callees<'_>) -> Result<Program, Reason> {
     let fused = &analysis.fused;
     let config = fused.block_level.as_ref().ok_or("a Triton fusion whose configuration states no tiles")?;
+    if config.tiles_per_block > 1 {
+        let tiles = config.tiles_per_block;
+        return Err(format!("blocks of {tiles} tiles (num_tiles_per_pid) are not supported yet").into());
+    }
+    if config.is_specialized && !analysis.device.is_blackwell_or_later() {
+        return Err("Failed to compile Triton kernel: specialized warps need Blackwell.".into());
+    }
     let space = TilingSpace::of(fused, config)?;
     let tiled = TiledFusion::of(&space, fused)?;
     let schedule = Schedule::of(&space, fused)?;

@@ -9,6 +9,10 @@ pub struct BlockLevel {
     /// Per result, a size per dimension.
     pub output_tiles: Vec<Vec<i64>>,
     pub warps: i64,
+    /// The number of tiles that a block works on, one after another.
+    pub tiles_per_block: i64,
+    /// Whether warps may have different tasks.
+    pub is_specialized: bool,
 }
 
 impl BlockLevel {
@@ -29,7 +33,16 @@ impl BlockLevel {
         let output_tiles = tiles.split("sizes:[").skip(1).map(sizes).collect::<Option<Vec<Vec<i64>>>>()?;
         let is_plausible = !output_tiles.is_empty() && output_tiles.iter().flatten().all(|&size| size > 0);
         let warps = digits.parse().ok().filter(|&warps| (1..=64).contains(&warps))?;
-        is_plausible.then_some(BlockLevel { output_tiles, warps })
+        let tiles_per_block = config
+            .split_once("num_tiles_per_pid:")
+            .and_then(|(_, count)| count.split(|c: char| !c.is_ascii_digit()).next()?.parse::<i64>().ok());
+        Some(BlockLevel {
+            output_tiles,
+            warps,
+            tiles_per_block: tiles_per_block.unwrap_or(1).max(1),
+            is_specialized: config.contains("is_warp_specialization_allowed:true"),
+        })
+        .filter(|_| is_plausible)
     }
 }
 
@@ -54,6 +67,8 @@ ENTRY e {{
         );
         let got = fixture::fused(&module, "f").unwrap().block_level;
         let expect = expect.map(|(tiles, warps)| BlockLevel {
+            tiles_per_block: 1,
+            is_specialized: false,
             output_tiles: tiles.iter().map(|tile| tile.to_vec()).collect(),
             warps,
         });

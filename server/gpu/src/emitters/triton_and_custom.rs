@@ -128,6 +128,7 @@ fn tiled_launch(context: &Context<'_>) -> Option<Launch> {
     let (dims, tile) = (context.fused.root_shape(0).dims(), level.output_tiles.first()?);
     let mut blocks = dims.iter().zip(tile).map(|(&size, &tile)| ceil_div(size, tile));
     let blocks = blocks.try_fold(1i64, |n, blocks| n.checked_mul(blocks?))?;
+    let blocks = ceil_div(blocks, level.tiles_per_block)?;
     let threads = level.warps.checked_mul(context.device.threads_per_warp)?;
     (dims.len() == tile.len() && blocks > 0).then(|| Launch::linear(blocks, threads))
 }
