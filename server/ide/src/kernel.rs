@@ -19,6 +19,7 @@ pub(crate) mod launched;
 pub(crate) mod lens;
 pub(crate) mod partition_queries;
 pub(crate) mod readable_config;
+pub(crate) mod tile_document;
 pub(crate) mod why_not_fused;
 pub(crate) mod xla_kernel;
 
@@ -69,6 +70,7 @@ impl<'a> FileContext<'a> {
             KernelLanguage::Mlir => db::kernel_mlir(self.db, id),
             KernelLanguage::MlirAfter(passes) => db::kernel_passes(self.db, id, passes.into()),
             KernelLanguage::Ptx => db::kernel_ptx(self.db, id),
+            KernelLanguage::Tiles => db::kernel_tiles(self.db, id),
         };
         text.as_ref()
     }

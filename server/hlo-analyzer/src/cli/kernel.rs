@@ -40,6 +40,8 @@ enum Emit {
     /// As XLA's emitters generate it, before lowering.
     Mlir,
     Ptx,
+    /// Of a fusion for Triton: what one block does with its tiles, as XLA writes it before lowering.
+    Xtile,
     /// The output of `ptxas` as disassembled by `nvdisasm`: both must be on PATH.
     Sass,
     /// XLA's own code, from the dump folder of FILE; with `--head`, compared with ours.
@@ -73,8 +75,9 @@ pub fn run(arguments: &KernelArguments) -> Result<ExitCode> {
         (Emit::Mlir, Some(pass)) => {
             KernelLanguage::mlir_after(pass).map_err(|why| anyhow!("--after: {why}"))?
         }
+        (Emit::Xtile, None) => KernelLanguage::Tiles,
         (Emit::Ptx | Emit::Sass | Emit::Xla, None) => KernelLanguage::Ptx,
-        (Emit::Ptx | Emit::Sass | Emit::Xla, Some(_)) => bail!("--after is of --emit mlir"),
+        (Emit::Ptx | Emit::Sass | Emit::Xtile | Emit::Xla, Some(_)) => bail!("--after is of --emit mlir"),
     };
     let document = match is_xla {
         true => analysis.xla_kernel_document(file, &query),

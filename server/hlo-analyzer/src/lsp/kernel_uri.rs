@@ -18,6 +18,8 @@ pub(super) enum Tab {
     Sass,
     /// XLA's own code, from its dump.
     Xla,
+    /// Of a fusion for Triton: what one block does with its tiles.
+    Tiles,
     /// A summary of a kernel whose code comes from elsewhere.
     About,
 }
@@ -29,6 +31,7 @@ impl Tab {
             Tab::Mlir => Some(KernelLanguage::Mlir),
             Tab::Passes => Some(KernelLanguage::MlirAfter("all")),
             Tab::Ptx | Tab::Sass | Tab::About => Some(KernelLanguage::Ptx),
+            Tab::Tiles => Some(KernelLanguage::Tiles),
             Tab::Xla => None,
         }
     }
@@ -39,6 +42,7 @@ impl Tab {
             Tab::Passes => "MLIR after each pass",
             Tab::Ptx => "PTX",
             Tab::Sass => "SASS",
+            Tab::Tiles => "tiles",
             Tab::Xla => "XLA's",
             Tab::About => "about",
         }
@@ -51,6 +55,7 @@ impl Tab {
             Tab::Passes => "passes.mlir",
             Tab::Ptx => "ptx",
             Tab::Sass => "sass",
+            Tab::Tiles => "xtile.mlir",
             Tab::Xla => "xla.ptx",
             Tab::About => "kernel.txt",
         }
@@ -135,7 +140,7 @@ mod tests {
             ("file:///a%20b/%25.hlo?x=1&y#z", "é\"{}%20 +&=#?/\\"),
             ("untitled:Untitled-1", ""),
         ] {
-            for tab in [Tab::Mlir, Tab::Passes, Tab::Ptx, Tab::Sass, Tab::Xla, Tab::About] {
+            for tab in [Tab::Mlir, Tab::Passes, Tab::Ptx, Tab::Sass, Tab::Tiles, Tab::Xla, Tab::About] {
                 let kernel = KernelUri {
                     file: Url::parse(file).unwrap(),
                     computation: "main".to_owned(),

@@ -28,6 +28,10 @@ pub(crate) fn offer(context: &FileContext<'_>, range: &TextRange, actions: &mut 
             ("ptx", "Show kernel as PTX", KernelLanguage::Ptx, "ptx"),
             ("mlir", "Show kernel as MLIR", KernelLanguage::Mlir, "mlir"),
         ],
+        false if kernel.has_tiles => &[
+            ("tiles", "Show kernel as MLIR on tiles", KernelLanguage::Tiles, "mlir"),
+            ("list", "Show what is known of the kernel", KernelLanguage::Ptx, "kernel.txt"),
+        ],
         false => &[("list", "Show what is known of the kernel", KernelLanguage::Ptx, "kernel.txt")],
     };
     for &(id, title, language, ending) in texts {

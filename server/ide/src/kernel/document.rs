@@ -15,6 +15,7 @@ use crate::hlo::locate::InstructionRef;
 use crate::kernel::elsewhere::{kernel_elsewhere, written_elsewhere};
 use crate::kernel::fusion::{FusionError, FusionQuery};
 use crate::kernel::language::KernelLanguage;
+use crate::kernel::tile_document::{has_tiles, tile_document};
 use crate::kernel::xla_kernel::KernelComparison;
 
 /// A kernel that can be shown.
@@ -27,6 +28,8 @@ pub struct ShownKernel {
     pub range: TextRange,
     /// Whether XLA's own emitters generate it, so that there is code to show.
     pub has_code: bool,
+    /// Whether it is a program on tiles, for Triton.
+    pub has_tiles: bool,
 }
 
 /// A text and the instructions its lines come from. Holds no part of the database; as large as the text and
@@ -212,6 +215,7 @@ pub(crate) fn shown_kernel(context: &FileContext<'_>, offset: usize) -> Option<S
         computation: context.module().computations[computation].name.to_string(),
         range: context.range(at.piece, block.instruction(at.id).name),
         has_code: written_elsewhere(context, at).is_none(),
+        has_tiles: has_tiles(context, at),
     })
 }
 
@@ -251,6 +255,9 @@ pub(crate) fn kernel_document(
     language: KernelLanguage,
 ) -> Result<KernelDocument, FusionError> {
     let at = queried_instruction(context, query)?;
+    if language == KernelLanguage::Tiles {
+        return tile_document(context, query, at);
+    }
     let head = vec![format!("%{}", query.instruction)];
     if let Some(who) = written_elsewhere(context, at) {
         let head = head.into_iter().chain([format!("no kernel of XLA's emitters: {who}")]).collect();
@@ -317,6 +324,16 @@ pub(crate) fn code_of<'a>(
         let verb = if names.len() == 1 { "is" } else { "are" };
         head.push(format!("incomplete: {} {verb} not written", names.join(", ")));
     }
+    document_of_text(head, text, KernelOrigin::Emitters(KernelCode::of(kernel, text)), of)
+}
+
+/// The document of a text whose lines belong to ops; `of` gives the instruction of each op.
+pub(crate) fn document_of_text(
+    head: Vec<String>,
+    text: &KernelText,
+    origin: KernelOrigin,
+    of: impl Fn(ir::OpId) -> KernelInstruction,
+) -> KernelDocument {
     let mut places: FxHashMap<ir::OpId, u32> = FxHashMap::default();
     let mut instructions = Vec::new();
     let lines = text.lines.iter().map(|origin| {
@@ -332,7 +349,7 @@ pub(crate) fn code_of<'a>(
         lines: lines.collect(),
         accesses: text.accesses.clone(),
         instructions,
-        origin: KernelOrigin::Emitters(KernelCode::of(kernel, text)),
+        origin,
     }
 }
 
@@ -564,6 +581,23 @@ ENTRY %e {
             let roles: Vec<_> = code.params.iter().map(|p| (p.is_result, p.number, p.bytes)).collect();
             assert_eq!(roles, [(false, 0, 16896), (false, 1, 264), (true, 0, 16896)]);
         }
+    }
+
+    #[test]
+    fn a_fusion_for_triton_is_a_program_on_tiles() {
+        let tiles = document("g", KernelLanguage::Tiles);
+        assert_eq!(tiles.head[..2], ["%g · Triton · h100-sxm", "grid 64 × 128 threads"]);
+        assert_eq!(tiles.body.lines().count(), tiles.lines.len());
+        let negate =
+            tiles.body.lines().position(|line| line.contains("stablehlo.negate")).expect("it negates");
+        assert_eq!(tiles.instruction_of(negate).map(|of| of.name.as_str()), Some("n"));
+        let read =
+            tiles.body.lines().position(|line| line.contains("xtile.extract %arg0")).expect("it reads");
+        assert_eq!(tiles.instruction_of(read).map(|of| of.name.as_str()), Some("p.1"));
+        // XLA's own emitters write no tiles.
+        let none = document("f", KernelLanguage::Tiles);
+        let why = "no kernel: only fusions for Triton are written as tiles";
+        assert_eq!(none.head.last().map(String::as_str), Some(why));
     }
 
     #[test]

@@ -7,6 +7,8 @@ pub enum KernelLanguage {
     /// After passes of XLA's pipeline: a name known to [`KernelLanguage::mlir_after`].
     MlirAfter(&'static str),
     Ptx,
+    /// Of a fusion for Triton: the program of one block on its tiles, in the dialect `xtile`.
+    Tiles,
 }
 
 impl KernelLanguage {

@@ -218,10 +218,22 @@ pub(crate) fn shown_kernel(context: &FileContext<'_>, offset: usize) -> Option<S
             let is_shown = has_code || is_of_hlo(context, function);
             let range = name_of(context, function).filter(|_| is_shown)?;
             let name = converted.name.to_owned();
-            return Some(ShownKernel { instruction: name.clone(), computation: name, range, has_code });
+            return Some(ShownKernel {
+                instruction: name.clone(),
+                computation: name,
+                range,
+                has_code,
+                has_tiles: false,
+            });
         }
     };
-    Some(ShownKernel { instruction, computation: converted.name.to_owned(), range, has_code })
+    Some(ShownKernel {
+        instruction,
+        computation: converted.name.to_owned(),
+        range,
+        has_code,
+        has_tiles: false,
+    })
 }
 
 /// The function whose computation has this name.
