@@ -1,6 +1,7 @@
 //! The subcommands, run as processes.
 
 mod blame;
+mod compile;
 mod diff;
 mod folders;
 mod memory;

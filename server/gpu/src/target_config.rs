@@ -37,6 +37,57 @@ impl Device {
     }
 }
 
+impl Device {
+    /// The text that describes the device to XLA, without fields that XLA lacked until recently. `None` for GPUs other than NVIDIA's.
+    pub fn target_config(&self) -> Option<String> {
+        let Platform::Cuda { major, minor, accelerated } = self.platform else { return None };
+        let mut fields = vec![
+            ("threads_per_block_limit", self.threads_per_block_limit),
+            ("threads_per_warp", self.threads_per_warp),
+            ("shared_memory_per_block", self.shared_memory_per_block),
+            ("shared_memory_per_core", self.shared_memory_per_core),
+            ("threads_per_core_limit", self.threads_per_core_limit),
+            ("core_count", self.cores),
+            ("fpus_per_core", self.fpus_per_core),
+            ("block_dim_limit_x", self.block_dim_limit[0]),
+            ("block_dim_limit_y", self.block_dim_limit[1]),
+            ("block_dim_limit_z", self.block_dim_limit[2]),
+            ("memory_bandwidth", self.memory_bandwidth),
+            ("l2_cache_size", self.l2_cache_size),
+            ("device_memory_size", self.memory_size),
+            ("shared_memory_per_block_optin", self.shared_memory_per_block_optin),
+        ];
+        fields.extend(self.registers_per_core.map(|count| ("registers_per_core_limit", count)));
+        fields.extend(self.registers_per_block.map(|count| ("registers_per_block_limit", count)));
+        fields.extend(self.pcie_bandwidth.map(|bytes| ("pcie_bandwidth", bytes)));
+        if let Some([x, y, z]) = self.thread_dim_limit {
+            fields.extend([("thread_dim_limit_x", x), ("thread_dim_limit_y", y), ("thread_dim_limit_z", z)]);
+        }
+        let fields: String = fields.iter().map(|(name, value)| format!("  {name}: {value}\n")).collect();
+        let (toolkit_major, toolkit_minor) = self.toolkit.unwrap_or((12, 8));
+        let toolkit = format!("{toolkit_major}.{toolkit_minor}.0");
+        let features = if accelerated { "\n    feature_extension: ACCELERATED_FEATURES" } else { "" };
+        Some(format!(
+            "gpu_device_info {{
+{fields}  clock_rate_ghz: {}
+  ecc_enabled: {}
+  name: {:?}
+  device_vendor: \"NVIDIA Corporation\"
+  runtime_version: {toolkit:?}
+  compile_time_toolkit_version: {toolkit:?}
+  cuda_compute_capability {{
+    major: {major}
+    minor: {minor}{features}
+  }}
+}}
+platform_name: \"CUDA\"
+device_description_str: {:?}
+",
+            self.clock_ghz, self.has_ecc, self.description, self.description
+        ))
+    }
+}
+
 /// Returns the same reference for the same device.
 fn interned(device: Device, description: &str) -> Option<&'static Device> {
     static KNOWN: Mutex<Vec<&'static Device>> = Mutex::new(Vec::new());
@@ -188,6 +239,16 @@ mod tests {
     fn a_device_of_the_table_is_found() {
         let found = Device::described(&dumped()).unwrap();
         assert!(std::ptr::eq(found, Device::find("h100-sxm").unwrap()));
+    }
+
+    #[test]
+    fn the_text_of_a_device_describes_it() {
+        for device in Device::all() {
+            match device.target_config() {
+                Some(text) => assert_eq!(Device::described(&text), Some(device), "{text}"),
+                None => assert!(!matches!(device.platform, Platform::Cuda { .. })),
+            }
+        }
     }
 
     #[test]

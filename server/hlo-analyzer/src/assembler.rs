@@ -14,8 +14,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 pub use notes::{note, note_beside, with_sass};
-pub use process::WorkFolder;
-use process::{Ended, run};
+pub use process::{Ended, WorkFolder, run};
 
 /// Larger texts are not assembled.
 pub const MAX_PTX: usize = 4 << 20;

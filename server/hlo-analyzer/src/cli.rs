@@ -3,6 +3,7 @@
 pub mod analysis_stats;
 mod blame;
 pub mod check;
+pub mod compile;
 mod compile_times;
 pub mod convert;
 pub mod diff;

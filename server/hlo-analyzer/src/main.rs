@@ -8,6 +8,7 @@ mod dumps;
 mod lsp;
 mod memory;
 mod values;
+mod xla_compiler;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -40,6 +41,8 @@ enum Command {
     Evaluate(cli::evaluate::EvaluateArguments),
     /// Convert StableHLO to HLO, or HLO to StableHLO.
     Convert(cli::convert::ConvertArguments),
+    /// Compile a module with the XLA of a local Python, without a GPU, and print where the dump is.
+    Compile(cli::compile::CompileArguments),
     /// Compare two compiles of a module: kernels, instructions, bytes and estimated time.
     Diff(cli::diff::DiffArguments),
     /// Print where the memory of a module goes: the peak, what is alive there, and until which use.
@@ -70,6 +73,7 @@ fn main() -> ExitCode {
         Command::Kernel(arguments) => cli::kernel::run(&arguments),
         Command::Evaluate(arguments) => cli::evaluate::run(&arguments),
         Command::Convert(arguments) => cli::convert::run(&arguments),
+        Command::Compile(arguments) => cli::compile::run(&arguments),
         Command::Diff(arguments) => cli::diff::run(&arguments),
         Command::Memory(arguments) => cli::memory::run(&arguments),
         Command::Query(arguments) => cli::query::run(&arguments),

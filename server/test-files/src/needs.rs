@@ -67,6 +67,17 @@ pub fn mlir_corpus() -> Vec<PathBuf> {
     files
 }
 
+/// Returns the Python with jax and its CUDA plugin that `HLO_ANALYZER_PYTHON` names. For the tests in modules
+/// `needs_jax`.
+///
+/// # Panics
+///
+/// Panics if none is named.
+pub fn python_with_jax() -> PathBuf {
+    let named = std::env::var_os("HLO_ANALYZER_PYTHON").map(PathBuf::from);
+    named.expect("this test needs a Python with jax in HLO_ANALYZER_PYTHON")
+}
+
 /// Returns the folder of JAX's models, as StableHLO and HLO: the one that `JAX_MODELS` names, or that of the
 /// data beside the checkout. For the tests in modules `needs_jax_models`.
 ///

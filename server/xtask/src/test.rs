@@ -174,6 +174,11 @@ fn unmet(tools: &Tools, nvidia: &[(&str, PathBuf)]) -> Vec<(&'static str, String
         ("needs_ptxas::", ptxas, "no ptxas on PATH, and HLO_ANALYZER_PTXAS names none".to_owned()),
         ("needs_mlir_opt::", mlir_opt.is_ok(), mlir_opt.err().unwrap_or_default()),
         (
+            "needs_jax::",
+            std::env::var_os("HLO_ANALYZER_PYTHON").is_some(),
+            "HLO_ANALYZER_PYTHON names no Python with jax".to_owned(),
+        ),
+        (
             "needs_mlir_corpus::",
             folder("MLIR_CORPUS", "corpus/mlir"),
             "MLIR_CORPUS names no folder".to_owned(),
