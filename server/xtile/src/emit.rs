@@ -21,7 +21,7 @@ use crate::program::{Arithmetic, Block, Kind, Memory, Op, Program, Type, ValueId
 use crate::schedule::Schedule;
 use crate::space::TilingSpace;
 use crate::tile::{static_sizes, static_strides};
-use crate::tiled::{TiledFusion, TiledId};
+use crate::tiled::{TiledFusion, TiledId, TiledOp};
 
 pub(crate) struct Emission<'a> {
     analysis: &'a FusionAnalysis,
@@ -116,7 +116,7 @@ fn checked_element(element: ElementType) -> Result<ElementType, Reason> {
     }
 }
 
-impl Emission<'_> {
+impl<'a> Emission<'a> {
     /// Counters of dimensions that are reduced in one step: zero.
     fn whole_dimensions(&mut self) {
         for (number, dimension) in self.space.dimensions.iter().enumerate() {
@@ -132,7 +132,7 @@ impl Emission<'_> {
     fn ops(&mut self, ops: &[TiledId]) -> Result<(), Reason> {
         for &id in ops {
             cancel::tick();
-            let outer = self.origin.replace(self.tiled.ops[id as usize].op);
+            let outer = self.origin.replace(self.tiled_op(id).op);
             let value = self.op(id)?;
             self.origin = outer;
             self.of_tiled.insert(id, value);
@@ -142,7 +142,7 @@ impl Emission<'_> {
 
     fn op(&mut self, id: TiledId) -> Result<ValueId, Reason> {
         let fused = &self.analysis.fused;
-        let of = self.tiled.ops[id as usize].op;
+        let of = self.tiled_op(id).op;
         let op = fused.op(of);
         if !fused.is_inside(of) {
             return self.extract(id);
@@ -154,7 +154,7 @@ impl Emission<'_> {
             Opcode::Concatenate => return self.concatenate(id),
             _ => {}
         }
-        let operands: Vec<ValueId> = (self.tiled.ops[id as usize].operands.iter())
+        let operands: Vec<ValueId> = (self.tiled_op(id).operands.iter())
             .map(|&operand| self.value(operand))
             .collect::<Result<_, _>>()?;
         let first = || operands.first().copied().ok_or_else(|| Reason::from("an op without its operand"));
@@ -177,12 +177,11 @@ impl Emission<'_> {
 
     /// Reads the tile of an operand of the fusion.
     fn extract(&mut self, id: TiledId) -> Result<ValueId, Reason> {
-        let TiledOpView { op, .. } = self.view(id);
-        let parameter = self.analysis.fused.op(op);
+        let parameter = self.hlo(id);
         let element = parameter.shape.element().ok_or("an operand that is no array")?;
         let argument = parameter.parameter.ok_or("an operand without a number")? as usize;
         let offsets = self.offsets(id)?;
-        let strides = static_strides(&self.view(id).tile).ok_or("strides that depend on the block")?;
+        let strides = static_strides(&self.tiled_op(id).tile).ok_or("strides that depend on the block")?;
         let ty = Type::Tile(stored(element), self.sizes(id)?);
         let read = self.push(Kind::Extract { argument, strides }, offsets, ty);
         Ok(if stored(element) == element { read } else { self.cast(read, element) })
@@ -197,9 +196,13 @@ impl Emission<'_> {
         format!("%{} = {} {}({})", fused.name(op), what.shape, what.opcode, operands.join(", "))
     }
 
-    fn view(&self, id: TiledId) -> TiledOpView {
-        let op = &self.tiled.ops[id as usize];
-        TiledOpView { op: op.op, tile: op.tile.clone() }
+    fn tiled_op(&self, id: TiledId) -> &'a TiledOp {
+        &self.tiled.ops[id as usize]
+    }
+
+    /// The op of the fusion that a tiled op computes a tile of.
+    fn hlo(&self, id: TiledId) -> &'a ir::Op {
+        self.analysis.fused.op(self.tiled_op(id).op)
     }
 
     /// The value that a tiled op computed.
@@ -208,8 +211,8 @@ impl Emission<'_> {
     }
 
     fn sizes(&self, id: TiledId) -> Result<Vec<i64>, Reason> {
-        static_sizes(&self.tiled.ops[id as usize].tile).ok_or_else(|| {
-            let name = self.analysis.fused.name(self.tiled.ops[id as usize].op);
+        static_sizes(&self.tiled_op(id).tile).ok_or_else(|| {
+            let name = self.analysis.fused.name(self.tiled_op(id).op);
             format!("the tile of %{name} has a size that depends on the block").into()
         })
     }
@@ -314,12 +317,6 @@ impl Emission<'_> {
         block.yields = yields;
         block
     }
-}
-
-/// What an emitter needs of a tiled op while it changes the emission.
-struct TiledOpView {
-    op: OpId,
-    tile: crate::tile::Tile,
 }
 
 fn is_integer(element: ElementType) -> bool {

@@ -12,7 +12,7 @@ const MAX_OPERANDS: usize = 64;
 
 impl Emission<'_> {
     pub(super) fn concatenate(&mut self, id: TiledId) -> Result<ValueId, Reason> {
-        let of = self.tiled.ops[id as usize].op;
+        let of = self.tiled_op(id).op;
         let op = self.analysis.fused.op(of);
         let dim =
             op.attributes.ints(AttributeKey::Dimensions).first().and_then(|&dim| usize::try_from(dim).ok());
@@ -45,11 +45,10 @@ impl Emission<'_> {
         let element =
             crate::emit::checked_element(op.shape.element().ok_or("a concatenation of no arrays")?)?;
         let ty = Type::Tile(element, sizes);
-        let tiled = self.tiled;
         let (mut conditions, mut branches) = (Vec::new(), Vec::new());
         let mut end = 0i64;
         let mut value = None;
-        for (number, region) in tiled.ops[id as usize].regions.iter().enumerate() {
+        for (number, region) in self.tiled_op(id).regions.iter().enumerate() {
             if number + 1 < count {
                 end += op.operand_shapes[number].dims().get(dim).copied().unwrap_or(0);
                 let limit = self.index(end);

@@ -14,7 +14,7 @@ const ONE_DIMENSION: &str = "Expected exactly one loop iteration count for dot";
 
 impl Emission<'_> {
     pub(super) fn dot(&mut self, id: TiledId) -> Result<ValueId, Reason> {
-        let op = self.analysis.fused.op(self.tiled.ops[id as usize].op);
+        let op = self.hlo(id);
         let dims = DotDims::of(op);
         let [Some(left), Some(right)] = [0, 1].map(|at| op.operand_shapes.get(at).and_then(|s| s.element()))
         else {
@@ -23,7 +23,7 @@ impl Emission<'_> {
         let result = checked_element(op.shape.element().ok_or("a dot that is no array")?)?;
         let algorithm = Algorithm::of(dims.algorithm.as_deref(), [left, right], result)?;
         let sum = self.dot_loop(id, algorithm.sum, |emission, lhs, rhs, carried| {
-            let &[left_tile, right_tile] = &emission.tiled.ops[id as usize].operands[..] else {
+            let &[left_tile, right_tile] = &emission.tiled_op(id).operands[..] else {
                 return Err("a dot without its operands".into());
             };
             let step = carried.step;
@@ -48,7 +48,7 @@ impl Emission<'_> {
     }
 
     pub(super) fn scaled_dot(&mut self, id: TiledId) -> Result<ValueId, Reason> {
-        let op = self.analysis.fused.op(self.tiled.ops[id as usize].op);
+        let op = self.hlo(id);
         let dims = DotDims::of(op);
         let elements = [0, 1].map(|at| op.operand_shapes.get(at).and_then(|shape| shape.element()));
         let [Some(left), Some(right)] = elements else {
@@ -58,7 +58,7 @@ impl Emission<'_> {
         let is_scaled =
             |element| matches!(element, ElementType::F4e2m1fn | ElementType::F8e4m3fn | ElementType::F8e5m2);
         let sum = self.dot_loop(id, ElementType::F32, |emission, lhs, rhs, carried| {
-            let &[_, _, left_scale, right_scale] = &emission.tiled.ops[id as usize].operands[..] else {
+            let &[_, _, left_scale, right_scale] = &emission.tiled_op(id).operands[..] else {
                 return Err("a scaled dot without its scales".into());
             };
             let mut operands = vec![lhs, rhs];
@@ -105,7 +105,7 @@ impl Emission<'_> {
         sum: ElementType,
         body: impl FnOnce(&mut Self, ValueId, ValueId, Carried) -> Result<ValueId, Reason>,
     ) -> Result<ValueId, Reason> {
-        let of = self.tiled.ops[id as usize].op;
+        let of = self.tiled_op(id).op;
         let op = self.analysis.fused.op(of);
         if op.attributes.ints(AttributeKey::LhsContractingDims).len() != 1 {
             return Err(ONE_DIMENSION.into());
@@ -120,12 +120,11 @@ impl Emission<'_> {
         self.open(vec![counter, carried]);
         let step = self.cast(counter, ElementType::S32);
         self.counters.insert(dimension, (counter, steps));
-        let tiled = self.tiled;
-        for region in &tiled.ops[id as usize].regions {
+        for region in &self.tiled_op(id).regions {
             self.ops(&region.ops)?;
         }
         let operand = |emission: &Self, at: usize| {
-            let id = tiled.ops[id as usize].operands.get(at).ok_or("a dot without its operands")?;
+            let id = emission.tiled_op(id).operands.get(at).ok_or("a dot without its operands")?;
             emission.value(*id)
         };
         let (lhs, rhs) = (operand(self, 0)?, operand(self, 1)?);
@@ -146,7 +145,7 @@ impl Emission<'_> {
         neutral: ValueId,
     ) -> Result<ValueId, Reason> {
         let int = ElementType::S32;
-        let of = self.tiled.ops[tile as usize].op;
+        let of = self.tiled_op(tile).op;
         let extent = self.analysis.fused.op(of).shape.dims().get(dim).copied();
         let sizes = self.sizes_of(value);
         let (Some(extent), Some(&size)) = (extent, sizes.get(dim)) else {

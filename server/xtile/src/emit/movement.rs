@@ -13,7 +13,7 @@ use crate::tiled::TiledId;
 
 impl Emission<'_> {
     pub(super) fn constant(&mut self, id: TiledId) -> Result<ValueId, Reason> {
-        let of = self.tiled.ops[id as usize].op;
+        let of = self.tiled_op(id).op;
         let op = self.analysis.fused.op(of);
         let array = op.shape.as_array().ok_or("a constant that is no array")?;
         if array.dims.iter().any(|&size| size != 1) {
@@ -33,7 +33,7 @@ impl Emission<'_> {
         if sizes.is_empty() && self.values[operand as usize].sizes().is_empty() {
             return Ok(operand);
         }
-        let op = self.analysis.fused.op(self.tiled.ops[id as usize].op);
+        let op = self.hlo(id);
         let dims = op.attributes.ints(AttributeKey::Dimensions);
         let dims = dims.iter().filter_map(|&dim| usize::try_from(dim).ok()).collect();
         Ok(self.broadcast_to(operand, sizes, dims))
@@ -56,7 +56,7 @@ impl Emission<'_> {
     }
 
     pub(super) fn transpose(&mut self, id: TiledId, operand: ValueId) -> Result<ValueId, Reason> {
-        let op = self.analysis.fused.op(self.tiled.ops[id as usize].op);
+        let op = self.hlo(id);
         let sizes = self.sizes(id)?;
         let permutation = permutation_of(op.attributes.ints(AttributeKey::Dimensions), sizes.len())?;
         self.permute(operand, permutation)
@@ -70,7 +70,7 @@ impl Emission<'_> {
 
     /// Source: `EmitBitcast`.
     pub(super) fn bitcast(&mut self, id: TiledId, operand: ValueId) -> Result<ValueId, Reason> {
-        let op = self.analysis.fused.op(self.tiled.ops[id as usize].op);
+        let op = self.hlo(id);
         let from = op.operand_shapes.first().ok_or("a bitcast without an operand")?;
         let (Some(a), Some(b)) = (from.element(), op.shape.element()) else {
             return Err("a bitcast of something that is no array".into());
@@ -108,12 +108,12 @@ impl Emission<'_> {
     }
 
     pub(super) fn iota(&mut self, id: TiledId) -> Result<ValueId, Reason> {
-        let op = self.analysis.fused.op(self.tiled.ops[id as usize].op);
+        let op = self.hlo(id);
         let sizes = self.sizes(id)?;
         let dim = op.attributes.int(AttributeKey::IotaDimension).and_then(|dim| usize::try_from(dim).ok());
         let dim = dim.filter(|&dim| dim < sizes.len()).ok_or("an iota without its dimension")?;
         let element = checked_element(op.shape.element().ok_or("an iota that is no array")?)?;
-        let stride = crate::tile::static_strides(&self.tiled.ops[id as usize].tile)
+        let stride = crate::tile::static_strides(&self.tiled_op(id).tile)
             .ok_or("strides that depend on the block")?[dim];
         let offset = self.offsets(id)?[dim];
         let steps = self.iota_of(sizes[dim]);
@@ -129,7 +129,7 @@ impl Emission<'_> {
 
     /// Selects the padding value where the operand has no element.
     pub(super) fn pad(&mut self, id: TiledId, operands: &[ValueId]) -> Result<ValueId, Reason> {
-        let op = self.analysis.fused.op(self.tiled.ops[id as usize].op);
+        let op = self.hlo(id);
         let &[operand, padding] = operands else { return Err("a pad without its operands".into()) };
         let sizes = self.sizes(id)?;
         let offsets = self.offsets(id)?;

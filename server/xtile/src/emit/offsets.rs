@@ -12,8 +12,7 @@ use crate::tiled::TiledId;
 impl Emission<'_> {
     /// The offsets of a tiled op's tile. Source: `EmitterContext::EvaluateTilingParameters`.
     pub(super) fn offsets(&mut self, id: TiledId) -> Result<Vec<ValueId>, Reason> {
-        let exprs: Vec<Expr> =
-            self.tiled.ops[id as usize].tile.iter().map(|dim| dim.offset.clone()).collect();
+        let exprs: Vec<Expr> = self.tiled_op(id).tile.iter().map(|dim| dim.offset.clone()).collect();
         let count = self.space.dimensions.len();
         let mut used = vec![false; count + self.space.offsets.len()];
         for expr in &exprs {

@@ -11,8 +11,8 @@ use crate::tiled::TiledId;
 
 impl Emission<'_> {
     pub(super) fn reduce(&mut self, id: TiledId) -> Result<ValueId, Reason> {
-        let op = self.analysis.fused.op(self.tiled.ops[id as usize].op);
-        let &[input, init] = &self.tiled.ops[id as usize].operands[..] else {
+        let op = self.hlo(id);
+        let &[input, init] = &self.tiled_op(id).operands[..] else {
             let count = op.operand_shapes.len();
             return Err(format!("Only reduce with two operands is supported. Got {count} operands.").into());
         };
@@ -22,7 +22,7 @@ impl Emission<'_> {
         let callee = op.attributes.computation(AttributeKey::ToApply).and_then(self.callees);
         let callee = callee.ok_or("a reduction by an unknown computation")?;
         let extents: Vec<i64> = op.operand_shapes.first().map_or(&[][..], |shape| shape.dims()).to_vec();
-        match self.tiled.ops[id as usize].regions.is_empty() {
+        match self.tiled_op(id).regions.is_empty() {
             true => self.reduce_whole(input, init, &dims, &extents, &callee),
             false => self.reduce_in_loop(id, input, init, &dims, &callee),
         }
@@ -65,7 +65,7 @@ impl Emission<'_> {
         let neutral = self.scalar_of(init)?;
         let sizes = self.sizes(input)?;
         let mut carried = self.splat(neutral, sizes);
-        let op = self.tiled.ops[id as usize].op;
+        let op = self.tiled_op(id).op;
         let own: Vec<usize> = (0..self.space.dimensions.len())
             .filter(|&dim| self.space.dimensions[dim].is_sequential && self.space.dimensions[dim].op == op)
             .collect();
@@ -82,8 +82,7 @@ impl Emission<'_> {
             self.counters.insert(dim, (counter, steps));
             carried = inside;
         }
-        let tiled = self.tiled;
-        for region in &tiled.ops[id as usize].regions {
+        for region in &self.tiled_op(id).regions {
             self.ops(&region.ops)?;
         }
         let mut value = self.value(input)?;
