@@ -156,11 +156,15 @@ export class Screen {
 
   /** Puts the cursor at the start of a text of the editor in front, as a person does with Ctrl+F. */
   async find(text: string): Promise<void> {
-    await this.command("View: Focus Active Editor Group");
-    await this.press("Control+Home");
-    await this.press("Control+f");
     const input = this.page.locator(".find-widget.visible .find-part textarea, .find-widget.visible .find-part input").first();
-    await input.waitFor({ timeout: 10_000 });
+    // A view that is refreshed meanwhile may take the focus back.
+    for (let attempt = 0; attempt < 4 && !(await input.isVisible()); attempt++) {
+      this.retries += attempt === 0 ? 0 : 1;
+      await this.command("View: Focus Active Editor Group");
+      await this.press("Control+Home");
+      await this.press("Control+f");
+      await input.waitFor({ timeout: 5_000 }).catch(() => undefined);
+    }
     await input.fill(text, { timeout: 5_000 });
     await eventually(`a match of ${text}`, async () => ((await this.page.locator(".find-widget .no-results").count()) === 0 ? true : undefined));
     await this.press("Enter");
