@@ -161,6 +161,35 @@ export const TOUR: Record<string, Step> = {
     await screen.command("View: Show Explorer");
     await screen.command("View: Close All Editors");
   },
+  "compiles: a Triton kernel is a program on tiles, beside XLA's own code": async (screen, picture) => {
+    await screen.command("View: Close All Editors");
+    await screen.command("XLA Compiles: Focus on Compiles View");
+    const closed = `${DUMP_FOLDER} · module 1 · 8 stages`;
+    const isOpen = async (): Promise<boolean> => (await screen.count(COMPILES, "after optimizations")) > 0;
+    if (!(await isOpen())) {
+      await screen.clickOn(`${COMPILES}[aria-expanded='false']`, closed);
+    }
+    await eventually("the last stage", async () => (await isOpen()) || undefined);
+    await screen.clickOn(COMPILES, "after optimizations");
+    await screen.find("%gemm_fusion_dot = ");
+    await screen.command("hlo-analyzer: Show Kernel");
+    const tabs = await eventually("the tabs of the kernel", async () => {
+      const all = await screen.labels(".tabs-container .tab");
+      const kernels = all.filter((label) => label.includes("gemm_fusion_dot."));
+      return kernels.length >= 3 ? kernels : undefined;
+    });
+    for (const ending of ["xtile.mlir", "kernel.txt", "xla.ptx"]) {
+      assert.ok(tabs.some((tab) => tab.includes(ending)), tabs.join(" | "));
+    }
+    await screen.waitForLine("the program on tiles", 30_000, "xtile.entry_func @gemm_fusion_dot(");
+    await picture("tiles");
+    await screen.command("View: Focus Next Editor Group");
+    await screen.command("View: Open Last Editor in Group");
+    await screen.waitForLine("XLA's own code", 30_000, "XLA's kernel");
+    await picture("xla-kernel");
+    await screen.command("View: Show Explorer");
+    await screen.command("View: Close All Editors");
+  },
   "the status item has device, memory, version, restart and log": async (screen, picture) => {
     await screen.openFile(WASTEFUL);
     await screen.clickOn(".statusbar-item a", "h100-sxm");
