@@ -135,7 +135,8 @@ fn float_text(constant: Constant) -> String {
         let sign = if exponent < 0 { '-' } else { '+' };
         return format!("{mantissa}0e{sign}{:02}", exponent.abs());
     }
-    let (mantissa, exponent) = scientific(value, digits_of(constant.element));
+    let most = digits_of(constant.element);
+    let (mantissa, exponent) = scientific(value, most);
     let sign = if mantissa.starts_with('-') { "-" } else { "" };
     let digits: String = mantissa.chars().filter(char::is_ascii_digit).collect();
     let digits = digits.trim_end_matches('0');
@@ -145,7 +146,7 @@ fn float_text(constant: Constant) -> String {
         -3..0 => format!("{sign}0.{:0<1$}{digits}", "", (-exponent - 1) as usize),
         0.. if digits.len() > point => format!("{sign}{}.{}", &digits[..point], &digits[point..]),
         // Neither a fraction nor long: it would be read as an integer.
-        0.. if point - digits.len() <= 3 => hex(),
+        0.. if point - digits.len() <= 3 && point <= most => hex(),
         _ => {
             let (first, rest) = digits.split_at(1);
             let rest = if rest.is_empty() { "0" } else { rest };
@@ -157,23 +158,22 @@ fn float_text(constant: Constant) -> String {
 /// `1.25000` and -1 for 0.125 with six digits: the digits, and the exponent of ten. Rounded as `APFloat::toString`
 /// rounds: it cuts the decimal number to as many digits as the bits of the wanted ones may need, then rounds.
 fn scientific(value: f64, digits: usize) -> (String, i32) {
-    // The number is an integer times ten to the power of minus `fraction_bits`.
-    let fraction_bits = (0..1100).find(|&bits| (value * f64::powi(2.0, bits)).fract() == 0.0).unwrap_or(0);
+    // The number is an integer times ten to the power of minus `fraction_bits`, so that this is exact.
+    let doubled = std::iter::successors(Some(value), |value| Some(value * 2.0));
+    let fraction_bits = doubled.take_while(|value| value.fract() != 0.0).count() as i32;
+    let exact = format!("{:.*}", fraction_bits as usize, value.abs()).replace('.', "");
+    let exact = exact.trim_start_matches('0');
     let bits = (value.abs().log2() + f64::from(fraction_bits) * f64::log2(10.0)).floor() + 1.0;
-    let all = (value.abs().log10() + f64::from(fraction_bits)).floor() as i64 + 1;
     let wanted_bits = (digits * 196).div_ceil(59) as f64;
-    let removed = ((bits - wanted_bits).max(0.0) * 59.0 / 196.0).floor() as i64;
-    let kept = usize::try_from(all - removed).unwrap_or(1).max(1);
-    // With so many digits the text is exact.
-    let (exact, exponent) = split(&format!("{value:.800e}"));
-    let cut = exact.len().min(kept + 1 + usize::from(value < 0.0));
-    let (mantissa, carried) = split(&format!("{:.*e}", digits - 1, exact[..cut].parse().unwrap_or(value)));
-    (mantissa, exponent + carried)
-}
-
-fn split(text: &str) -> (String, i32) {
-    let (mantissa, exponent) = text.split_once('e').unwrap_or((text, "0"));
-    (mantissa.to_owned(), exponent.parse().unwrap_or(0))
+    let removed = ((bits - wanted_bits).max(0.0) * 59.0 / 196.0).floor() as usize;
+    let kept = exact.len().saturating_sub(removed).max(1);
+    let (first, rest) = exact.get(..kept).unwrap_or("0").split_at(1);
+    let sign = if value.is_sign_negative() { "-" } else { "" };
+    let cut: f64 = format!("{sign}{first}.{rest}").parse().unwrap_or(value);
+    let text = format!("{cut:.*e}", digits - 1);
+    let (mantissa, carried) = text.split_once('e').unwrap_or((&text, "0"));
+    let exponent = if exact.is_empty() { 0 } else { exact.len() as i32 - 1 - fraction_bits };
+    (mantissa.to_owned(), exponent + carried.parse::<i32>().unwrap_or(0))
 }
 
 /// The number of decimal digits that tell any two numbers of the type apart, as LLVM's `APFloat` counts them.
@@ -304,5 +304,34 @@ fn binary(opcode: Opcode, to: ElementType) -> String {
     match name {
         "add" | "sub" | "mul" => format!("arith.{name}i"),
         other => format!("arith.{other}{sign}i"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn floats_are_written_as_mlir_writes_them() {
+        let check = |element, value: f64, expect: &str| {
+            assert_eq!(number_text(Constant::of_float(element, value)), expect, "{value}");
+        };
+        let check_f32 = |value, expect| check(ElementType::F32, value, expect);
+        check_f32(0.0, "0.000000e+00");
+        check_f32(-0.0, "-0.000000e+00");
+        check_f32(0.125, "1.250000e-01");
+        check_f32(-2.0, "-2.000000e+00");
+        check_f32(1e10, "1.000000e+10");
+        // Six digits do not determine these.
+        check_f32(1.0 / 768.0, "0.00130208337");
+        check_f32(0.01, "0.00999999977");
+        check_f32(1e-5, "9.99999974E-6");
+        check_f32(16_777_215.0, "0x4B7FFFFF");
+        check_f32(1_234_567_936.0, "1.23456794E+9");
+        check_f32(f64::INFINITY, "0x7F800000");
+        check(ElementType::Bf16, 0.125, "1.250000e-01");
+        check(ElementType::F16, 65504.0, "6.550400e+04");
+        check(ElementType::F64, 0.1, "1.000000e-01");
+        check(ElementType::F64, f64::from_bits(1), "4.940660e-324");
     }
 }
