@@ -29,7 +29,7 @@ pub use constant::Constant;
 pub use emit::{Source, emit, kernel_name};
 pub use kernel::Kernel;
 pub use kernel_text::KernelText;
-pub use mlir::{mlir, number_text};
+pub use mlir::{map_name, mlir, number_text};
 
 use std::borrow::Cow;
 

@@ -81,7 +81,8 @@ fn module(kernel: &Kernel, line: &mut dyn FnMut(Option<OpId>, &str)) -> Body {
     Body { lines: printer.lines.len(), accesses: printer.accesses }
 }
 
-fn map_name(number: usize) -> String {
+/// The name of the map with this number in the text of a module.
+pub fn map_name(number: usize) -> String {
     if number == 0 { "#indexing_map".to_owned() } else { format!("#indexing_map{number}") }
 }
 

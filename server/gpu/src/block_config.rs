@@ -7,8 +7,7 @@ use ir::{AttributeKey, Attributes};
 /// stated.
 /// Source: `BlockLevelFusionConfig` and `AutotuneResult.TritonGemmKey`, `service/gpu/backend_configs.proto`.
 pub(crate) fn block_config(attributes: &Attributes) -> Option<String> {
-    let text = attributes.text(AttributeKey::BackendConfig)?;
-    let plain: String = text.chars().filter(|c| !c.is_whitespace() && *c != '\\' && *c != '"').collect();
+    let plain = plain_backend_config(attributes)?;
     let mut parts = Vec::new();
     if let Some((_, tiles)) = plain.split_once("output_tiles:[") {
         let tiles = &tiles[..tiles.find("}]").unwrap_or(tiles.len())];
@@ -26,6 +25,12 @@ pub(crate) fn block_config(attributes: &Attributes) -> Option<String> {
         parts.extend(number(&plain, key).map(counted));
     }
     (!parts.is_empty()).then(|| parts.join(", "))
+}
+
+/// The configuration of an op without spaces and quotes: `{sizes:[32]}`.
+pub fn plain_backend_config(attributes: &Attributes) -> Option<String> {
+    let text = attributes.text(AttributeKey::BackendConfig)?;
+    Some(text.chars().filter(|c| !c.is_whitespace() && !"\\\"".contains(*c)).collect())
 }
 
 fn number(text: &str, key: &str) -> Option<u64> {

@@ -43,6 +43,7 @@ mod unroll;
 use std::borrow::Cow;
 
 pub use bitcasts::reshape_is_bitcast;
+pub use block_config::plain_backend_config;
 pub use coalescing::{
     Access, AccessTraffic, Buffer, BufferTraffic, Cause, Code, CodeAccess, CodeAccessKind, CodeTraffic,
     Counts, DEFAULT_THRESHOLD, LINE_BYTES, LanePicture, MemoryAccess, Pattern, PictureSizes, Remedy,

@@ -47,4 +47,4 @@ pub use to_hlo::{
     FunctionHeader, HloComputation, HloFunction, HloModule, Origin, assemble, functions, to_hlo,
 };
 pub use to_mlir::{MissingInstruction, StablehloModule, to_stablehlo};
-pub use types::static_hlo_shape;
+pub use types::{mlir_element, static_hlo_shape};

@@ -136,7 +136,7 @@ fn hlo_element(element: &str) -> Result<ElementType, NotInHlo> {
 }
 
 /// `f8E4M3FN` of `f8e4m3fn`. Nothing for `s1`: MLIR's `i1` is `pred`.
-pub(crate) fn mlir_element(element: ElementType) -> Option<Cow<'static, str>> {
+pub fn mlir_element(element: ElementType) -> Option<Cow<'static, str>> {
     let name = element.name();
     Some(match element {
         ElementType::Pred => "i1".into(),

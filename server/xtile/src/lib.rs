@@ -24,8 +24,6 @@ use std::borrow::Cow;
 
 use gpu::FusionAnalysis;
 use indexing::Callees;
-use ir::ElementTypeExt;
-use syntax::hlo::ElementType;
 
 pub use program::Program;
 pub use space::{Dimension, RuntimeOffset, TilingSpace};
@@ -60,8 +58,4 @@ fn emitted(name: &str, analysis: &FusionAnalysis, callees: &Callees<'_>) -> Resu
     let tiled = TiledFusion::of(&space, fused)?;
     let schedule = Schedule::of(&space, fused)?;
     emit::emit(codegen::kernel_name(name), analysis, callees, &space, &tiled, &schedule)
-}
-
-fn is_float(element: ElementType) -> bool {
-    element.is_floating()
 }

@@ -1,7 +1,7 @@
 //! The tiling space of a fusion: the dimensions that are cut into tiles, and the offsets that only the running
 //! program knows.
 
-use gpu::{BlockLevel, Fused, post_order};
+use gpu::{BlockLevel, Fused, plain_backend_config, post_order};
 use indexing_map::{Expr, IndexingMap, SimplifyMode, Variable, ceil_div};
 use ir::{AttributeKey, Op, OpId, Opcode};
 use rustc_hash::FxHashMap;
@@ -187,8 +187,7 @@ pub(crate) fn result_rank(op: &Op) -> usize {
 
 /// The sizes in `backend_config={"sizes":["32"]}` of a dot or a reduction. `None` without a configuration.
 fn stated_sizes(op: &Op) -> Option<Vec<i64>> {
-    let text = op.attributes.text(AttributeKey::BackendConfig)?;
-    let plain: String = text.chars().filter(|c| !c.is_whitespace() && !"\\\"".contains(*c)).collect();
+    let plain = plain_backend_config(&op.attributes)?;
     let (_, sizes) = plain.split_once("sizes:[")?;
     let (sizes, _) = sizes.split_once(']')?;
     Some(sizes.split(',').filter_map(|size| size.parse().ok()).collect())

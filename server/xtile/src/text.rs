@@ -3,11 +3,12 @@
 mod names;
 mod ops;
 
+use std::borrow::Cow;
 use std::fmt::Write;
 
-use codegen::KernelText;
+use codegen::{KernelText, map_name};
 use indexing_map::{PrintStyle, print_map};
-use ir::{ElementTypeExt, OpId};
+use ir::OpId;
 use syntax::hlo::ElementType;
 
 use self::names::Names;
@@ -140,17 +141,10 @@ impl Writer<'_> {
     }
 }
 
-fn map_name(number: usize) -> String {
-    match number {
-        0 => "#indexing_map".to_owned(),
-        _ => format!("#indexing_map{number}"),
-    }
-}
-
 fn type_text(ty: &Type) -> String {
     match ty {
         Type::Index => "index".to_owned(),
-        Type::Scalar(element) => element_text(*element),
+        Type::Scalar(element) => element_text(*element).into_owned(),
         Type::Tile(element, sizes) => format!("tensor<{}{}>", extents(sizes), element_text(*element)),
     }
 }
@@ -172,18 +166,7 @@ fn extents(sizes: &[i64]) -> String {
     sizes.iter().map(|size| format!("{size}x")).collect()
 }
 
-/// `i1` for `pred`, `ui8` for `u8`, `f8E4M3FN` for `f8e4m3fn`.
-fn element_text(element: ElementType) -> String {
-    match element {
-        ElementType::Pred => "i1".to_owned(),
-        _ if element.is_signed_integer() => element.name().replacen('s', "i", 1),
-        _ if element.is_unsigned_integer() => element.name().replacen('u', "ui", 1),
-        _ => {
-            let name = element.name();
-            match name.strip_prefix("f8") {
-                Some(rest) => format!("f8{}", rest.to_uppercase()),
-                None => name.to_owned(),
-            }
-        }
-    }
+/// Types without a name in MLIR are refused before a program is made.
+fn element_text(element: ElementType) -> Cow<'static, str> {
+    mlir_hlo::mlir_element(element).unwrap_or_else(|| element.name().into())
 }

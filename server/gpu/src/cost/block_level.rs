@@ -1,6 +1,8 @@
 //! The tiling that the text of a block-level fusion states.
 
-use ir::{AttributeKey, Attributes};
+use ir::Attributes;
+
+use crate::block_config::plain_backend_config;
 
 /// `block_level_fusion_config` of a fusion that Triton writes: the tile of the result that a block computes,
 /// and its number of warps. Source: `BlockLevelFusionConfig`, `service/gpu/backend_configs.proto`.
@@ -18,8 +20,7 @@ pub struct BlockLevel {
 impl BlockLevel {
     /// Reads the tiling. `None` if the fusion has none, or one without a tile.
     pub fn of(attributes: &Attributes) -> Option<BlockLevel> {
-        let text = attributes.text(AttributeKey::BackendConfig)?;
-        let plain: String = text.chars().filter(|c| !c.is_whitespace() && !"\\\"".contains(*c)).collect();
+        let plain = plain_backend_config(attributes)?;
         let (_, config) = plain.split_once("block_level_fusion_config:")?;
         let (_, warps) = config.split_once("num_warps:")?;
         let digits = warps.split(|c: char| !c.is_ascii_digit()).next()?;

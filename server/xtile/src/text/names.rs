@@ -1,5 +1,6 @@
 //! The names of values, as MLIR gives them: `%0`, `%c4_i32`, `%cst_1`, `%arg2`.
 
+use ir::ElementTypeExt;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::element_text;
@@ -69,7 +70,7 @@ impl Names {
 fn hint(kind: &Kind, ty: &Type) -> Option<String> {
     match (kind, ty) {
         (Kind::IndexConstant(value), _) => Some(format!("c{value}")),
-        (Kind::Constant(constant), Type::Scalar(element)) if !super::super::is_float(*element) => {
+        (Kind::Constant(constant), Type::Scalar(element)) if !element.is_floating() => {
             Some(format!("c{}_{}", constant.as_int(), element_text(*element)))
         }
         (Kind::Constant(_), _) => Some("cst".to_owned()),

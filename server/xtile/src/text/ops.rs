@@ -1,6 +1,6 @@
 //! The text of each op.
 
-use ir::Opcode;
+use ir::{ElementTypeExt, Opcode};
 use syntax::hlo::ElementType;
 
 use super::{Writer, element_text, memory_text};
@@ -222,7 +222,7 @@ fn elementwise_name(opcode: Opcode) -> String {
 }
 
 fn arithmetic_name(op: Arithmetic, element: Option<ElementType>) -> &'static str {
-    let is_float = element.is_some_and(super::super::is_float);
+    let is_float = element.is_some_and(ElementType::is_floating);
     match op {
         Arithmetic::Add if is_float => "arith.addf",
         Arithmetic::Add => "arith.addi",
