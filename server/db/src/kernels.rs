@@ -266,9 +266,7 @@ pub fn kernel_tiles<'db>(db: &'db dyn salsa::Database, id: KernelId<'db>) -> OfK
         Ok(analysis) => analysis,
         Err(reason) => return Some(Err(reason.clone())),
     };
-    let is_of_triton =
-        matches!(&analysis.emitter, Emitter::Elsewhere(elsewhere) if elsewhere.by == Elsewhere::Triton);
-    if !is_of_triton {
+    if !analysis.is_for_triton() {
         return Some(Err("only fusions for Triton are written as tiles".into()));
     }
     let program = xtile::emit(&source.name, analysis, &|name| source.callee(name));

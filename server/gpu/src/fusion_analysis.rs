@@ -6,7 +6,7 @@ use rustc_hash::FxHashSet;
 
 use crate::Reason;
 use crate::device::Device;
-use crate::emitters::{Context, Emitter};
+use crate::emitters::{Context, Elsewhere, Emitter};
 use crate::fused::Fused;
 use crate::heroes::{Kind, hero, kind};
 use crate::launch::Launch;
@@ -105,6 +105,11 @@ impl FusionAnalysis {
     /// The launch dimensions; `None` for [`Emitter::Elsewhere`].
     pub fn launch(&self) -> Option<Launch> {
         self.emitter.launch()
+    }
+
+    /// Whether Triton writes the kernel.
+    pub fn is_for_triton(&self) -> bool {
+        matches!(&self.emitter, Emitter::Elsewhere(elsewhere) if elsewhere.by == Elsewhere::Triton)
     }
 
     /// The launch dimensions, including those of a Triton kernel whose tiles the text states.

@@ -255,11 +255,10 @@ pub(crate) fn kernel_document(
     language: KernelLanguage,
 ) -> Result<KernelDocument, FusionError> {
     let at = queried_instruction(context, query)?;
-    if language == KernelLanguage::Tiles {
-        return tile_document(context, query, at);
-    }
     let head = vec![format!("%{}", query.instruction)];
-    if let Some(who) = written_elsewhere(context, at) {
+    if language != KernelLanguage::Tiles
+        && let Some(who) = written_elsewhere(context, at)
+    {
         let head = head.into_iter().chain([format!("no kernel of XLA's emitters: {who}")]).collect();
         let summary = kernel_elsewhere(context, at);
         let body = summary.iter().map(|line| format!("{line}\n")).collect();
@@ -278,12 +277,12 @@ pub(crate) fn kernel_document(
         Some(Err(reason)) => return Ok(not_emitted(head, reason)),
         Some(Ok(analysis)) => analysis,
     };
-    let head = vec![format!(
-        "%{} · {} · {}",
-        query.instruction,
-        analysis.emitter.name(),
-        context.db.device_of(context.view.file).name
-    )];
+    let device = context.db.device_of(context.view.file).name;
+    if language == KernelLanguage::Tiles {
+        let head = vec![format!("%{} · Triton · {device}", query.instruction)];
+        return Ok(tile_document(context, at, id, head, analysis));
+    }
+    let head = vec![format!("%{} · {} · {device}", query.instruction, analysis.emitter.name())];
     Ok(code_of(context, id, head, analysis, language, |op| kernel_instruction(context, at, analysis, op)))
 }
 
