@@ -124,6 +124,17 @@ impl<'a> Parser<'a> {
                     Token::Name(_) => Some(self.name()?),
                     _ => None,
                 };
+                if let Some(map) = base
+                    && depth < 2
+                    && self.eat(b',')?
+                {
+                    if self.tokens.token != Token::Mark(b'{') {
+                        return Err(self.tokens.error("expected coordinates in braces"));
+                    }
+                    let coordinates = self.list(b'}', depth)?;
+                    self.expect(b']')?;
+                    return Ok(Operand::Tensor { map, coordinates });
+                }
                 let mut offset = if base.is_none() { self.integer()? as i64 } else { 0 };
                 if self.eat(b'+')? {
                     offset = offset.wrapping_add(self.integer()? as i64);

@@ -31,6 +31,8 @@ pub enum Operand<N> {
     Double(u64),
     /// `[%rd1+16]`, `[name]`; without a base, the address is a number.
     Address { base: Option<N>, offset: i64 },
+    /// `[%rd1, {%r1, %r2}]`: a place in the tensor that a map describes.
+    Tensor { map: N, coordinates: Vec<Operand<N>> },
     /// `{%r1, %r2}`: a vector, or the parts of a register.
     Vector(Vec<Operand<N>>),
     /// `(%r1, %r2)`: the arguments or the results of a call.

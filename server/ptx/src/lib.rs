@@ -26,4 +26,4 @@ pub use instruction::{Guard, Instruction, Operand};
 pub use module::{Attribute, Function, Linkage, Module, Statement, Variable};
 pub use opcode::{Arithmetic, Opcode, Word, cvt, rounding_cvt, setp};
 pub use parse::parse;
-pub use vocabulary::{Comparison, Modifier, Name, Rounding, Space, Type};
+pub use vocabulary::{Comparison, Modifier, Name, Rounding, Shape, Space, Type};

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::vocabulary::{Comparison, Modifier, Name, Rounding, Space, Type};
+use crate::vocabulary::{Comparison, Modifier, Name, Rounding, Shape, Space, Type};
 
 /// A word after the name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -11,6 +11,7 @@ pub enum Word {
     Rounding(Rounding),
     Comparison(Comparison),
     Space(Space),
+    Shape(Shape),
     Modifier(Modifier),
 }
 
@@ -72,10 +73,18 @@ impl Opcode {
         })
     }
 
-    /// The state space, if it names one.
+    /// The state space, the first if it names several.
     pub fn space(&self) -> Option<Space> {
         self.words().iter().find_map(|word| match word {
             Word::Space(space) => Some(*space),
+            _ => None,
+        })
+    }
+
+    /// The extents of its matrices, if it names them.
+    pub fn shape(&self) -> Option<Shape> {
+        self.words().iter().find_map(|word| match word {
+            Word::Shape(shape) => Some(*shape),
             _ => None,
         })
     }
@@ -152,7 +161,7 @@ macro_rules! into_word {
     )*};
 }
 
-into_word! { Type Rounding Comparison Space Modifier }
+into_word! { Type Rounding Comparison Space Shape Modifier }
 
 impl Word {
     fn find(name: Name, text: &str) -> Option<Word> {
@@ -167,15 +176,19 @@ impl Word {
             .or_else(|| Rounding::find(text).map(Word::Rounding))
             .or_else(|| Space::find(text).map(Word::Space))
             .or_else(|| Modifier::find(text).map(Word::Modifier))
+            .or_else(|| Shape::find(text).map(Word::Shape))
     }
+}
 
-    pub const fn text(self) -> &'static str {
+impl fmt::Display for Word {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Word::Type(word) => word.text(),
-            Word::Rounding(word) => word.text(),
-            Word::Comparison(word) => word.text(),
-            Word::Space(word) => word.text(),
-            Word::Modifier(word) => word.text(),
+            Word::Type(word) => f.write_str(word.text()),
+            Word::Rounding(word) => f.write_str(word.text()),
+            Word::Comparison(word) => f.write_str(word.text()),
+            Word::Space(word) => f.write_str(word.text()),
+            Word::Shape(shape) => shape.fmt(f),
+            Word::Modifier(word) => f.write_str(word.text()),
         }
     }
 }
@@ -287,7 +300,21 @@ mod tests {
         assert!(Opcode::find("mul.lo.s32").unwrap().has(Modifier::Lo));
         assert_eq!(Opcode::find("atom.global.v4.f32.add").unwrap().types().next(), Some(Type::F32));
         assert_eq!(Opcode::find("ld.param::entry.b64").unwrap().space(), Some(Space::ParamEntry));
-        let odd = ["", ".f32", "add.", "add..f32", "add.f32.x", "foo.s32", "mma.sync.aligned.m16n8k16.row"];
+        let shape = |text| Opcode::find(text).and_then(|opcode| opcode.shape());
+        let product = "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32";
+        assert_eq!(shape(product), Some(Shape { m: 16, n: 8, k: Some(16) }));
+        let matrices = "ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16";
+        assert_eq!(shape(matrices), Some(Shape { m: 8, n: 8, k: None }));
+        let odd = [
+            "",
+            ".f32",
+            "add.",
+            "add..f32",
+            "add.f32.x",
+            "foo.s32",
+            "mma.sync.m16n08k16",
+            "mma.sync.m16nk16",
+        ];
         for text in odd {
             assert_eq!(Opcode::find(text), None, "{text}");
         }

@@ -7,10 +7,7 @@ use crate::{Attribute, Function, Instruction, Linkage, Module, Opcode, Operand, 
 impl Display for Opcode {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         f.write_str(self.name.text())?;
-        self.words().iter().try_for_each(|&word| {
-            f.write_char('.')?;
-            f.write_str(word.text())
-        })
+        self.words().iter().try_for_each(|word| write!(f, ".{word}"))
     }
 }
 
@@ -32,6 +29,11 @@ impl<N: Display> Display for Operand<N> {
             Operand::Address { base: None, offset } => write!(f, "[{offset}]"),
             Operand::Address { base: Some(base), offset: 0 } => write!(f, "[{base}]"),
             Operand::Address { base: Some(base), offset } => write!(f, "[{base}+{offset}]"),
+            Operand::Tensor { map, coordinates } => {
+                write!(f, "[{map}, {{")?;
+                list(f, coordinates)?;
+                f.write_str("}]")
+            }
             Operand::Vector(parts) => {
                 f.write_char('{')?;
                 list(f, parts)?;

@@ -1,5 +1,7 @@
 //! The words of opcodes: each enum is one kind of word, with its spelling.
 
+use std::fmt;
+
 macro_rules! words {
     ($(#[$about:meta])* $kind:ident { $($variant:ident = $text:literal,)* }) => {
         $(#[$about])*
@@ -28,17 +30,17 @@ words! {
         Abs = "abs", Activemask = "activemask", Add = "add", Addc = "addc", And = "and",
         Applypriority = "applypriority", Atom = "atom", Bar = "bar", Barrier = "barrier", Bfe = "bfe",
         Bfi = "bfi", Bfind = "bfind", Bmsk = "bmsk", Bra = "bra", Brev = "brev", Brkpt = "brkpt",
-        Call = "call", Clz = "clz", Cnot = "cnot", Copysign = "copysign", Cos = "cos",
+        Call = "call", Clz = "clz", Cnot = "cnot", Copysign = "copysign", Cos = "cos", Cp = "cp",
         Createpolicy = "createpolicy", Cvt = "cvt", Cvta = "cvta", Discard = "discard", Div = "div",
-        Dp4a = "dp4a", Ex2 = "ex2", Exit = "exit", Fence = "fence", Fma = "fma",
-        Griddepcontrol = "griddepcontrol", Ld = "ld", Ldu = "ldu", Lg2 = "lg2", Lop3 = "lop3", Mad = "mad",
-        Madc = "madc", Max = "max", Membar = "membar", Min = "min", Mov = "mov", Mul = "mul",
-        Mul24 = "mul24", Nanosleep = "nanosleep", Neg = "neg", Not = "not", Or = "or", Popc = "popc",
+        Dp4a = "dp4a", Elect = "elect", Ex2 = "ex2", Exit = "exit", Fence = "fence", Fma = "fma",
+        Griddepcontrol = "griddepcontrol", Ld = "ld", Ldmatrix = "ldmatrix", Ldu = "ldu", Lg2 = "lg2",
+        Lop3 = "lop3", Mad = "mad", Madc = "madc", Max = "max", Mbarrier = "mbarrier", Membar = "membar",
+        Min = "min", Mma = "mma", Mov = "mov", Mul = "mul", Mul24 = "mul24", Nanosleep = "nanosleep", Neg = "neg", Not = "not", Or = "or", Popc = "popc",
         Prefetch = "prefetch", Prefetchu = "prefetchu", Prmt = "prmt", Rcp = "rcp", Red = "red",
         Redux = "redux", Rem = "rem", Ret = "ret", Rsqrt = "rsqrt", Sad = "sad", Selp = "selp",
         Setp = "setp", Shf = "shf", Shfl = "shfl", Shl = "shl", Shr = "shr", Sin = "sin", Slct = "slct",
-        Sqrt = "sqrt", St = "st", Sub = "sub", Subc = "subc", Szext = "szext", Tanh = "tanh",
-        Testp = "testp", Trap = "trap", Vote = "vote", Xor = "xor",
+        Sqrt = "sqrt", St = "st", Stmatrix = "stmatrix", Sub = "sub", Subc = "subc", Szext = "szext", Tanh = "tanh",
+        Testp = "testp", Trap = "trap", Vote = "vote", Wgmma = "wgmma", Xor = "xor",
     }
 }
 
@@ -49,7 +51,7 @@ words! {
         Bf16 = "bf16", B32 = "b32", U32 = "u32", S32 = "s32", F32 = "f32", F16x2 = "f16x2",
         Bf16x2 = "bf16x2", Tf32 = "tf32", B64 = "b64", U64 = "u64", S64 = "s64", F64 = "f64",
         F32x2 = "f32x2", E4m3x2 = "e4m3x2", E5m2x2 = "e5m2x2", E2m1x2 = "e2m1x2", Ue8m0x2 = "ue8m0x2",
-        S16x2 = "s16x2", U16x2 = "u16x2", B128 = "b128",
+        S16x2 = "s16x2", U16x2 = "u16x2", B128 = "b128", E4m3 = "e4m3", E5m2 = "e5m2",
     }
 }
 
@@ -96,6 +98,14 @@ words! {
         Sync = "sync", Aligned = "aligned", Arrive = "arrive", Red = "red", Popc = "popc", Warp = "warp",
         Up = "up", Down = "down", Bfly = "bfly", Idx = "idx", All = "all", Any = "any", Uni = "uni",
         Ballot = "ballot", Wait = "wait", LaunchDependents = "launch_dependents",
+        // Matrices.
+        Row = "row", Col = "col", X1 = "x1", X2 = "x2", X4 = "x4", Trans = "trans", MmaAsync = "mma_async",
+        Fence = "fence",
+        // Asynchronous copies, and barriers in memory.
+        CommitGroup = "commit_group", WaitGroup = "wait_group", WaitAll = "wait_all", BulkGroup = "bulk_group",
+        Read = "read", Tensor = "tensor", Tensor1d = "1d", Tensor2d = "2d", Tensor3d = "3d", Tensor4d = "4d",
+        Tensor5d = "5d", CompleteTx = "mbarrier::complete_tx::bytes", Init = "init", Inval = "inval",
+        ExpectTx = "expect_tx", TryWait = "try_wait", Parity = "parity",
         // Memory.
         V2 = "v2", V4 = "v4", V8 = "v8", Nc = "nc", Volatile = "volatile", Weak = "weak",
         Relaxed = "relaxed", Acquire = "acquire", Release = "release", AcqRel = "acq_rel", Sc = "sc",
@@ -110,8 +120,46 @@ words! {
     }
 }
 
+/// The extents of the matrices that an instruction works on: `m16n8k16`, `m8n8`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Shape {
+    /// Rows of the result.
+    pub m: u16,
+    /// Columns of the result.
+    pub n: u16,
+    /// The extent that is summed over, of a product.
+    pub k: Option<u16>,
+}
+
+impl Shape {
+    /// The shape with a spelling.
+    pub fn find(text: &str) -> Option<Shape> {
+        let (m, rest) = text.strip_prefix('m')?.split_once('n')?;
+        let (n, k) = rest.split_once('k').map_or((rest, None), |(n, k)| (n, Some(k)));
+        let k = match k {
+            Some(k) => Some(extent(k)?),
+            None => None,
+        };
+        Some(Shape { m: extent(m)?, n: extent(n)?, k })
+    }
+}
+
+/// A number without leading zeros and signs.
+fn extent(digits: &str) -> Option<u16> {
+    let is_number = digits.bytes().all(|byte| byte.is_ascii_digit()) && !digits.starts_with('0');
+    if is_number { digits.parse().ok() } else { None }
+}
+
+impl fmt::Display for Shape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "m{}n{}", self.m, self.n)?;
+        self.k.map_or(Ok(()), |k| write!(f, "k{k}"))
+    }
+}
+
 impl Type {
-    /// The bits of a value; `None` for pairs that only conversions have, and for 128 bits.
+    /// The bits of a value; `None` for pairs that only conversions have, for elements that only matrices have,
+    /// and for 128 bits.
     pub const fn bits(self) -> Option<u32> {
         Some(match self {
             Type::Pred => 1,
@@ -120,7 +168,7 @@ impl Type {
             Type::B32 | Type::U32 | Type::S32 | Type::F32 | Type::F16x2 | Type::Bf16x2 | Type::Tf32 => 32,
             Type::B64 | Type::U64 | Type::S64 | Type::F64 | Type::F32x2 => 64,
             Type::E4m3x2 | Type::E5m2x2 | Type::E2m1x2 | Type::Ue8m0x2 => return None,
-            Type::S16x2 | Type::U16x2 | Type::B128 => return None,
+            Type::S16x2 | Type::U16x2 | Type::B128 | Type::E4m3 | Type::E5m2 => return None,
         })
     }
 

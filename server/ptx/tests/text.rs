@@ -1,8 +1,8 @@
 //! Texts that are parsed and printed, and instructions that are printed and parsed.
 
 use ptx::{
-    Comparison, ErrorKind, Guard, Instruction, Modifier, Module, Name, Opcode, Operand, Rounding, Space,
-    Statement, Type, Word, parse,
+    Comparison, ErrorKind, Guard, Instruction, Modifier, Module, Name, Opcode, Operand, Rounding, Shape,
+    Space, Statement, Type, Word, parse,
 };
 use random::Rng;
 
@@ -33,6 +33,9 @@ $L: { .reg .b16 tmp; mov.b32 {tmp, _}, %r2; }
   ld.global.nc.L1::no_allocate.v4.b32 {%r1, %r2, %r3, %r4}, [%rd2+-16];
   st.shared.b32 [tile+4], 0f3F800000; st.global.b64 [16], 0dBFF0000000000000;
   fma.rn.f32 %r1, %r2, 1.5, -7; mov.b64 %rd3, 18446744073709551615;
+  mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%r1, %r2, %r3, %r4}, {%r5, %r6, %r7, %r8}, {%r1, %r2}, {%r1, %r2, %r3, %r4};
+  ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {%r1, %r2}, [ %r3 + 0 ];
+  @%p1 cp.async.bulk.tensor.2d.shared::cta.global.mbarrier::complete_tx::bytes [%r7], [%rd1, {%r8, 4}], [%r6];
   call (r), helper, (a, b); bar.sync 0; ret;
 }
 ";
@@ -58,6 +61,8 @@ fn a_printed_text_is_the_same_when_it_is_parsed_again() {
         "\tld.global.nc.L1::no_allocate.v4.b32 \t{%r1, %r2, %r3, %r4}, [%rd2+-16];",
         "\tmov.b64 \t%rd3, -1;",
         "\tcall \t(r), helper, (a, b);",
+        "\tldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 \t{%r1, %r2}, [%r3];",
+        "\t@%p1 cp.async.bulk.tensor.2d.shared::cta.global.mbarrier::complete_tx::bytes \t[%r7], [%rd1, {%r8, 4}], [%r6];",
     ] {
         assert!(printed.lines().any(|own| own == line), "{line}\n{printed}");
     }
@@ -85,7 +90,7 @@ fn structure<'a>(module: &Module<&'a str>) -> Module<&'a str> {
 }
 
 fn random_word(rng: &mut Rng, name: Name) -> Word {
-    match rng.index(5) {
+    match rng.index(6) {
         0 => Word::Rounding(*rng.pick(Rounding::ALL)),
         1 => Word::Space(*rng.pick(Space::ALL)),
         2 if name == Name::Setp => Word::Comparison(*rng.pick(Comparison::ALL)),
@@ -94,6 +99,10 @@ fn random_word(rng: &mut Rng, name: Name) -> Word {
             Modifier::Lo | Modifier::Hi if name == Name::Setp => Word::Modifier(Modifier::Ftz),
             modifier => Word::Modifier(modifier),
         },
+        4 => {
+            let extent = |rng: &mut Rng| 1 + rng.index(300) as u16;
+            Word::Shape(Shape { m: extent(rng), n: extent(rng), k: rng.flag().then_some(8) })
+        }
         _ => Word::Type(*rng.pick(Type::ALL)),
     }
 }
@@ -103,7 +112,8 @@ const NAMES: [&str; 7] = ["%r1", "%rd22", "%p3", "$L__BB0_1", "_", "tile", "%tid
 fn random_operand(rng: &mut Rng, depth: u32) -> Operand<&'static str> {
     let name = *rng.pick(&NAMES);
     let bits = rng.next_u64() >> rng.index(64);
-    match rng.index(if depth < 2 { 10 } else { 8 }) {
+    let list = |rng: &mut Rng| (0..rng.index(5)).map(|_| random_operand(rng, depth + 1)).collect();
+    match rng.index(if depth < 2 { 11 } else { 8 }) {
         0 => Operand::Not(name),
         1 => Operand::Integer(bits as i64),
         2 => Operand::Single(bits as u32),
@@ -111,8 +121,9 @@ fn random_operand(rng: &mut Rng, depth: u32) -> Operand<&'static str> {
         4 => Operand::Address { base: rng.flag().then_some(name), offset: bits as i64 },
         5 => Operand::Pair(name, NAMES[0]),
         6 | 7 => Operand::Name(name),
-        8 => Operand::Vector((0..rng.index(5)).map(|_| random_operand(rng, depth + 1)).collect()),
-        _ => Operand::Arguments((0..rng.index(5)).map(|_| random_operand(rng, depth + 1)).collect()),
+        8 => Operand::Vector(list(rng)),
+        9 => Operand::Tensor { map: name, coordinates: list(rng) },
+        _ => Operand::Arguments(list(rng)),
     }
 }
 
@@ -187,4 +198,63 @@ fn changed_texts_are_errors_or_print_themselves() {
         }
     }
     assert!(read > 100, "{read} texts were read");
+}
+
+mod needs_shared {
+    use super::*;
+
+    /// The tokens of a text without what parsing drops: comments, pragmas, spellings of numbers, offsets of zero.
+    fn tokens(text: &str) -> Vec<String> {
+        let code = text
+            .lines()
+            .filter(|line| !line.trim_start().starts_with(".pragma"))
+            .map(|line| line.split("//").next().unwrap_or_default());
+        let code: String = code.flat_map(|line| [line, "\n"]).collect();
+        let spaced = ["{", "}", "[", "]", ",", ";", "|", "+", "(", ")", "<", ">"]
+            .iter()
+            .fold(code.replace(":\n", " :\n"), |code, mark| code.replace(mark, &format!(" {mark} ")));
+        let number = |word: &str| {
+            let digits = word.strip_suffix('U').unwrap_or(word);
+            let hex = digits.strip_prefix("0x").and_then(|hex| u64::from_str_radix(hex, 16).ok());
+            hex.map_or(word.to_owned(), |value| value.to_string())
+        };
+        let words: Vec<String> = spaced.split_whitespace().map(number).collect();
+        let text = words.join(" ").replace(" + 0 ]", " ]").replace("; ;", ";");
+        text.split(' ').map(str::to_owned).collect()
+    }
+
+    /// Every kernel that Triton compiled for the H100 parses, and prints the same tokens.
+    #[test]
+    #[ignore = "needs the shared data beside the checkout: cargo xtask test"]
+    fn kernels_of_triton_print_themselves() {
+        let (mut kernels, mut failures) = (0, Vec::new());
+        for set in ["pairs", "sweep"] {
+            let path = test_files::needs::shared(&format!("conformance/triton/dev/{set}.jsonl.gz"));
+            for line in test_files::gzip_lines(&path).unwrap() {
+                let record: serde_json::Value = serde_json::from_str(&line).unwrap();
+                let (id, text) = (&record["id"], record["ptx"].as_str().unwrap());
+                kernels += 1;
+                let printed = match parse(text) {
+                    Ok(module) => module.to_string(),
+                    Err(error) => {
+                        failures.push(format!("{id}: {error}"));
+                        continue;
+                    }
+                };
+                assert_eq!(parse(&printed).unwrap().to_string(), printed, "{id}");
+                let (own, theirs) = (tokens(&printed), tokens(text));
+                if let Some(at) = (0..theirs.len()).find(|&n| own.get(n) != theirs.get(n)) {
+                    let near =
+                        |list: &[String]| list[at.saturating_sub(5)..(at + 5).min(list.len())].join(" ");
+                    failures.push(format!("{id}: {} printed as {}", near(&theirs), near(&own)));
+                }
+            }
+        }
+        assert!(
+            failures.is_empty() && kernels > 200,
+            "{} of {kernels}: {}",
+            failures.len(),
+            failures.join("\n")
+        );
+    }
 }

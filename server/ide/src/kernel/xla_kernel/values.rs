@@ -145,7 +145,7 @@ impl<'a> Reader<'a> {
             Operand::Single(bits) => values.push(constant(u64::from(*bits))),
             Operand::Double(bits) => values.push(constant(*bits)),
             // Which element is accessed does not matter.
-            Operand::Address { .. } => {}
+            Operand::Address { .. } | Operand::Tensor { .. } => {}
             // The parser bounds the depth.
             Operand::Vector(all) | Operand::Arguments(all) => {
                 all.iter().for_each(|operand| self.operand(operand, values));
