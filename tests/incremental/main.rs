@@ -47,12 +47,25 @@ impl Counted {
     }
 }
 
+/// Opens a text without errors.
+fn opened(text: &str) -> (Counted, FileId) {
+    let mut counted = Counted::new();
+    let file = counted.host.open("a.hlo", Language::Hlo, text);
+    assert_eq!(counted.diagnose(file), 0);
+    (counted, file)
+}
+
+/// The first place of a word in the second half of ENTRY.
+fn in_the_entry(text: &str, word: &str) -> usize {
+    let entry = text.find("ENTRY").expect("the sample has an entry");
+    let line = entry + text[entry..].len() / 2;
+    line + text[line..].find(word).expect("the entry goes on")
+}
+
 #[test]
 fn an_edit_in_one_computation_parses_that_one_alone() {
     let text = large_module(1_000_000);
-    let mut counted = Counted::new();
-    let file = counted.host.open("a.hlo", Language::Hlo, &text);
-    assert_eq!(counted.diagnose(file), 0);
+    let (mut counted, file) = opened(&text);
     assert!(counted.count("block") > 20, "the module is cut into pieces");
     assert_eq!(counted.count("module"), 1);
     counted.forget();
@@ -81,9 +94,7 @@ fn an_edit_looks_for_warnings_in_its_own_piece() {
         counted.host.analysis().warnings(file, &config, usize::MAX).expect("nobody cancels").shown
     };
     let before = warn(&counted);
-    let entry = text.find("ENTRY").expect("the sample has an entry");
-    let line = entry + text[entry..].len() / 2;
-    let at = line + text[line..].find("\n  %").expect("the entry goes on") + 1;
+    let at = in_the_entry(&text, "\n  %") + 1;
     // A name that its block does not use is looked up in the other blocks.
     counted.insert(file, at, "  %new.1 = f32[2]{0} constant({1, 2})\n");
     assert_eq!(warn(&counted).len(), before.len() + 1, "the new instruction is unused");
@@ -130,12 +141,8 @@ fn pieces_are_counted_once_per_list_of_pieces() {
 #[test]
 fn a_new_name_in_a_giant_computation_parses_one_block() {
     let text = large_module(2_000_000);
-    let mut counted = Counted::new();
-    let file = counted.host.open("a.hlo", Language::Hlo, &text);
-    assert_eq!(counted.diagnose(file), 0);
-    let entry = text.find("ENTRY").expect("the sample has an entry");
-    let line = entry + text[entry..].len() / 2;
-    let at = line + text[line..].find("\n  %").expect("the entry goes on") + 1;
+    let (mut counted, file) = opened(&text);
+    let at = in_the_entry(&text, "\n  %") + 1;
     counted.forget();
     counted.insert(file, at, "  %new = f32[2]{0} constant({1, 2})\n");
     assert_eq!(counted.diagnose(file), 0);
@@ -146,12 +153,8 @@ fn a_new_name_in_a_giant_computation_parses_one_block() {
 #[test]
 fn an_error_in_a_giant_computation_dirties_no_other_block() {
     let text = large_module(2_000_000);
-    let mut counted = Counted::new();
-    let file = counted.host.open("a.hlo", Language::Hlo, &text);
-    assert_eq!(counted.diagnose(file), 0);
-    let entry = text.find("ENTRY").expect("the sample has an entry");
-    let line = entry + text[entry..].len() / 2;
-    let at = line + text[line..].find("metadata={").expect("the entry goes on") + "metadata={".len();
+    let (mut counted, file) = opened(&text);
+    let at = in_the_entry(&text, "metadata={") + "metadata={".len();
     for insert in ["(", "\""] {
         counted.forget();
         counted.insert(file, at, insert);
@@ -166,12 +169,8 @@ fn an_error_in_a_giant_computation_dirties_no_other_block() {
 #[test]
 fn another_shape_in_a_giant_computation_is_told_to_its_users_alone() {
     let text = large_module(2_000_000);
-    let mut counted = Counted::new();
-    let file = counted.host.open("a.hlo", Language::Hlo, &text);
-    assert_eq!(counted.diagnose(file), 0);
-    let entry = text.find("ENTRY").expect("the sample has an entry");
-    let line = entry + text[entry..].len() / 2;
-    let at = line + text[line..].find(" = f32[8,128]").expect("the entry goes on") + " = f32[".len();
+    let (mut counted, file) = opened(&text);
+    let at = in_the_entry(&text, " = f32[8,128]") + " = f32[".len();
     counted.forget();
     counted.insert(file, at, "1");
     assert!(counted.diagnose(file) > 0, "an addend has another shape");
@@ -230,9 +229,7 @@ g.{i} {{
 #[test]
 fn an_edit_in_one_computation_verifies_that_one_alone() {
     let text = callers();
-    let mut counted = Counted::new();
-    let file = counted.host.open("a.hlo", Language::Hlo, &text);
-    assert_eq!(counted.diagnose(file), 0);
+    let (mut counted, file) = opened(&text);
     let all = counted.count("verify_findings");
     assert!(all > 10, "the module is cut into {all} pieces");
     counted.forget();

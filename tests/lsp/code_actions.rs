@@ -88,17 +88,8 @@ fn a_client_that_knows_only_commands_gets_nothing() {
 
 #[test]
 fn everything_is_repaired_on_demand() {
-    let text = "\
-HloModule m, is_scheduled=true
-
-ENTRY %e {
-  %p = f32[8]{0} parameter(0)
-  %a = f32[8]{0} negate(%p)
-  ROOT %r = f32[8]{0} abs(%p)
-}
-";
     let mut client = client(false, false, false);
-    client.open(URI, text);
+    client.open(URI, sample::UNUSED);
     let ask = |only: &str, line: usize| json!({"textDocument": {"uri": URI}, "range": range((line, 3), (line, 3)), "context": {"diagnostics": [], "only": [only]}});
     let actions = client.ask("textDocument/codeAction", ask("quickfix", 4));
     assert_eq!(titled(&actions, "Remove a")["kind"], "quickfix");
@@ -180,20 +171,11 @@ func.func @f(%a: tensor<64x32xf32>) -> tensor<32x64xf32> {
 
 #[test]
 fn a_warning_links_to_its_section_and_can_be_switched_off() {
-    let text = "\
-HloModule m, is_scheduled=true
-
-ENTRY %e {
-  %p = f32[8]{0} parameter(0)
-  %a = f32[8]{0} negate(%p)
-  ROOT %r = f32[8]{0} abs(%p)
-}
-";
     let mut client = LspClient::start(json!({"textDocument": {
         "codeAction": {"codeActionLiteralSupport": {"codeActionKind": {"valueSet": [""]}}},
         "publishDiagnostics": {"codeDescriptionSupport": true},
     }}));
-    client.open(URI, text);
+    client.open(URI, sample::UNUSED);
     let published = client.notification("textDocument/publishDiagnostics", |p| p["uri"] == URI);
     let found = published["diagnostics"][0].clone();
     assert_eq!(found["code"], "unused-instruction", "{published}");

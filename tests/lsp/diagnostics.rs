@@ -85,18 +85,9 @@ fn too_many_are_cut_with_a_note() {
 
 #[test]
 fn what_is_unneeded_is_faded_and_can_be_switched_off() {
-    let text = "\
-HloModule m, is_scheduled=true
-
-ENTRY %e {
-  %p = f32[8]{0} parameter(0)
-  %a = f32[8]{0} negate(%p)
-  ROOT %r = f32[8]{0} abs(%p)
-}
-";
     let publish = json!({"relatedInformation": true, "tagSupport": {"valueSet": [1, 2]}});
     let mut client = LspClient::start(json!({"textDocument": {"publishDiagnostics": publish}}));
-    client.open(URI, text);
+    client.open(URI, sample::UNUSED);
     let found = published(&mut client, 1);
     assert_eq!(found.len(), 1, "{found:?}");
     assert_eq!(found[0]["code"], "unused-instruction");

@@ -6,6 +6,7 @@ use ide::{
     Language, OperandIndexing, Rules,
 };
 use indexing_map::{PrintStyle, SimplifyMode, Verdict, parse_map, print_map, same_function};
+use test_files::hlo::MAX;
 
 const BUDGET: usize = 50_000;
 
@@ -49,12 +50,7 @@ fn check(lines: &str, to: &[&str], from: &[&str]) {
         "\
 HloModule m
 
-max {{
-  a = f32[] parameter(0)
-  b = f32[] parameter(1)
-  ROOT m = f32[] maximum(a, b)
-}}
-
+{MAX}
 argmax {{
   a = f32[] parameter(0)
   i = s32[] parameter(1)

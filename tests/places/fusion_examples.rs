@@ -5,6 +5,7 @@ use ide::{
     AnalysisHost, Direction, HoverConfig, IndexingKind, IndexingQuery, IndexingReply, Language, Rules,
 };
 use indexing_map::{PrintStyle, Verdict, parse_map, print_map, same_function};
+use test_files::hlo::{ADD, MAX};
 
 const BUDGET: usize = 50_000;
 const SAID: &str = "nobody cancels";
@@ -18,18 +19,8 @@ fn check(operand: &str, callee: &str, maps: &[&str]) {
         "\
 HloModule m
 
-max {{
-  a = f32[] parameter(0)
-  b = f32[] parameter(1)
-  ROOT m = f32[] maximum(a, b)
-}}
-
-add {{
-  a = f32[] parameter(0)
-  b = f32[] parameter(1)
-  ROOT m = f32[] add(a, b)
-}}
-
+{MAX}
+{ADD}
 f {{
 {callee}
 }}

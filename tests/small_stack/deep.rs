@@ -21,6 +21,24 @@ const NESTED: usize = 20_000;
 /// Nesting within the parser's limit, or just above it.
 const READ: [usize; 3] = [60, 180, 205];
 
+/// A module with a fusion of this body, on arrays of one shape.
+fn in_fusion(shape: &str, body: &str) -> String {
+    format!(
+        "\
+HloModule m
+
+f {{
+  q = {shape} parameter(0)
+{body}}}
+
+ENTRY e {{
+  p = {shape} parameter(0)
+  ROOT r = {shape} fusion(p), kind=kLoop, calls=f
+}}
+"
+    )
+}
+
 pub fn hlo() -> Vec<Deep> {
     let mut all = Vec::new();
     let mut add = |name, text: String| {
@@ -75,37 +93,11 @@ pub fn hlo() -> Vec<Deep> {
     });
     add("a chain in a fusion", {
         let body = chain(STEPS, "q", &|last| format!("f32[8]{{0}} multiply({last}, q)"));
-        format!(
-            "\
-HloModule m
-
-f {{
-  q = f32[8]{{0}} parameter(0)
-{body}}}
-
-ENTRY e {{
-  p = f32[8]{{0}} parameter(0)
-  ROOT r = f32[8]{{0}} fusion(p), kind=kLoop, calls=f
-}}
-"
-        )
+        in_fusion("f32[8]{0}", &body)
     });
     add("a chain of transposes in a fusion", {
         let body = chain(600, "q", &|last| format!("f32[8,8]{{1,0}} transpose({last}), dimensions={{1,0}}"));
-        format!(
-            "\
-HloModule m
-
-f {{
-  q = f32[8,8]{{1,0}} parameter(0)
-{body}}}
-
-ENTRY e {{
-  p = f32[8,8]{{1,0}} parameter(0)
-  ROOT r = f32[8,8]{{1,0}} fusion(p), kind=kLoop, calls=f
-}}
-"
-        )
+        in_fusion("f32[8,8]{1,0}", &body)
     });
     add("a chain of choices in a fusion", {
         let body = chain(300, "q", &|last| {
@@ -118,20 +110,7 @@ ENTRY e {{
             format!("  {last}_head = f32[4]{{0}} slice({last}), slice={{[0:4]}}\n{line}\n")
         })
         .collect::<String>();
-        format!(
-            "\
-HloModule m
-
-f {{
-  q = f32[8]{{0}} parameter(0)
-{body}}}
-
-ENTRY e {{
-  p = f32[8]{{0}} parameter(0)
-  ROOT r = f32[8]{{0}} fusion(p), kind=kLoop, calls=f
-}}
-"
-        )
+        in_fusion("f32[8]{0}", &body)
     });
     add("a chain of functions in a fusion", {
         let mut body = String::new();
@@ -145,20 +124,7 @@ ENTRY e {{
             );
             last = name;
         }
-        format!(
-            "\
-HloModule m
-
-f {{
-  q = f32[8,8]{{1,0}} parameter(0)
-{body}}}
-
-ENTRY e {{
-  p = f32[8,8]{{1,0}} parameter(0)
-  ROOT r = f32[8,8]{{1,0}} fusion(p), kind=kLoop, calls=f
-}}
-"
-        )
+        in_fusion("f32[8,8]{1,0}", &body)
     });
     add("reductions that apply many maps, each with many of the next", {
         let mut text = "HloModule m\n\n".to_owned();

@@ -20,6 +20,17 @@ ENTRY %main (x: f32[8,128], y: f32[8,128]) -> f32[8,128] {
 }
 ";
 
+/// A module with an instruction that nothing uses.
+pub const UNUSED: &str = "\
+HloModule m, is_scheduled=true
+
+ENTRY %e {
+  %p = f32[8]{0} parameter(0)
+  %a = f32[8]{0} negate(%p)
+  ROOT %r = f32[8]{0} abs(%p)
+}
+";
+
 /// A module of about `bytes` bytes: computations of 60 instructions, and three quarters of the text in ENTRY,
 /// as in dumps of real training steps.
 pub fn large_module(bytes: usize) -> String {

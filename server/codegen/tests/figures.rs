@@ -6,39 +6,11 @@ use std::collections::BTreeMap;
 
 use agreement::{Effort, Flavour, Kernel, check};
 use gpu::Buffer;
+use test_files::hlo::{ADD, fusion_module};
 use written::{Emitted, emitted, written};
 
 /// Per array: requests and sectors.
 type Figures = BTreeMap<(usize, bool), (u64, u64)>;
-
-const CALLED: &str = "add {
-  a = f32[] parameter(0)
-  b = f32[] parameter(1)
-  ROOT sum = f32[] add(a, b)
-}";
-
-fn module(params: &[&str], instructions: &str, result: &str) -> String {
-    let list = |f: &dyn Fn(usize, &str) -> String| {
-        params.iter().enumerate().map(|(n, shape)| f(n, shape)).collect::<Vec<_>>()
-    };
-    let declared = list(&|n, shape| format!("  p{n} = {shape} parameter({n})\n")).concat();
-    let names = list(&|n, _| format!("p{n}")).join(", ");
-    format!(
-        "\
-HloModule m
-
-{CALLED}
-
-fused {{
-{declared}{instructions}
-}}
-
-ENTRY e {{
-{declared}  ROOT f = {result} fusion({names}), kind=kLoop, calls=fused
-}}
-"
-    )
-}
 
 /// The figures of the code, and of running it.
 fn figures(hlo: &str, device: &str) -> (Figures, Figures) {
@@ -71,7 +43,7 @@ fn figures(hlo: &str, device: &str) -> (Figures, Figures) {
 
 #[track_caller]
 fn agrees(params: &[&str], instructions: &str, result: &str) {
-    let hlo = module(params, instructions, result);
+    let hlo = fusion_module(ADD, params, instructions, result);
     for device in ["h100-sxm", "a100-sxm-80", "b200"] {
         let (counted, run) = figures(&hlo, device);
         assert_eq!(counted, run, "{device}\n{instructions}\n{}", written(&hlo, "f", device).expect("it").ptx);
@@ -185,7 +157,8 @@ fn reductions() {
 #[test]
 fn gathers() {
     for (rows, width, most) in [(512, 4, 8), (512, 1, 32), (64, 64, 4), (100, 6, 7)] {
-        let hlo = module(
+        let hlo = fusion_module(
+            ADD,
             &[&format!("f32[100000,{width}]"), &format!("s32[{rows},1]")],
             &format!(
                 "  ROOT r = f32[{rows},1,{width}] gather(p0, p1), offset_dims={{1,2}}, collapsed_slice_dims={{}}, \

@@ -8,6 +8,7 @@ mod written;
 
 use agreement::{Effort, Flavour, Kernel, check};
 use codegen::passes::{PIPELINE, after_each};
+use test_files::hlo::fusion_module;
 use well_formed::check_mlir;
 use written::{Written, written_of};
 
@@ -133,28 +134,6 @@ const FUSIONS: &[(&str, &[&str], &str, &str)] = &[
     ("sort", &["f32[3,700]"], "  ROOT r = f32[3,700] sort(p0), dimensions={1}, to_apply=less", "f32[3,700]"),
 ];
 
-fn module(params: &[&str], instructions: &str, result: &str) -> String {
-    let declared: String =
-        params.iter().enumerate().map(|(n, shape)| format!("  p{n} = {shape} parameter({n})\n")).collect();
-    let names: Vec<String> = (0..params.len()).map(|n| format!("p{n}")).collect();
-    let names = names.join(", ");
-    format!(
-        "\
-HloModule m
-
-{CALLED}
-
-fused {{
-{declared}{instructions}
-}}
-
-ENTRY e {{
-{declared}  ROOT f = {result} fusion({names}), kind=kLoop, calls=fused
-}}
-"
-    )
-}
-
 /// The kernel after the first `passes`, checked as text.
 fn after(hlo: &str, fusion: &str, device: &str, passes: usize) -> Result<Written, String> {
     written_of(hlo, fusion, device, &|kernel| {
@@ -200,7 +179,7 @@ fn agrees(hlo: &str, fusion: &str, device: &str, effort: Effort) -> Result<bool,
 fn kernels_agree_after_every_pass() {
     let only = std::env::var("CODEGEN_ONLY").unwrap_or_default();
     for (name, params, instructions, result) in FUSIONS.iter().filter(|(name, ..)| name.contains(&only)) {
-        let hlo = module(params, instructions, result);
+        let hlo = fusion_module(CALLED, params, instructions, result);
         let effort =
             Effort { seed: 3, flavour: Flavour::Plain, threads: 1 << 13, elements: 1 << 12, traces: false };
         assert_eq!(agrees(&hlo, "f", "h100-sxm", effort), Ok(true), "{name}");

@@ -2,26 +2,8 @@
 
 mod written;
 
+use test_files::hlo::SIZED_BODIES;
 use written::written;
-
-const BODIES: [&str; 10] = [
-    "p = T[A,B] parameter(0)\n ROOT r = T[A,B] negate(p)",
-    "p = T[A,B] parameter(0)\n ROOT r = T[B,A] transpose(p), dimensions={1,0}",
-    "p = T[2,A,B] parameter(0)\n ROOT r = T[A,2,B] transpose(p), dimensions={1,0,2}",
-    "p = T[A,B] parameter(0)\n z = T[] constant(0)\n ROOT r = T[A] reduce(p, z), dimensions={1}, to_apply=add",
-    "p = T[A,B] parameter(0)\n z = T[] constant(0)\n ROOT r = T[B] reduce(p, z), dimensions={0}, to_apply=add",
-    "p = T[A,B] parameter(0)\n q = T[1,B] parameter(1)\n ROOT r = T[C,B] concatenate(p, q), dimensions={0}",
-    "p = T[A,B] parameter(0)\n ROOT r = T[A,B] sort(p), dimensions={1}, to_apply=less",
-    "p = T[A,B] parameter(0)\n u = T[1,B] parameter(1)\n i = s32[] parameter(2)
-     ROOT r = T[A,B] dynamic-update-slice(p, u, i, i)",
-    "\
-p = T[A,B] parameter(0)
- i = s32[B,1] parameter(1)
- u = T[B,1,A] parameter(2)
-     ROOT r = T[A,B] scatter(p, i, u), update_window_dims={1,2}, inserted_window_dims={},
-     scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=add, indices_are_sorted=true",
-    "p = T[A,B] parameter(0)\n ROOT r = T[A] dot(p, p), lhs_contracting_dims={1}, rhs_contracting_dims={1}",
-];
 
 const SIZES: [&str; 8] = ["0", "1", "31", "64", "4000", "<=7", "4611686018427387905", "9223372036854775807"];
 
@@ -62,7 +44,7 @@ ENTRY e {{
 #[test]
 fn every_size_has_a_kernel_or_a_reason() {
     let mut kernels = 0;
-    for body in BODIES {
+    for body in SIZED_BODIES {
         for (a, b) in SIZES.iter().flat_map(|a| SIZES.iter().map(move |b| (a, b))) {
             for (element, device) in [
                 ("s4", "h100-sxm"),

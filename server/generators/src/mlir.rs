@@ -19,6 +19,7 @@ pub use expressions::{Value, expression};
 pub use functions::{mixed_function, stablehlo_function};
 pub use stablehlo_slices::stablehlo_slice;
 pub use types::{flags, indices, tensor, ty, vector};
+pub use windows::window;
 
 /// A function as text, and its arguments.
 #[derive(Debug, Clone)]

@@ -151,28 +151,14 @@ impl FusionAnalysis {
 mod tests {
     use crate::Device;
     use crate::fixture::{analysis, check, fused};
+    use test_files::hlo::SIZED_BODIES;
 
     /// All sizes give an analysis or a reason, and maps that can be computed.
     #[test]
     fn no_size_panics() {
-        let bodies = [
-            "p = T[A,B] parameter(0)\n ROOT r = T[A,B] negate(p)",
-            "p = T[A,B] parameter(0)\n ROOT r = T[B,A] transpose(p), dimensions={1,0}",
-            "p = T[2,A,B] parameter(0)\n ROOT r = T[A,2,B] transpose(p), dimensions={1,0,2}",
-            "p = T[A,B] parameter(0)\n z = T[] constant(0)\n ROOT r = T[A] reduce(p, z), dimensions={1}, to_apply=add",
-            "p = T[A,B] parameter(0)\n z = T[] constant(0)\n ROOT r = T[B] reduce(p, z), dimensions={0}, to_apply=add",
-            "p = T[A,B] parameter(0)\n q = T[1,B] parameter(1)\n ROOT r = T[C,B] concatenate(p, q), dimensions={0}",
-            "p = T[A,B] parameter(0)\n ROOT r = T[A,B] sort(p), dimensions={1}, to_apply=add",
-            "p = T[A,B] parameter(0)\n u = T[1,B] parameter(1)\n i = s32[] parameter(2)
-             ROOT r = T[A,B] dynamic-update-slice(p, u, i, i)",
-            "\
-p = T[A,B] parameter(0)
- i = s32[B,1] parameter(1)
- u = T[B,1,A] parameter(2)
-             ROOT r = T[A,B] scatter(p, i, u), update_window_dims={1,2}, inserted_window_dims={},
-             scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=add, indices_are_sorted=true",
-            "p = T[A,B] parameter(0)\n ROOT r = T[A,B] transpose(), dimensions={1,0}",
-        ];
+        let no_operand = "p = T[A,B] parameter(0)\n ROOT r = T[A,B] transpose(), dimensions={1,0}";
+        let bodies = SIZED_BODIES.map(|body| body.replace("=less", "=add"));
+        let bodies = bodies.iter().map(String::as_str).chain([no_operand]);
         let sizes = ["0", "1", "31", "64", "4000", "<=7", "?", "4611686018427387905", "9223372036854775807"];
         for body in bodies {
             for (a, b) in sizes.iter().flat_map(|a| sizes.iter().map(move |b| (a, b))) {

@@ -33,29 +33,21 @@ impl Numbers {
     }
 }
 
+/// Whether each entry of a written list is a value.
+fn are_values(list: &str) -> Vec<bool> {
+    list.trim_matches(['[', ']']).split(", ").map(|entry| entry.starts_with('%')).collect()
+}
+
 #[test]
 fn extract_slice() {
     let mut random = Rng::new(1);
     for _ in 0..600 {
         let shape = random.shape(1..4, 1..7);
         let mut numbers = Numbers::new();
-        let (mut offsets, mut sizes, mut strides) = (Vec::new(), Vec::new(), Vec::new());
-        for &n in &shape {
-            let stride = random.below(1..3);
-            let offset = random.below(0..n);
-            let most = (n - 1 - offset) / stride + 1;
-            offsets.push(offset);
-            sizes.push(random.below(1..most + 1));
-            strides.push(stride);
-        }
+        let [offsets, sizes, strides] = window(&mut random, &shape, 2);
         let dynamic = flags(&mut random, shape.len());
-        let (o, z, s) = (
-            numbers.list(&offsets, &mut random),
-            numbers.list(&sizes, &mut random),
-            numbers.list(&strides, &mut random),
-        );
-        let is_value: Vec<bool> =
-            z.trim_matches(['[', ']']).split(", ").map(|w| w.starts_with('%')).collect();
+        let [o, z, s] = [&offsets, &sizes, &strides].map(|list| numbers.list(list, &mut random));
+        let is_value = are_values(&z);
         // Leading static dimensions of extent 1 may be dropped.
         let drop = random.flag();
         let kept: Vec<bool> = (0..shape.len()).map(|k| !(drop && sizes[k] == 1 && !is_value[k])).collect();
@@ -92,21 +84,9 @@ fn insert_slice() {
     for _ in 0..400 {
         let shape = random.shape(1..4, 1..6);
         let mut numbers = Numbers::new();
-        let (mut offsets, mut sizes, mut strides) = (Vec::new(), Vec::new(), Vec::new());
-        for &n in &shape {
-            let stride = random.below(1..4);
-            let offset = random.below(0..n);
-            offsets.push(offset);
-            sizes.push(random.below(1..(n - 1 - offset) / stride + 2));
-            strides.push(stride);
-        }
-        let (o, z, s) = (
-            numbers.list(&offsets, &mut random),
-            numbers.list(&sizes, &mut random),
-            numbers.list(&strides, &mut random),
-        );
-        let is_value: Vec<bool> =
-            z.trim_matches(['[', ']']).split(", ").map(|w| w.starts_with('%')).collect();
+        let [offsets, sizes, strides] = window(&mut random, &shape, 3);
+        let [o, z, s] = [&offsets, &sizes, &strides].map(|list| numbers.list(list, &mut random));
+        let is_value = are_values(&z);
         let drop = random.flag();
         let kept: Vec<bool> = (0..shape.len()).map(|k| !(drop && sizes[k] == 1 && !is_value[k])).collect();
         let part: Vec<i64> = (0..shape.len()).filter(|&k| kept[k]).map(|k| sizes[k]).collect();

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-pub use generators::mlir::{Value, expression, flags, indices, tensor, ty, vector};
+pub use generators::mlir::{Value, expression, flags, indices, tensor, ty, vector, window};
 use indexing_map::IndexingMap;
 use mlir::{OpId, Parse, PieceState, parse};
 use mlir_indexing::{Access, OpMaps, Role, SymbolSource, op_maps};

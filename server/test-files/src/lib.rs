@@ -1,5 +1,6 @@
 //! Files that tests and examples read: files below a folder, XLA's answers, and what [`mod@needs`] lists.
 
+pub mod hlo;
 pub mod needs;
 
 use std::io::Read as _;
@@ -81,7 +82,7 @@ mod tests {
     fn files_are_found_by_their_endings() {
         let own = super::below(env!("CARGO_MANIFEST_DIR"), ".rs");
         let names: Vec<_> = own.iter().map(|path| path.file_name().unwrap()).collect();
-        assert_eq!(names, ["lib.rs", "needs.rs"]);
+        assert_eq!(names, ["hlo.rs", "lib.rs", "needs.rs"]);
         assert_eq!(super::below("/no/such/folder", ".rs"), Vec::<std::path::PathBuf>::new());
     }
 }

@@ -6,35 +6,14 @@ use expect_test::{Expect, expect};
 use gpu::{Device, Fused, FusionAnalysis};
 use ir::{AttributeKey, Graph};
 use syntax::hlo::{PieceState, parse};
+use test_files::hlo::{ADD, fusion_module};
 
 use super::{PIPELINE, mlir_after};
 use crate::kernel::Kernel;
 
 /// The kernel of the fusion `f` of these instructions.
 fn kernel(params: &[&str], instructions: &str, result: &str) -> Kernel {
-    let declared: String =
-        params.iter().enumerate().map(|(n, shape)| format!("  p{n} = {shape} parameter({n})\n")).collect();
-    let names: Vec<String> = (0..params.len()).map(|n| format!("p{n}")).collect();
-    let text = format!(
-        "\
-HloModule m
-
-add {{
-  a = f32[] parameter(0)
-  b = f32[] parameter(1)
-  ROOT s = f32[] add(a, b)
-}}
-
-fused {{
-{declared}{instructions}
-}}
-
-ENTRY e {{
-{declared}  ROOT f = {result} fusion({}), kind=kLoop, calls=fused
-}}
-",
-        names.join(", ")
-    );
+    let text = fusion_module(ADD, params, instructions, result);
     let text: Arc<str> = Arc::from(text);
     let parsed = Arc::new(parse(&text, PieceState::HEADER));
     let block = ir::lower(text.clone(), parsed.clone());
@@ -127,7 +106,7 @@ fn functions_that_are_called_twice_stay() {
         %1 = tensor.extract %arg1[] : tensor<f32>
         %7 = scf.for %5 = %2 to %4 step %3 iter_args(%6 = %1) -> f32 {
           %8 = xla.pure_call @fused_e(%arg0, %arg1, %arg2, %5) : (tensor<6x5xf32>, tensor<f32>, index, index) -> f32
-          %9 = xla.pure_call @add_s(%6, %8) : (f32, f32) -> f32
+          %9 = xla.pure_call @add_sum(%6, %8) : (f32, f32) -> f32
           scf.yield %9 : f32
         }
         %10 = arith.divf %0, %7 : f32
@@ -171,10 +150,10 @@ fn the_round_that_asks_is_peeled() {
         %3:2 = xla.loop (%thread_id_x, %thread_id_y, %thread_id_z, %block_id_x, %block_id_y, %block_id_z)[%i, %j, %k] -> (%ra, %rb, %rc, %rd) in #indexing_map iter_args(%1 = %arg2, %2 = %0) -> (tensor<40xf32>, f32) {
           %4 = xla.apply_indexing #indexing_map1(%rc, %rd)
           %5 = tensor.extract %arg0[%rb, %4] : tensor<40x1000xf32>
-          %6 = xla.pure_call @add_s(%2, %5) : (f32, f32) -> f32
+          %6 = xla.pure_call @add_sum(%2, %5) : (f32, f32) -> f32
           xla.yield %1, %6 : tensor<40xf32>, f32
         }
-        %7 = xla_gpu.shuffle_reduce(%3#1) to 16 combiner=@add_s : f32
+        %7 = xla_gpu.shuffle_reduce(%3#1) to 16 combiner=@add_sum : f32
         %8 = xla_gpu.allocate_shared : tensor<4x2xf32>
         %9 = xla.apply_indexing #indexing_map2(%thread_id_x)
         %11 = arith.cmpi sge, %9, %10 : index
@@ -189,7 +168,7 @@ fn the_round_that_asks_is_peeled() {
         %21 = arith.cmpi sle, %18, %20 : index
         %22 = arith.andi %19, %21 : i1
         %23 = xla.predicated_extract %17[%14, %9] if %22 else %0 : tensor<4x2xf32>
-        %24 = xla_gpu.shuffle_reduce(%23) to 16 combiner=@add_s : f32
+        %24 = xla_gpu.shuffle_reduce(%23) to 16 combiner=@add_sum : f32
         %25 = arith.cmpi sge, %18, %10 : index
         %26 = arith.cmpi sle, %18, %10 : index
         %27 = arith.andi %25, %26 : i1
@@ -207,16 +186,16 @@ fn the_round_that_asks_is_peeled() {
         %3:2 = xla.loop (%thread_id_x, %thread_id_y, %thread_id_z, %block_id_x, %block_id_y, %block_id_z)[%i, %j, %k] -> (%ra, %rb, %rc, %rd) in #indexing_map iter_args(%1 = %arg2, %2 = %0) -> (tensor<40xf32>, f32) {
           %4 = xla.apply_indexing #indexing_map1(%rc, %rd)
           %5 = tensor.extract %arg0[%rb, %4] : tensor<40x1000xf32>
-          %6 = xla.pure_call @add_s(%2, %5) : (f32, f32) -> f32
+          %6 = xla.pure_call @add_sum(%2, %5) : (f32, f32) -> f32
           xla.yield %1, %6 : tensor<40xf32>, f32
         }
         %9:2 = xla.loop (%thread_id_x, %thread_id_y, %thread_id_z, %block_id_x, %block_id_y, %block_id_z)[%i, %j, %k] -> (%ra, %rb, %rc, %rd) in #indexing_map2 iter_args(%7 = %3#0, %8 = %3#1) -> (tensor<40xf32>, f32) {
           %10 = xla.apply_indexing #indexing_map1(%rc, %rd)
           %11 = tensor.extract %arg0[%rb, %10] : tensor<40x1000xf32>
-          %12 = xla.pure_call @add_s(%8, %11) : (f32, f32) -> f32
+          %12 = xla.pure_call @add_sum(%8, %11) : (f32, f32) -> f32
           xla.yield %7, %12 : tensor<40xf32>, f32
         }
-        %13 = xla_gpu.shuffle_reduce(%9#1) to 16 combiner=@add_s : f32
+        %13 = xla_gpu.shuffle_reduce(%9#1) to 16 combiner=@add_sum : f32
         %14 = xla_gpu.allocate_shared : tensor<4x2xf32>
         %15 = xla.apply_indexing #indexing_map3(%thread_id_x)
         %17 = arith.cmpi sge, %15, %16 : index
@@ -231,7 +210,7 @@ fn the_round_that_asks_is_peeled() {
         %27 = arith.cmpi sle, %24, %26 : index
         %28 = arith.andi %25, %27 : i1
         %29 = xla.predicated_extract %23[%20, %15] if %28 else %0 : tensor<4x2xf32>
-        %30 = xla_gpu.shuffle_reduce(%29) to 16 combiner=@add_s : f32
+        %30 = xla_gpu.shuffle_reduce(%29) to 16 combiner=@add_sum : f32
         %31 = arith.cmpi sge, %24, %16 : index
         %32 = arith.cmpi sle, %24, %16 : index
         %33 = arith.andi %31, %32 : i1

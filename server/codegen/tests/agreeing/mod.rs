@@ -1,40 +1,11 @@
 //! Runs kernels of fusions given as text and compares them with the interpreter.
 
 use agreement::{Effort, Flavour, Kernel, check};
+use test_files::hlo::{ADD, fusion_module};
 
 use crate::written::{Written, written};
 
-const ADD: &str = "add {
-  a = f32[] parameter(0)
-  b = f32[] parameter(1)
-  ROOT sum = f32[] add(a, b)
-}";
-
 const DEVICES: [&str; 3] = ["h100-sxm", "a100-sxm-80", "b200"];
-
-/// The module with the fusion of these instructions, with `params` as its parameters, in order.
-fn module(called: &str, params: &[&str], instructions: &str, result: &str) -> String {
-    let list = |f: &dyn Fn(usize, &str) -> String| {
-        params.iter().enumerate().map(|(n, shape)| f(n, shape)).collect::<Vec<_>>()
-    };
-    let declared = list(&|n, shape| format!("  p{n} = {shape} parameter({n})\n")).concat();
-    let names = list(&|n, _| format!("p{n}")).join(", ");
-    format!(
-        "\
-HloModule m
-
-{called}
-
-fused {{
-{declared}{instructions}
-}}
-
-ENTRY e {{
-{declared}  ROOT f = {result} fusion({names}), kind=kLoop, calls=fused
-}}
-"
-    )
-}
 
 /// For instructions that call only a sum of two `f32`.
 #[allow(dead_code, reason = "not every test has such")]
@@ -46,7 +17,7 @@ pub fn agrees(params: &[&str], instructions: &str, result: &str) {
 /// Runs on every device; returns the kernels of the last one.
 #[track_caller]
 pub fn agrees_calling(called: &str, params: &[&str], instructions: &str, result: &str) -> Vec<String> {
-    let hlo = module(called, params, instructions, result);
+    let hlo = fusion_module(called, params, instructions, result);
     let mut texts = Vec::new();
     for device in DEVICES {
         let Written { ptx, missing, grid, block, then } = written(&hlo, "f", device).expect("a kernel");

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use random::Rng;
 
 use super::types::{indices, tensor};
+use super::windows::window;
 
 /// The elements of arguments that one element comes from: names and indices.
 pub type Origins = BTreeSet<(String, Vec<i64>)>;
@@ -57,13 +58,7 @@ fn step(random: &mut Rng, nth: usize, x: &Tagged, other: &Tagged) -> (String, Ta
             (op, tagged)
         }
         1 => {
-            let (mut offsets, mut sizes, mut strides) = (Vec::new(), Vec::new(), Vec::new());
-            for &n in &x.shape {
-                let (stride, offset) = (random.below(1..3), random.below(0..n));
-                offsets.push(offset);
-                strides.push(stride);
-                sizes.push(random.below(1..(n - 1 - offset) / stride + 2));
-            }
+            let [offsets, sizes, strides] = window(random, &x.shape, 2);
             let op = format!(
                 "{name} = tensor.extract_slice {}{offsets:?} {sizes:?} {strides:?} : {from} to {}",
                 x.name,

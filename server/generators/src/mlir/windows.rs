@@ -1,8 +1,22 @@
 //! Windows of a tensor, extracted or inserted.
 
+use random::Rng;
+
 use super::Argument;
 use super::builder::Builder;
 use super::types::partial as ty;
+
+/// Random offsets, sizes and strides of a window within an array. Strides are at most `stride`.
+pub fn window(random: &mut Rng, shape: &[i64], stride: i64) -> [Vec<i64>; 3] {
+    let mut window = [Vec::new(), Vec::new(), Vec::new()];
+    for &n in shape {
+        let (stride, offset) = (random.below(1..stride + 1), random.below(0..n));
+        window[0].push(offset);
+        window[1].push(random.below(1..(n - 1 - offset) / stride + 2));
+        window[2].push(stride);
+    }
+    window
+}
 
 /// A window of `%y`.
 #[derive(Default)]
