@@ -25,7 +25,7 @@ impl Dump {
         &self.0
     }
 
-    fn uri(&self) -> String {
+    pub(crate) fn uri(&self) -> String {
         format!("file://{}", self.0.display())
     }
 

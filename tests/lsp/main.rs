@@ -21,3 +21,4 @@ mod semantic_tokens;
 mod sync;
 mod typing;
 mod unread;
+mod watching;

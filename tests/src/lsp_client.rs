@@ -29,8 +29,8 @@ pub struct LspClient {
     asked: HashMap<i64, String>,
     answers: HashMap<i64, Answer>,
     notifications: Vec<Value>,
-    /// Methods of the server's requests; each got the response null.
-    pub server_requests: Vec<String>,
+    /// Methods and parameters of the server's requests; each got the response null.
+    pub server_requests: Vec<(String, Value)>,
     may_panic: bool,
     /// Whether the test itself checks that the server is alive.
     may_die: bool,
@@ -241,6 +241,17 @@ impl LspClient {
         }
     }
 
+    /// Waits for a request of the server and returns its parameters. It is dropped with the earlier ones.
+    pub fn server_request(&mut self, method: &str) -> Value {
+        let end = Instant::now() + PATIENCE;
+        loop {
+            if let Some(at) = self.server_requests.iter().position(|(asked, _)| asked == method) {
+                return self.server_requests.drain(..=at).next_back().expect("it is there").1;
+            }
+            assert!(self.receive(end), "the server does not request {method}{}", self.log());
+        }
+    }
+
     /// A notification that has already arrived, if any.
     pub fn take(&mut self, method: &str) -> Option<Value> {
         let at = self.notifications.iter().position(|message| message["method"] == method)?;
@@ -350,7 +361,8 @@ impl LspClient {
             };
             assert!(self.answers.insert(id, Answer { method, result, at }).is_none(), "answered twice");
         } else if let Some(id) = message.get("id") {
-            self.server_requests.push(message["method"].as_str().unwrap_or_default().to_owned());
+            let method = message["method"].as_str().unwrap_or_default().to_owned();
+            self.server_requests.push((method, message["params"].clone()));
             let answer = json!({"jsonrpc": "2.0", "id": id, "result": null});
             self.send(&answer);
         } else {

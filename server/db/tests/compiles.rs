@@ -241,6 +241,29 @@ fn an_edit_matches_two_pairs_again() {
 }
 
 #[test]
+fn stages_that_come_and_go_match_their_neighbours() {
+    let mut fixture = Fixture::dumped();
+    match_ahead(&fixture.db, fixture.compile());
+    let path = fixture.stage("0002").file(&fixture.db).path(&fixture.db).to_string();
+    let text = fixture.texts.texts.lock().unwrap().remove(&path).unwrap();
+    let read = |fixture: &Fixture| std::mem::take(&mut *fixture.texts.read.lock().unwrap());
+    _ = (fixture.ran(), read(&fixture));
+
+    fixture.list();
+    match_ahead(&fixture.db, fixture.compile());
+    assert_eq!(fixture.compile().stages(&fixture.db).len(), 7);
+    assert_eq!(fixture.ran()["stage_links"], 1, "that of the stage behind");
+    assert!(read(&fixture).iter().all(|path| path.contains("0001.") || path.contains("0003.")));
+
+    fixture.texts.texts.lock().unwrap().insert(path.clone(), text);
+    fixture.list();
+    match_ahead(&fixture.db, fixture.compile());
+    assert_eq!(fixture.compile().stages(&fixture.db).len(), 8);
+    assert_eq!(fixture.ran()["stage_links"], 2, "its own, and that of the stage behind");
+    assert!(read(&fixture).contains(&path));
+}
+
+#[test]
 fn stages_of_equal_text_are_not_matched() {
     let mut fixture = Fixture::dumped();
     let texts = fixture.texts.clone();

@@ -50,6 +50,7 @@ mod source_files;
 mod status;
 mod to_proto;
 mod warnings_page;
+mod watched_folders;
 mod workspace_folders;
 
 use std::path::Path;

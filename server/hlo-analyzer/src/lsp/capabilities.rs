@@ -33,6 +33,10 @@ pub(super) const EVALUATE: &str = "hlo-analyzer.evaluateInstruction";
 /// settings. For other clients it is a server command, whose effect lasts until the server exits.
 pub(super) const DISABLE_WARNING: &str = "hlo-analyzer.disableWarning";
 
+/// The notification that the compiles of a dump folder have changed. Clients that support it list it in
+/// `experimental.notifications`.
+pub(super) const COMPILES_CHANGED: &str = "hlo-analyzer/compilesChanged";
+
 /// The kind of actions that only display something. Not `source`, which VS Code offers for whole files only.
 pub(super) const SHOW: &str = "show";
 
@@ -81,12 +85,23 @@ pub(super) struct ClientProfile {
     pub(super) document_changes: bool,
     /// Supports file creation in workspace edits.
     pub(super) create_files: bool,
+    /// Reports changes of files for which the server registers.
+    pub(super) watches_files: bool,
+    /// The same for files outside of the folders that are open in the editor.
+    pub(super) watches_any_folder: bool,
+    /// Supports [`COMPILES_CHANGED`].
+    pub(super) follows_compiles: bool,
+}
+
+/// Whether a list in `experimental` has a name.
+fn is_listed(client: &ClientCapabilities, list: &str, name: &str) -> bool {
+    let experimental = client.experimental.as_ref();
+    let names = experimental.and_then(|it| it.get(list)?.as_array());
+    names.is_some_and(|names| names.iter().any(|known| known == name))
 }
 
 fn has_command(client: &ClientCapabilities, name: &str) -> bool {
-    let experimental = client.experimental.as_ref();
-    let commands = experimental.and_then(|it| it.get("commands")?.as_array());
-    commands.is_some_and(|commands| commands.iter().any(|c| c == name))
+    is_listed(client, "commands", name)
 }
 
 impl ClientProfile {
@@ -98,6 +113,7 @@ impl ClientProfile {
         let completion = document.and_then(|it| it.completion.as_ref()?.completion_item.as_ref());
         let signature = document.and_then(|it| it.signature_help.as_ref()?.signature_information.as_ref());
         let parameter = signature.and_then(|it| it.parameter_information.as_ref());
+        let watched = client.workspace.as_ref().and_then(|it| it.did_change_watched_files.as_ref());
         Self {
             encoding: negotiate(client),
             markdown_hover: hover_formats.is_some_and(|formats| formats.contains(&MarkupKind::Markdown)),
@@ -148,6 +164,9 @@ impl ClientProfile {
             create_files: edits
                 .and_then(|it| it.resource_operations.as_ref())
                 .is_some_and(|operations| operations.contains(&ResourceOperationKind::Create)),
+            watches_files: watched.and_then(|it| it.dynamic_registration).unwrap_or_default(),
+            watches_any_folder: watched.and_then(|it| it.relative_pattern_support).unwrap_or_default(),
+            follows_compiles: is_listed(client, "notifications", COMPILES_CHANGED),
         }
     }
 

@@ -112,6 +112,10 @@ macro_rules! serve_requests {
                 self.mailbox.post(Event::Close(params.text_document.uri));
             }
 
+            async fn did_change_watched_files(&self, params: DidChangeWatchedFilesParams) {
+                self.mailbox.post(Event::FilesChanged(params.changes));
+            }
+
             async fn execute_command(&self, params: ExecuteCommandParams) -> Result<Option<Value>> {
                 self.execute(params).await
             }

@@ -5,7 +5,7 @@ use std::sync::mpsc;
 
 use serde_json::Value;
 use tokio::sync::oneshot;
-use tower_lsp::lsp_types::{DidChangeTextDocumentParams, DidOpenTextDocumentParams, Url};
+use tower_lsp::lsp_types::{DidChangeTextDocumentParams, DidOpenTextDocumentParams, FileEvent, Url};
 
 use super::capabilities::ClientProfile;
 use super::dump_folders::Listed;
@@ -28,8 +28,10 @@ pub(super) enum Event {
     Close(Url),
     /// A request, from the client or repeated because an edit cancelled it.
     Read(Read),
-    /// A folder was listed, for a read that is about it or for a file that was opened.
-    Listed(Listed, Option<Read>),
+    /// `workspace/didChangeWatchedFiles`.
+    FilesChanged(Vec<FileEvent>),
+    /// A dump folder was listed.
+    Listed(Listed),
     /// A read has ended or the client has read output: waiting reads may start.
     Room,
     /// A computation that follows a document has ended, by success or not, or has something to tell before.

@@ -63,7 +63,7 @@ impl MainLoop {
         loop {
             let due = self.documents.iter_mut();
             let due = due.flat_map(|(_, document)| Job::ALL.map(|job| document.schedule(job).due()));
-            let due = due.flatten().min();
+            let due = due.flatten().chain(self.dumps.due()).min();
             let event = match due {
                 None => events.recv().map_err(|_| RecvTimeoutError::Disconnected),
                 Some(due) => events.recv_timeout(due.saturating_duration_since(Instant::now())),
@@ -84,6 +84,7 @@ impl MainLoop {
             while let Some(read) = self.reads.pop() {
                 self.start_read(read);
             }
+            self.list_changed();
             self.start_jobs();
         }
     }
@@ -114,7 +115,8 @@ impl MainLoop {
             Event::Change(params) => self.change(params),
             Event::Close(uri) => self.close(&uri),
             Event::Read(read) => self.receive(read),
-            Event::Listed(listed, read) => self.listed(listed, read),
+            Event::FilesChanged(files) => self.files_changed(&files),
+            Event::Listed(listed) => self.listed(listed),
             // Reads are started when the mailbox is empty.
             Event::Room => {}
             Event::Progress(progress) => self.publish(progress),

@@ -1,34 +1,64 @@
 //! Dump folders: they are listed on the pool, and the listing arrives like an edit.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
-use ide::{FileId, ReadDump};
+use ide::{FileId, ListedFile, ReadDump};
 use ropey::Rope;
-use tower_lsp::lsp_types::Url;
+use tower_lsp::lsp_types::request::InlayHintRefreshRequest;
+use tower_lsp::lsp_types::{FileEvent, Url};
 
 use super::MainLoop;
 use crate::dumps::OnDisk;
-use crate::lsp::dump_folders::{Listed, name, relative};
+use crate::lsp::dump_folders::{Freshness, Listed, name, relative};
 use crate::lsp::jobs::Job;
 use crate::lsp::mailbox::Event;
 use crate::lsp::read::Read;
 use crate::lsp::snapshot::View;
+use crate::lsp::watched_folders::{self, CompilesChanged, CompilesChangedParams};
 
 impl MainLoop {
-    /// Lists the folder that a read is about, which starts with the listing.
-    pub(super) fn list_for(&self, read: Read) {
+    /// Lists the folder that a read is about, which then starts. It starts at once if the client watches the folder.
+    pub(super) fn list_for(&mut self, read: Read) {
         let path = read.uri.to_file_path().ok();
-        match path.and_then(|path| self.dumps.folder_of(&path)) {
-            Some(folder) => self.list(folder, Some(read)),
-            None => read.answer_nothing(),
+        let Some(folder) = path.and_then(|path| self.dumps.folder_of(&path)) else {
+            return read.answer_nothing();
+        };
+        match self.dumps.freshness(&folder) {
+            Freshness::Fresh => self.start_in_folder(read, &folder),
+            Freshness::Ageing => {
+                self.start_in_folder(read, &folder);
+                self.list(folder, None);
+            }
+            Freshness::Stale => self.list(folder, Some(read)),
         }
     }
 
-    fn list(&self, folder: PathBuf, read: Option<Read>) {
+    fn list(&mut self, folder: PathBuf, read: Option<Read>) {
+        if self.dumps.wait(&folder, read) {
+            self.spawn_listing(folder);
+        }
+    }
+
+    fn spawn_listing(&self, folder: PathBuf) {
         let mailbox = self.mailbox.clone();
-        self.pool.spawn_blocking(move || mailbox.post(Event::Listed(Listed::now(folder), read)));
+        self.pool.spawn_blocking(move || mailbox.post(Event::Listed(Listed::now(folder))));
+    }
+
+    pub(super) fn files_changed(&mut self, files: &[FileEvent]) {
+        for FileEvent { uri, typ } in files {
+            if let Ok(path) = uri.to_file_path() {
+                self.dumps.changed(&path, *typ);
+            }
+        }
+    }
+
+    /// Lists the folders that the client reported changes in, some time ago.
+    pub(super) fn list_changed(&mut self) {
+        for folder in self.dumps.due_now() {
+            self.list(folder, None);
+        }
     }
 
     /// A file was opened: it may be the stage of a compile.
@@ -50,26 +80,66 @@ impl MainLoop {
         }
     }
 
-    pub(super) fn listed(&mut self, Listed { folder, files }: Listed, read: Option<Read>) {
-        match files {
-            Ok(files) => {
-                if self.dumps.keep(&folder, &files) {
-                    self.interrupt_reads();
-                    self.take_listing(&folder, &files);
-                }
-            }
-            Err(why) => {
-                tracing::warn!("{why}");
-                return read.into_iter().for_each(Read::answer_nothing);
+    pub(super) fn listed(&mut self, Listed { folder, files }: Listed) {
+        let is_known = self.dumps.is_known(&folder);
+        let is_listed = files.is_ok();
+        let files = files.unwrap_or_else(|why| {
+            tracing::warn!("{why}");
+            Vec::new()
+        });
+        // A folder that can no longer be listed has no files; another one stays unknown.
+        if (is_listed || is_known) && self.dumps.keep(&folder, &files) {
+            self.interrupt_reads();
+            self.take_listing(&folder, &files);
+            self.refresh(&folder, is_known);
+        }
+        self.watch(&folder);
+        let (reads, is_again) = self.dumps.ended(&folder);
+        for read in reads {
+            match is_listed {
+                true => self.start_in_folder(read, &folder),
+                false => read.answer_nothing(),
             }
         }
-        if let (Some(mut read), Ok(folder)) = (read, Url::from_file_path(&folder)) {
-            read.uri = folder;
-            self.reads.push(read);
+        if is_again {
+            self.spawn_listing(folder);
         }
     }
 
-    fn take_listing(&mut self, folder: &std::path::Path, files: &[ide::ListedFile]) {
+    fn start_in_folder(&mut self, mut read: Read, folder: &Path) {
+        match Url::from_file_path(folder) {
+            Ok(folder) => {
+                read.uri = folder;
+                self.reads.push(read);
+            }
+            Err(()) => read.answer_nothing(),
+        }
+    }
+
+    /// Asks the client to report changes in a folder that has dumps, if it can.
+    fn watch(&mut self, folder: &Path) {
+        if let Some(registration) = watched_folders::registration(&self.session, folder)
+            && self.dumps.watch(folder)
+        {
+            self.outbox.request_with::<watched_folders::Register>(registration);
+        }
+    }
+
+    /// Asks the client to ask again for what it shows of a folder. `is_known`: it may have asked before.
+    fn refresh(&mut self, folder: &Path, is_known: bool) {
+        let client = &self.session.client;
+        if let (true, true, Ok(uri)) = (is_known, client.follows_compiles, Url::from_file_path(folder)) {
+            self.outbox.notify_latest::<CompilesChanged>(&uri.clone(), CompilesChangedParams { uri });
+        }
+        // Hints depend on the device of the compile.
+        let has_open = (self.documents.iter_mut())
+            .any(|(uri, _)| uri.to_file_path().is_ok_and(|path| path.starts_with(folder)));
+        if has_open && client.inlay_hint_refresh {
+            self.outbox.request::<InlayHintRefreshRequest>();
+        }
+    }
+
+    fn take_listing(&mut self, folder: &Path, files: &[ListedFile]) {
         let reader: Arc<dyn ReadDump> = Arc::new(OnDisk(folder.to_owned()));
         let open: Vec<(String, FileId)> = (self.documents.iter_mut())
             .filter_map(|(uri, document)| {
