@@ -7,11 +7,14 @@ export const SHOW_KERNEL = "hlo-analyzer.showKernel";
 export const EVALUATE = "hlo-analyzer.evaluateInstruction";
 export const DISABLE_WARNING = "hlo-analyzer.disableWarning";
 
-/** Announces to the server that this client implements the commands. */
+/** The notification that the compiles of a dump folder have changed. */
+export const COMPILES_CHANGED = "hlo-analyzer/compilesChanged";
+
+/** Announces to the server that this client implements the commands and the notification. */
 export const clientCommandsFeature: StaticFeature = {
   fillClientCapabilities(capabilities: ClientCapabilities): void {
     const commands = [SHOW_REFERENCES, SHOW_ACCESS_PATTERN, SHOW_KERNEL, EVALUATE, DISABLE_WARNING];
-    capabilities.experimental = { ...(capabilities.experimental ?? {}), commands };
+    capabilities.experimental = { ...(capabilities.experimental ?? {}), commands, notifications: [COMPILES_CHANGED] };
   },
   initialize(): void {},
   getState: () => ({ kind: "static" }),

@@ -1,4 +1,5 @@
 import * as vscode from "vscode";
+import { COMPILES_CHANGED } from "./client-commands";
 import {
   type Changes,
   type Compile,
@@ -56,6 +57,8 @@ class CompilesView implements vscode.Disposable, vscode.TreeDataProvider<Node> {
       watcher.onDidCreate((file) => this.touched(file)),
       watcher.onDidChange((file) => this.touched(file)),
       watcher.onDidDelete((file) => this.touched(file)),
+      // The server also watches folders outside of the workspace.
+      server.onNotification(COMPILES_CHANGED, () => this.refreshLater()),
       vscode.commands.registerCommand("hlo-analyzer.openDumpFolder", () => this.openFolder()),
       vscode.commands.registerCommand("hlo-analyzer.compiles.refresh", () => this.refresh()),
       vscode.workspace.onDidChangeWorkspaceFolders(() => this.refresh()),
@@ -84,9 +87,13 @@ class CompilesView implements vscode.Disposable, vscode.TreeDataProvider<Node> {
 
   private touched(file: vscode.Uri): void {
     if (isDump(file)) {
-      clearTimeout(this.timer);
-      this.timer = setTimeout(() => this.refresh(), PAUSE);
+      this.refreshLater();
     }
+  }
+
+  private refreshLater(): void {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.refresh(), PAUSE);
   }
 
   /** A dump outside of the workspace joins the view when a file of it is shown. */
