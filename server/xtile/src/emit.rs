@@ -294,10 +294,8 @@ impl<'a> Emission<'a> {
 
     fn arithmetic(&mut self, op: Arithmetic, a: ValueId, b: ValueId) -> ValueId {
         let ty = match (op, self.values[a as usize].clone()) {
-            (Arithmetic::Less | Arithmetic::AtLeast, Type::Tile(_, sizes)) => {
-                Type::Tile(ElementType::Pred, sizes)
-            }
-            (Arithmetic::Less | Arithmetic::AtLeast, _) => Type::Scalar(ElementType::Pred),
+            (Arithmetic::Compare(_), Type::Tile(_, sizes)) => Type::Tile(ElementType::Pred, sizes),
+            (Arithmetic::Compare(_), _) => Type::Scalar(ElementType::Pred),
             (_, ty) => ty,
         };
         self.push(Kind::Arithmetic(op), vec![a, b], ty)

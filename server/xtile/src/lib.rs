@@ -3,15 +3,19 @@
 //! * [`TilingSpace`]: the dimensions of the result and those that ops contract, each with a tile size.
 //! * [`emit()`]: from the tile of the result to the tiles of all ops, and from these to a [`Program`] of typed
 //!   values: loops over contracted dimensions, masks of ragged tiles, reads and writes of tiles.
-//! * [`text()`]: the program as MLIR of the dialects `xtile`, `stablehlo`, `arith`, `scf` and `tensor`.
+//! * [`lower()`]: the same program in Triton's operations, by XLA's passes.
+//! * [`text()`]: either program as MLIR of the dialects `xtile`, `stablehlo`, `tt`, `arith`, `math`, `scf` and
+//!   `tensor`.
 //!
-//! Rules: XLA `codegen/tiling/experimental/*`, `codegen/xtile/codegen/*`.
+//! Rules: XLA `codegen/tiling/experimental/*`, `codegen/xtile/*`,
+//! `backends/gpu/codegen/triton/transforms/*`.
 //!
 //! Architecture Invariant: a fusion has a program, or XLA's reason why it refuses the fusion, or the name of what
 //! is not written yet.
 
 mod bitcast;
 mod emit;
+mod lower;
 pub mod program;
 mod propagate;
 mod schedule;
@@ -25,6 +29,7 @@ use std::borrow::Cow;
 use gpu::FusionAnalysis;
 use indexing::Callees;
 
+pub use lower::lower;
 pub use program::Program;
 pub use space::{Dimension, RuntimeOffset, TilingSpace};
 pub use text::text;

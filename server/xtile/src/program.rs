@@ -52,6 +52,15 @@ impl Type {
         }
     }
 
+    /// The same with other elements. An index becomes a number.
+    #[must_use]
+    pub fn with_element(&self, element: ElementType) -> Type {
+        match self {
+            Type::Tile(_, sizes) => Type::Tile(element, sizes.clone()),
+            Type::Index | Type::Scalar(_) => Type::Scalar(element),
+        }
+    }
+
     /// `None` for an index.
     pub fn element(&self) -> Option<ElementType> {
         match self {
@@ -108,6 +117,10 @@ pub enum Kind {
     /// `stablehlo.compare` with a direction: `LT`.
     Compare(&'static str),
     Convert,
+    /// A conversion of the `arith` dialect.
+    Cast(Cast),
+    /// A function of the `math` dialect that is no op of HLO on floats: `absi`.
+    Math(&'static str),
     IndexCast,
     /// The bits as another type of the same size.
     Bitcast,
@@ -141,9 +154,62 @@ pub enum Kind {
     /// From the first operand to the second by steps of the third; the rest is carried.
     For,
     If,
+    /// Only in programs of Triton's operations.
+    Triton(Triton),
 }
 
-/// Arithmetic of the `arith` dialect.
+/// An op of the `tt` dialect.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Triton {
+    Bitcast,
+    /// Repeats the element along dimensions of size 1.
+    Broadcast,
+    /// The product of the first two operands, added to the third.
+    Dot {
+        precision: DotPrecision,
+        /// Whether sums are kept in the tensor core's own precision: of operands of 8 bits.
+        is_imprecise: bool,
+    },
+    /// Inserts a dimension of size 1.
+    ExpandDims {
+        axis: usize,
+    },
+    /// A function of libdevice on each element: `__nv_expf`.
+    Extern {
+        symbol: String,
+    },
+    /// From or to a float of 8 bits.
+    FloatToFloat {
+        rounds: bool,
+    },
+    /// The numbers from 0.
+    Range {
+        end: i64,
+    },
+    /// Combines the elements along a dimension by its block, which has two scalars as arguments.
+    Reduce {
+        axis: usize,
+    },
+    Reshape,
+    /// A tile from a number, and back from a tile of one element.
+    Splat,
+    Unsplat,
+    /// Dimension `i` of the result is dimension `order[i]` of the operand.
+    Transpose {
+        order: Vec<usize>,
+    },
+}
+
+/// The precision in which a dot reads operands of 32 bits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DotPrecision {
+    Ieee,
+    Tf32,
+    /// Three products of operands of 19 bits.
+    Tf32x3,
+}
+
+/// Arithmetic of the `arith` dialect, on integers or floats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Arithmetic {
     Add,
@@ -152,11 +218,48 @@ pub enum Arithmetic {
     Divide,
     Minimum,
     Maximum,
+    MinimumUnsigned,
+    MaximumUnsigned,
+    /// Divisions of integers of HLO, which are defined for the divisor 0.
+    CheckedDivide,
+    CheckedDivideUnsigned,
+    Remainder,
+    CheckedRemainder,
+    CheckedRemainderUnsigned,
     And,
     Or,
-    /// Comparisons of signed integers.
+    Xor,
+    Negate,
+    Compare(Predicate),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Predicate {
+    Equal,
+    NotEqual,
     Less,
+    AtMost,
+    Greater,
     AtLeast,
+    LessUnsigned,
+    AtMostUnsigned,
+    GreaterUnsigned,
+    AtLeastUnsigned,
+    /// One of the floats is NaN.
+    Unordered,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cast {
+    ExtendFloat,
+    TruncateFloat,
+    ExtendSigned,
+    ExtendUnsigned,
+    Truncate,
+    SignedToFloat,
+    UnsignedToFloat,
+    FloatToSigned,
+    FloatToUnsigned,
 }
 
 /// The dimensions of a dot on tiles, and what it says of precision.

@@ -2,6 +2,7 @@
 
 mod names;
 mod ops;
+mod triton;
 
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -17,7 +18,7 @@ use crate::program::{Block, Kind, Memory, Op, Program, Type, ValueId};
 /// Stack for the text of nested loops and branches, whose depth is bounded.
 const STACK: usize = 4 << 20;
 
-/// Prints the module of a program: `xtile` and `stablehlo` ops on tiles. Each line leads to the op of the fused
+/// Prints the module of a program: ops on tiles. Each line leads to the op of the fused
 /// computation that it belongs to.
 pub fn text(program: &Program) -> KernelText {
     recursion::with_stack(STACK, || {

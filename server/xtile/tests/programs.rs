@@ -1,8 +1,9 @@
 //! The tile programs of small fusions.
 
+mod fusions;
+
 use expect_test::{Expect, expect};
-use gpu::{Device, Fused, FusionAnalysis};
-use ir::{AttributeKey, graphs_of_text};
+use fusions::{program_of, text_of};
 
 const COMBINERS: &str = "
 %add {
@@ -34,22 +35,7 @@ fn program(result: &str, operands: &str, body: &str, sizes: &str) -> Result<Stri
         parameters.concat(),
         names.join(", "),
     );
-    let graphs = graphs_of_text(&module);
-    let callee = |name: &str| graphs.iter().find(|(known, _)| known == name).map(|(_, graph)| graph.clone());
-    let entry = callee("e").expect("the module has an entry");
-    let fusion = &entry.ops[entry.root as usize];
-    let called = fusion.attributes.computation(AttributeKey::Calls).and_then(callee).expect("it calls one");
-    let fused = Fused::of_fusion(fusion, &called, &callee).map_err(|why| why.to_string())?;
-    let device = Device::find("h100-sxm").map_err(|_| "no such device".to_owned())?;
-    let analysis = FusionAnalysis::new(fused, device).map_err(|why| why.to_string())?;
-    let program = xtile::emit("tiles", &analysis, &callee).map_err(|why| why.to_string())?;
-    let text = xtile::text(&program);
-    assert_eq!(text.text.lines().count(), text.lines.len(), "each line has an origin or none");
-    for &(line, argument) in &text.accesses {
-        let line = text.text.lines().nth(line).expect("it is in the text");
-        assert!(line.contains(&format!("%arg{argument}[")), "{line}");
-    }
-    Ok(text.text)
+    Ok(text_of(&program_of(&module)?))
 }
 
 #[track_caller]

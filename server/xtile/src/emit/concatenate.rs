@@ -4,7 +4,7 @@ use ir::AttributeKey;
 
 use super::Emission;
 use crate::Reason;
-use crate::program::{Arithmetic, Kind, Type, ValueId};
+use crate::program::{Arithmetic, Kind, Predicate, Type, ValueId};
 use crate::tiled::TiledId;
 
 /// The maximum number of operands: each is one condition deeper.
@@ -52,7 +52,7 @@ impl Emission<'_> {
             if number + 1 < count {
                 end += op.operand_shapes[number].dims().get(dim).copied().unwrap_or(0);
                 let limit = self.index(end);
-                conditions.push(self.arithmetic(Arithmetic::Less, offset, limit));
+                conditions.push(self.arithmetic(Arithmetic::Compare(Predicate::Less), offset, limit));
                 self.open(Vec::new());
             }
             self.ops(&region.ops)?;

@@ -6,7 +6,7 @@ use syntax::hlo::ElementType;
 
 use super::{Emission, checked_element, is_integer};
 use crate::Reason;
-use crate::program::{Arithmetic, DotDims, Kind, Type, ValueId};
+use crate::program::{Arithmetic, DotDims, Kind, Predicate, Type, ValueId};
 use crate::space::result_rank;
 use crate::tiled::TiledId;
 
@@ -158,14 +158,14 @@ impl Emission<'_> {
         let tile_size = self.number(int, size);
         let extent_value = self.number(int, extent);
         let whole = self.arithmetic(Arithmetic::Divide, extent_value, tile_size);
-        let is_last = self.arithmetic(Arithmetic::AtLeast, step, whole);
+        let is_last = self.arithmetic(Arithmetic::Compare(Predicate::AtLeast), step, whole);
         self.open(Vec::new());
         let offset = self.arithmetic(Arithmetic::Multiply, step, tile_size);
         let range = self.iota_of(size);
         let offset = self.splat(offset, vec![size]);
         let indices = self.arithmetic(Arithmetic::Add, range, offset);
         let end = self.filled(int, extent, vec![size]);
-        let mask = self.arithmetic(Arithmetic::Less, indices, end);
+        let mask = self.arithmetic(Arithmetic::Compare(Predicate::Less), indices, end);
         let mask = self.broadcast_to(mask, sizes.clone(), vec![dim]);
         let neutral = self.splat(neutral, sizes);
         let chosen = self.push(Kind::Select, vec![mask, value, neutral], ty.clone());

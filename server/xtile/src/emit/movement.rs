@@ -7,7 +7,7 @@ use syntax::hlo::ElementType;
 use super::{Emission, checked_element};
 use crate::Reason;
 use crate::bitcast::{Bitcast, permutation_of};
-use crate::program::{Arithmetic, Kind, Type, ValueId};
+use crate::program::{Arithmetic, Kind, Predicate, Type, ValueId};
 use crate::tile::permuted;
 use crate::tiled::TiledId;
 
@@ -156,7 +156,7 @@ impl Emission<'_> {
             let size = self.number(ElementType::S32, size);
             let left = self.arithmetic(Arithmetic::Subtract, size, offset);
             let left = self.splat(left, sizes.clone());
-            let inside = self.arithmetic(Arithmetic::Less, index, left);
+            let inside = self.arithmetic(Arithmetic::Compare(Predicate::Less), index, left);
             mask = Some(match mask {
                 None => inside,
                 Some(mask) => {

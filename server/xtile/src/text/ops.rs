@@ -4,7 +4,7 @@ use ir::{ElementTypeExt, Opcode};
 use syntax::hlo::ElementType;
 
 use super::{Writer, element_text, memory_text};
-use crate::program::{Arithmetic, Block, DotDims, Kind, Op, Type, ValueId};
+use crate::program::{Arithmetic, Block, Cast, DotDims, Kind, Op, Predicate, Triton, Type, ValueId};
 
 impl Writer<'_> {
     pub(super) fn op(&mut self, op: &Op, depth: usize) {
@@ -12,6 +12,7 @@ impl Writer<'_> {
             Kind::For => return self.for_loop(op, depth),
             Kind::If => return self.condition(op, depth),
             Kind::Reduce { dims } => return self.reduce(op, dims, depth),
+            Kind::Triton(Triton::Reduce { axis }) => return self.triton_reduce(op, *axis, depth),
             _ => {}
         }
         let body = self.simple(op);
@@ -76,7 +77,20 @@ impl Writer<'_> {
             Kind::Elementwise(opcode) => format!("{} {operands} : {ty}", elementwise_name(*opcode)),
             Kind::Arithmetic(arithmetic) => {
                 let element = op.operands.first().and_then(|&v| self.program.values[v as usize].element());
-                format!("{} {operands} : {first}", arithmetic_name(*arithmetic, element))
+                let name = arithmetic_name(*arithmetic, element);
+                match arithmetic {
+                    Arithmetic::Compare(predicate) => {
+                        let is_float = element.is_some_and(ElementType::is_floating);
+                        format!("{name} {}, {operands} : {first}", predicate_name(*predicate, is_float))
+                    }
+                    Arithmetic::CheckedDivide
+                    | Arithmetic::CheckedDivideUnsigned
+                    | Arithmetic::CheckedRemainder
+                    | Arithmetic::CheckedRemainderUnsigned => {
+                        format!("{name} {operands} {{xla.guard_ub}} : {first}")
+                    }
+                    _ => format!("{name} {operands} : {first}"),
+                }
             }
             Kind::Compare(direction) => {
                 let types: Vec<String> = op.operands.iter().map(|&value| self.type_of(value)).collect();
@@ -84,6 +98,9 @@ impl Writer<'_> {
             }
             Kind::Convert => convert("stablehlo.convert"),
             Kind::IndexCast => format!("arith.index_cast {operands} : {first} to {ty}"),
+            Kind::Cast(cast) => format!("{} {operands} : {first} to {ty}", cast_name(*cast)),
+            Kind::Math(name) => format!("math.{name} {operands} : {ty}"),
+            Kind::Triton(triton) => self.triton(op, triton, &ty),
             Kind::Bitcast => format!("tensor.bitcast {operands} : {first} to {ty}"),
             Kind::Select => format!("arith.select {operands} : {first}, {ty}"),
             Kind::Iota { dim } => format!("stablehlo.iota dim = {dim} : {ty}"),
@@ -224,6 +241,11 @@ fn elementwise_name(opcode: Opcode) -> String {
 fn arithmetic_name(op: Arithmetic, element: Option<ElementType>) -> &'static str {
     let is_float = element.is_some_and(ElementType::is_floating);
     match op {
+        Arithmetic::Subtract if is_float => "arith.subf",
+        Arithmetic::Multiply if is_float => "arith.mulf",
+        Arithmetic::Divide if is_float => "arith.divf",
+        Arithmetic::Minimum if is_float => "arith.minimumf",
+        Arithmetic::Maximum if is_float => "arith.maximumf",
         Arithmetic::Add if is_float => "arith.addf",
         Arithmetic::Add => "arith.addi",
         Arithmetic::Subtract => "arith.subi",
@@ -233,8 +255,54 @@ fn arithmetic_name(op: Arithmetic, element: Option<ElementType>) -> &'static str
         Arithmetic::Maximum => "arith.maxsi",
         Arithmetic::And => "arith.andi",
         Arithmetic::Or => "arith.ori",
-        Arithmetic::Less => "arith.cmpi slt,",
-        Arithmetic::AtLeast => "arith.cmpi sge,",
+        Arithmetic::MinimumUnsigned => "arith.minui",
+        Arithmetic::MaximumUnsigned => "arith.maxui",
+        Arithmetic::CheckedDivide => "arith.divsi",
+        Arithmetic::CheckedDivideUnsigned => "arith.divui",
+        Arithmetic::Remainder => "arith.remf",
+        Arithmetic::CheckedRemainder => "arith.remsi",
+        Arithmetic::CheckedRemainderUnsigned => "arith.remui",
+        Arithmetic::Xor => "arith.xori",
+        Arithmetic::Negate => "arith.negf",
+        Arithmetic::Compare(_) if is_float => "arith.cmpf",
+        Arithmetic::Compare(_) => "arith.cmpi",
+    }
+}
+
+fn predicate_name(predicate: Predicate, is_float: bool) -> &'static str {
+    use Predicate::*;
+    match predicate {
+        Equal if is_float => "oeq",
+        NotEqual if is_float => "une",
+        Less if is_float => "olt",
+        AtMost if is_float => "ole",
+        Greater if is_float => "ogt",
+        AtLeast if is_float => "oge",
+        Equal => "eq",
+        NotEqual => "ne",
+        Less => "slt",
+        AtMost => "sle",
+        Greater => "sgt",
+        AtLeast => "sge",
+        LessUnsigned => "ult",
+        AtMostUnsigned => "ule",
+        GreaterUnsigned => "ugt",
+        AtLeastUnsigned => "uge",
+        Unordered => "uno",
+    }
+}
+
+fn cast_name(cast: Cast) -> &'static str {
+    match cast {
+        Cast::ExtendFloat => "arith.extf",
+        Cast::TruncateFloat => "arith.truncf",
+        Cast::ExtendSigned => "arith.extsi",
+        Cast::ExtendUnsigned => "arith.extui",
+        Cast::Truncate => "arith.trunci",
+        Cast::SignedToFloat => "arith.sitofp",
+        Cast::UnsignedToFloat => "arith.uitofp",
+        Cast::FloatToSigned => "arith.fptosi",
+        Cast::FloatToUnsigned => "arith.fptoui",
     }
 }
 

@@ -1,0 +1,69 @@
+//! The text of ops of the `tt` dialect.
+
+use super::Writer;
+use crate::program::{DotPrecision, Op, Triton};
+
+impl Writer<'_> {
+    /// An op without blocks; `ty` is the type of its result.
+    pub(super) fn triton(&self, op: &Op, triton: &Triton, ty: &str) -> String {
+        let operands = self.list(&op.operands);
+        let types: Vec<String> = op.operands.iter().map(|&value| self.type_of(value)).collect();
+        let first = types.first().map_or("", String::as_str);
+        let plain = |name: &str| format!("tt.{name} {operands} : {first} -> {ty}");
+        match triton {
+            Triton::Bitcast => plain("bitcast"),
+            Triton::Broadcast => plain("broadcast"),
+            Triton::Dot { precision, is_imprecise } => {
+                let precision = match precision {
+                    DotPrecision::Ieee => "",
+                    DotPrecision::Tf32 => ", inputPrecision = tf32",
+                    DotPrecision::Tf32x3 => ", inputPrecision = tf32x3",
+                };
+                let sums = if *is_imprecise { " {maxNumImpreciseAcc = 2147483647 : i32}" } else { "" };
+                let types = types.get(..2).unwrap_or_default().join(" * ");
+                format!("tt.dot {operands}{precision}{sums} : {types} -> {ty}")
+            }
+            Triton::ExpandDims { axis } => {
+                format!("tt.expand_dims {operands} {{axis = {axis} : i32}} : {first} -> {ty}")
+            }
+            Triton::Extern { symbol } => format!(
+                "tt.extern_elementwise {operands} {{libname = \"libdevice\", libpath = \"libdevice.10.bc\", \
+                 pure = true, symbol = \"{symbol}\"}} : ({}) -> {ty}",
+                types.join(", ")
+            ),
+            Triton::FloatToFloat { rounds } => {
+                let rounding = if *rounds { ", rounding = rtne" } else { "" };
+                format!("tt.fp_to_fp {operands}{rounding} : {first} -> {ty}")
+            }
+            Triton::Range { end } => format!("tt.make_range {{end = {end} : i32, start = 0 : i32}} : {ty}"),
+            Triton::Reduce { .. } => String::new(),
+            Triton::Reshape => plain("reshape"),
+            Triton::Splat => plain("splat"),
+            Triton::Unsplat => format!("tt.unsplat {operands} : {first}"),
+            Triton::Transpose { order } => {
+                let order: Vec<String> = order.iter().map(usize::to_string).collect();
+                let order = order.join(", ");
+                format!("tt.trans {operands} {{order = array<i32: {order}>}} : {first} -> {ty}")
+            }
+        }
+    }
+
+    pub(super) fn triton_reduce(&mut self, op: &Op, axis: usize, depth: usize) {
+        let (Some(combiner), &[input]) = (op.blocks.first(), &op.operands[..]) else { return };
+        let (name, from) = (self.name(input), self.type_of(input));
+        let to = op.result.map(|result| self.type_of(result)).unwrap_or_default();
+        let head = format!("{}\"tt.reduce\"({name}) <{{axis = {axis} : i32}}> ({{", self.assigned(op));
+        self.line(op.origin, depth, head);
+        let outer = self.names.enter();
+        let arguments: Vec<String> = (combiner.arguments.iter())
+            .map(|&argument| {
+                let name = self.names.argument(argument);
+                format!("{name}: {}", self.type_of(argument))
+            })
+            .collect();
+        self.line(op.origin, depth, format!("^bb0({}):", arguments.join(", ")));
+        self.nested(combiner, depth + 1, op.origin, "tt.reduce.return");
+        self.names.leave(outer);
+        self.line(op.origin, depth, format!("}}) : ({from}) -> {to}"));
+    }
+}
