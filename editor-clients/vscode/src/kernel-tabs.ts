@@ -36,5 +36,5 @@ function isKernel(tab: vscode.Tab): boolean {
  * Returns the kind of a kernel's tab: `ptx`, `mlir`, `passes.mlir`. Names of instructions also contain dots.
  */
 function endingOf(uri: vscode.Uri): string | undefined {
-  return /(passes\.mlir|xtile\.mlir|kernel\.txt|mlir|xla\.ptx|ptx|sass)$/.exec(uri.path)?.[1];
+  return /(passes\.mlir|xtile\.mlir|ttir\.mlir|kernel\.txt|mlir|xla\.ptx|ptx|sass)$/.exec(uri.path)?.[1];
 }

@@ -261,6 +261,20 @@ pub fn kernel_mlir<'db>(db: &'db dyn salsa::Database, id: KernelId<'db>) -> OfKe
 /// written yet.
 #[salsa::tracked(lru = 64, no_eq)]
 pub fn kernel_tiles<'db>(db: &'db dyn salsa::Database, id: KernelId<'db>) -> OfKernel<codegen::KernelText> {
+    Some(tile_program(db, id)?.map(|program| Arc::new(xtile::text(&program))))
+}
+
+/// The same after XLA's simplification and lowering to Triton's operations.
+#[salsa::tracked(lru = 64, no_eq)]
+pub fn kernel_triton<'db>(db: &'db dyn salsa::Database, id: KernelId<'db>) -> OfKernel<codegen::KernelText> {
+    let lowered = tile_program(db, id)?.and_then(|program| xtile::lower(&program));
+    Some(lowered.map(|program| Arc::new(xtile::text(&program))))
+}
+
+fn tile_program<'db>(
+    db: &'db dyn salsa::Database,
+    id: KernelId<'db>,
+) -> Option<Result<xtile::Program, Reason>> {
     let source = fusion_source(db, id).clone()?;
     let analysis = match kernel(db, id).as_ref()? {
         Ok(analysis) => analysis,
@@ -269,8 +283,7 @@ pub fn kernel_tiles<'db>(db: &'db dyn salsa::Database, id: KernelId<'db>) -> OfK
     if !analysis.is_for_triton() {
         return Some(Err("only fusions for Triton are written as tiles".into()));
     }
-    let program = xtile::emit(&source.name, analysis, &|name| source.callee(name));
-    Some(program.map(|program| Arc::new(xtile::text(&program))))
+    Some(xtile::emit(&source.name, analysis, &|name| source.callee(name)))
 }
 
 /// The same after the passes that `asked` names: each of its texts below a head. The error says which passes there are where

@@ -44,7 +44,8 @@ pub use kernel_costs::kernel_cost;
 pub use kernel_ids::{KernelId, kernel_id};
 pub use kernels::{
     FusionSource, OfKernel, Target, Waste, fusion_source, kernel, kernel_coalescing, kernel_code,
-    kernel_estimate, kernel_mlir, kernel_partition, kernel_passes, kernel_ptx, kernel_tiles, kernel_waste,
+    kernel_estimate, kernel_mlir, kernel_partition, kernel_passes, kernel_ptx, kernel_tiles, kernel_triton,
+    kernel_waste,
 };
 pub use load::Progress;
 pub use memory::{memory_of_program, memory_program, module_memory};

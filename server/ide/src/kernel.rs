@@ -71,6 +71,7 @@ impl<'a> FileContext<'a> {
             KernelLanguage::MlirAfter(passes) => db::kernel_passes(self.db, id, passes.into()),
             KernelLanguage::Ptx => db::kernel_ptx(self.db, id),
             KernelLanguage::Tiles => db::kernel_tiles(self.db, id),
+            KernelLanguage::Triton => db::kernel_triton(self.db, id),
         };
         text.as_ref()
     }

@@ -176,9 +176,9 @@ export const TOUR: Record<string, Step> = {
     const tabs = await eventually("the tabs of the kernel", async () => {
       const all = await screen.labels(".tabs-container .tab");
       const kernels = all.filter((label) => label.includes("gemm_fusion_dot."));
-      return kernels.length >= 3 ? kernels : undefined;
+      return kernels.length >= 4 ? kernels : undefined;
     });
-    for (const ending of ["xtile.mlir", "kernel.txt", "xla.ptx"]) {
+    for (const ending of ["xtile.mlir", "ttir.mlir", "kernel.txt", "xla.ptx"]) {
       assert.ok(tabs.some((tab) => tab.includes(ending)), tabs.join(" | "));
     }
     await screen.waitForLine("the program on tiles", 30_000, "xtile.entry_func @gemm_fusion_dot(");

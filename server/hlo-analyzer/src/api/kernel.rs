@@ -1,6 +1,6 @@
 //! `kernel`: the code generated for a fusion, by this program or by XLA itself.
 
-use ide::{ComparedArray, FusionError, FusionQuery, KernelComparison, KernelLanguage, KernelOrigin};
+use ide::{ComparedArray, FusionQuery, KernelComparison, KernelLanguage, KernelOrigin};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -30,10 +30,7 @@ pub fn kernel(session: &mut Session, value: &Value) -> Answer {
             Some(KernelLanguage::mlir_after(pass).map_err(|why| invalid(format!("after: {why}")))?)
         }
         (Some("xtile"), None) => Some(KernelLanguage::Tiles),
-        (Some("ttir"), None) => {
-            let why = "ttir, the operations of Triton, are not supported yet; xtile is what they are made of";
-            return Err(refused(FusionError::NotEmitted(why.to_owned())));
-        }
+        (Some("ttir"), None) => Some(KernelLanguage::Triton),
         (Some("xla"), None) => None,
         (None | Some("ptx" | "xla" | "xtile" | "ttir"), Some(_)) => {
             return Err(invalid("after is of mlir".to_owned()));

@@ -42,6 +42,8 @@ enum Emit {
     Ptx,
     /// Of a fusion for Triton: what one block does with its tiles, as XLA writes it before lowering.
     Xtile,
+    /// Of a fusion for Triton: the same in Triton's operations, after XLA's simplification and lowering.
+    Ttir,
     /// The output of `ptxas` as disassembled by `nvdisasm`: both must be on PATH.
     Sass,
     /// XLA's own code, from the dump folder of FILE; with `--head`, compared with ours.
@@ -76,8 +78,11 @@ pub fn run(arguments: &KernelArguments) -> Result<ExitCode> {
             KernelLanguage::mlir_after(pass).map_err(|why| anyhow!("--after: {why}"))?
         }
         (Emit::Xtile, None) => KernelLanguage::Tiles,
+        (Emit::Ttir, None) => KernelLanguage::Triton,
         (Emit::Ptx | Emit::Sass | Emit::Xla, None) => KernelLanguage::Ptx,
-        (Emit::Ptx | Emit::Sass | Emit::Xtile | Emit::Xla, Some(_)) => bail!("--after is of --emit mlir"),
+        (Emit::Ptx | Emit::Sass | Emit::Xtile | Emit::Ttir | Emit::Xla, Some(_)) => {
+            bail!("--after is of --emit mlir")
+        }
     };
     let document = match is_xla {
         true => analysis.xla_kernel_document(file, &query),

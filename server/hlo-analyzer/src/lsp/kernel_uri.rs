@@ -20,6 +20,8 @@ pub(super) enum Tab {
     Xla,
     /// Of a fusion for Triton: what one block does with its tiles.
     Tiles,
+    /// The same in Triton's operations.
+    Triton,
     /// A summary of a kernel whose code comes from elsewhere.
     About,
 }
@@ -32,6 +34,7 @@ impl Tab {
             Tab::Passes => Some(KernelLanguage::MlirAfter("all")),
             Tab::Ptx | Tab::Sass | Tab::About => Some(KernelLanguage::Ptx),
             Tab::Tiles => Some(KernelLanguage::Tiles),
+            Tab::Triton => Some(KernelLanguage::Triton),
             Tab::Xla => None,
         }
     }
@@ -43,6 +46,7 @@ impl Tab {
             Tab::Ptx => "PTX",
             Tab::Sass => "SASS",
             Tab::Tiles => "tiles",
+            Tab::Triton => "Triton",
             Tab::Xla => "XLA's",
             Tab::About => "about",
         }
@@ -56,6 +60,7 @@ impl Tab {
             Tab::Ptx => "ptx",
             Tab::Sass => "sass",
             Tab::Tiles => "xtile.mlir",
+            Tab::Triton => "ttir.mlir",
             Tab::Xla => "xla.ptx",
             Tab::About => "kernel.txt",
         }
@@ -140,7 +145,9 @@ mod tests {
             ("file:///a%20b/%25.hlo?x=1&y#z", "é\"{}%20 +&=#?/\\"),
             ("untitled:Untitled-1", ""),
         ] {
-            for tab in [Tab::Mlir, Tab::Passes, Tab::Ptx, Tab::Sass, Tab::Tiles, Tab::Xla, Tab::About] {
+            for tab in
+                [Tab::Mlir, Tab::Passes, Tab::Ptx, Tab::Sass, Tab::Tiles, Tab::Triton, Tab::Xla, Tab::About]
+            {
                 let kernel = KernelUri {
                     file: Url::parse(file).unwrap(),
                     computation: "main".to_owned(),

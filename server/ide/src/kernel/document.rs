@@ -256,7 +256,7 @@ pub(crate) fn kernel_document(
 ) -> Result<KernelDocument, FusionError> {
     let at = queried_instruction(context, query)?;
     let head = vec![format!("%{}", query.instruction)];
-    if language != KernelLanguage::Tiles
+    if !language.is_for_triton()
         && let Some(who) = written_elsewhere(context, at)
     {
         let head = head.into_iter().chain([format!("no kernel of XLA's emitters: {who}")]).collect();
@@ -278,9 +278,9 @@ pub(crate) fn kernel_document(
         Some(Ok(analysis)) => analysis,
     };
     let device = context.db.device_of(context.view.file).name;
-    if language == KernelLanguage::Tiles {
+    if language.is_for_triton() {
         let head = vec![format!("%{} · Triton · {device}", query.instruction)];
-        return Ok(tile_document(context, at, id, head, analysis));
+        return Ok(tile_document(context, at, id, head, analysis, language));
     }
     let head = vec![format!("%{} · {} · {device}", query.instruction, analysis.emitter.name())];
     Ok(code_of(context, id, head, analysis, language, |op| kernel_instruction(context, at, analysis, op)))
@@ -593,6 +593,11 @@ ENTRY %e {
         let read =
             tiles.body.lines().position(|line| line.contains("xtile.extract %arg0")).expect("it reads");
         assert_eq!(tiles.instruction_of(read).map(|of| of.name.as_str()), Some("p.1"));
+        let lowered = document("g", KernelLanguage::Triton);
+        assert_eq!(lowered.head, tiles.head);
+        assert_eq!(lowered.body.lines().count(), lowered.lines.len());
+        let negate = lowered.body.lines().position(|line| line.contains("arith.negf")).expect("it negates");
+        assert_eq!(lowered.instruction_of(negate).map(|of| of.name.as_str()), Some("n"));
         // XLA's own emitters write no tiles.
         let none = document("f", KernelLanguage::Tiles);
         let why = "no kernel: only fusions for Triton are written as tiles";

@@ -9,9 +9,16 @@ pub enum KernelLanguage {
     Ptx,
     /// Of a fusion for Triton: the program of one block on its tiles, in the dialect `xtile`.
     Tiles,
+    /// Of a fusion for Triton: the same in Triton's operations, after XLA's simplification and lowering.
+    Triton,
 }
 
 impl KernelLanguage {
+    /// Whether only fusions for Triton have it.
+    pub(crate) fn is_for_triton(self) -> bool {
+        matches!(self, KernelLanguage::Tiles | KernelLanguage::Triton)
+    }
+
     /// The MLIR after a pass, given by its name or flag, or after each pass for `all`; the error lists the
     /// valid names.
     pub fn mlir_after(asked: &str) -> Result<KernelLanguage, String> {

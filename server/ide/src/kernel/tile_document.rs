@@ -1,4 +1,4 @@
-//! The document of a Triton kernel: the program of one block on its tiles, as XLA's emitter writes it.
+//! The document of a Triton kernel: the program of one block on its tiles, as XLA's emitter writes it or in Triton's operations.
 
 use codegen::kernel_name;
 use db::KernelId;
@@ -27,8 +27,9 @@ pub(crate) fn tile_document<'a>(
     id: KernelId<'a>,
     mut head: Vec<String>,
     analysis: &FusionAnalysis,
+    language: KernelLanguage,
 ) -> KernelDocument {
-    let text = match context.kernel_text(id, KernelLanguage::Tiles) {
+    let text = match context.kernel_text(id, language) {
         Some(Ok(text)) => text,
         Some(Err(reason)) => return not_emitted(head, reason),
         None => return not_emitted(head, "the instruction has no known shape"),
