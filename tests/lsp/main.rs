@@ -4,6 +4,7 @@ mod answers;
 mod bad_input;
 mod cancellation;
 mod code_actions;
+mod compile_with_xla;
 mod compiles;
 mod completion;
 mod diagnostics;

@@ -14,13 +14,13 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 pub use notes::{note, note_beside, with_sass};
-pub use process::{Ended, WorkFolder, run};
+pub use process::{Ended, Limits, WorkFolder, run};
 
 /// Larger texts are not assembled.
 pub const MAX_PTX: usize = 4 << 20;
 /// The output limit of a program.
 const MAX_OUTPUT: usize = 16 << 20;
-const PATIENCE: Duration = Duration::from_secs(20);
+const LIMITS: Limits<'_> = Limits { patience: Duration::from_secs(20), output: MAX_OUTPUT, stop: None };
 
 /// Paths of the programs found.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -94,7 +94,7 @@ impl Assembler {
             return failed(format!("the PTX cannot be written: {error}"));
         }
         let arguments = ["-v", "-lineinfo", "-arch", target.trim(), "-o", "kernel.cubin", "kernel.ptx"];
-        let ended = match run(&self.ptxas, &arguments, folder.path(), PATIENCE, MAX_OUTPUT) {
+        let ended = match run(&self.ptxas, &arguments, folder.path(), &LIMITS) {
             Ended::Exited { success, stdout, stderr } => {
                 // Most versions write the report to standard error, but not all.
                 let mut assembled = report::read(&format!("{stderr}\n{stdout}"));
@@ -104,8 +104,8 @@ impl Assembler {
                 }
                 assembled
             }
-            Ended::TookTooLong => {
-                return failed(format!("it was stopped after {} s", PATIENCE.as_secs()));
+            Ended::TookTooLong | Ended::Stopped => {
+                return failed(format!("it was stopped after {} s", LIMITS.patience.as_secs()));
             }
             Ended::NotStarted(error) => return failed(format!("{}: {error}", self.ptxas.display())),
         };
@@ -119,7 +119,7 @@ impl Assembler {
     fn disassemble(&self, folder: &Path) -> Option<Sass> {
         let nvdisasm = self.nvdisasm.as_ref()?;
         [&["-c", "-gp", "kernel.cubin"][..], &["-c", "kernel.cubin"][..]].into_iter().find_map(|arguments| {
-            match run(nvdisasm, arguments, folder, PATIENCE, MAX_OUTPUT) {
+            match run(nvdisasm, arguments, folder, &LIMITS) {
                 Ended::Exited { success: true, stdout, .. } => Some(sass::read(&stdout)),
                 _ => None,
             }
@@ -154,6 +154,7 @@ fn is_program(file: &Path) -> bool {
 #[cfg(all(test, unix))]
 mod tests {
     use std::os::unix::fs::PermissionsExt;
+    use std::sync::atomic::AtomicBool;
 
     use super::*;
 
@@ -190,9 +191,12 @@ mod tests {
         assert_eq!(check("exit 3").problem.as_deref(), Some("it failed and says nothing"));
         assert_eq!(check("echo no licence >&2; exit 1").problem.as_deref(), Some("no licence"));
         assert_eq!(check("head -c 100000000 /dev/zero").problem, None);
-        let slow =
-            run(Path::new("/bin/sh"), &["-c", "sleep 60"], folder.path(), Duration::from_millis(50), 10);
-        assert!(matches!(slow, Ended::TookTooLong));
+        let slow = |stop: Option<&AtomicBool>| {
+            let limits = Limits { patience: Duration::from_millis(50), output: 10, stop };
+            run(Path::new("/bin/sh"), &["-c", "sleep 60"], folder.path(), &limits)
+        };
+        assert!(matches!(slow(None), Ended::TookTooLong));
+        assert!(matches!(slow(Some(&AtomicBool::new(true))), Ended::Stopped));
     }
 
     #[test]

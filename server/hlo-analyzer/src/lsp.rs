@@ -22,6 +22,7 @@
 mod capabilities;
 mod client_process;
 mod code_actions;
+mod compiling;
 mod config;
 mod diagnostics;
 mod documents;

@@ -2,17 +2,21 @@
 //!
 //! Architecture Invariant: only a Python that the user names is started.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use compile::Entry;
 use ide::{Device, Language};
 
-use crate::assembler::{Ended, WorkFolder, run};
+use crate::assembler::{Ended, Limits, WorkFolder, run};
 use crate::dumps;
 
 /// The program that drives XLA, for Python 3.
 const SCRIPT: &str = include_str!("xla_compiler/compile.py");
+/// The longest time of a compile, unless the user names another.
+pub const PATIENCE: Duration = Duration::from_secs(300);
 /// The output limit of the script.
 const MAX_OUTPUT: usize = 1 << 20;
 /// Lines of the script's output that tell why it failed start like this.
@@ -27,6 +31,8 @@ pub struct Job<'a> {
     /// An empty folder.
     pub dump: &'a Path,
     pub patience: Duration,
+    /// Stops the compile when it becomes true.
+    pub stop: Option<&'a AtomicBool>,
 }
 
 /// Compiles a module and dumps every pass; a module with fusions is compiled as it is, without passes. Returns the path of the
@@ -35,7 +41,7 @@ pub struct Job<'a> {
 /// # Errors
 /// What is missing or what XLA says, in words.
 pub fn compile(job: &Job<'_>) -> Result<PathBuf, String> {
-    let Job { python, text, language, device, dump, patience } = *job;
+    let Job { python, text, language, device, dump, patience, stop } = *job;
     let config = device.target_config();
     let config =
         config.ok_or_else(|| format!("jax's plugin compiles for NVIDIA's GPUs, not for {}", device.name))?;
@@ -52,14 +58,41 @@ pub fn compile(job: &Job<'_>) -> Result<PathBuf, String> {
     let dump = dump.canonicalize().map_err(|error| format!("{}: {error}", dump.display()))?;
     let dump_argument = dump.to_str().ok_or_else(|| format!("{} is no UTF-8", dump.display()))?;
     let arguments = ["compile.py", "module", kind, "device.pbtxt", dump_argument];
-    match run(python, &arguments, folder.path(), patience, MAX_OUTPUT) {
+    let limits = Limits { patience, output: MAX_OUTPUT, stop };
+    match run(python, &arguments, folder.path(), &limits) {
         Ended::NotStarted(error) => Err(format!("Python is not started: {}: {error}", python.display())),
+        Ended::Stopped => Err("the compile was cancelled".to_owned()),
         Ended::TookTooLong => Err(format!("XLA took more than {} s and was stopped", patience.as_secs())),
         Ended::Exited { success: false, stderr, .. } => Err(failure(&stderr)),
         Ended::Exited { .. } => {
             optimised(&dump).ok_or_else(|| "XLA ended without an optimised module".to_owned())
         }
     }
+}
+
+/// The folder in the user's cache for the dump of a module and a device, made and emptied:
+/// `~/.cache/hlo-analyzer/compiles/NAME-HASH`.
+///
+/// # Errors
+/// Why there is none, in words.
+pub fn cached_dump(file: &Path, text: &str, device: &Device) -> Result<PathBuf, String> {
+    let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let home = || Some(variable("HOME")?.join(".cache"));
+    let cache = variable("XDG_CACHE_HOME").or_else(|| variable("LOCALAPPDATA")).or_else(home);
+    let cache = cache.ok_or("there is no folder for caches: set HOME or XDG_CACHE_HOME")?;
+    let mut hasher = DefaultHasher::new();
+    (text, device.name).hash(&mut hasher);
+    let name = file.file_stem().map_or_else(|| "module".into(), |stem| stem.to_string_lossy().into_owned());
+    let folder = cache.join("hlo-analyzer/compiles").join(format!("{name}-{:016x}", hasher.finish()));
+    match std::fs::remove_dir_all(&folder) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            return Err(format!("cannot empty {}: {error}", folder.display()));
+        }
+        _ => {}
+    }
+    std::fs::create_dir_all(&folder)
+        .map_err(|error| format!("cannot create {}: {error}", folder.display()))?;
+    Ok(folder)
 }
 
 /// What a failed run said: its own line, or the last one that is not empty.

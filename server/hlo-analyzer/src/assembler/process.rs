@@ -3,18 +3,35 @@
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
 pub enum Ended {
-    Exited { success: bool, stdout: String, stderr: String },
+    Exited {
+        success: bool,
+        stdout: String,
+        stderr: String,
+    },
     TookTooLong,
+    /// The caller asked for it.
+    Stopped,
     NotStarted(std::io::Error),
 }
 
-/// Runs a program in `folder`. Output beyond `limit` bytes per stream is read and discarded.
-pub fn run(program: &Path, arguments: &[&str], folder: &Path, patience: Duration, limit: usize) -> Ended {
+/// When a program is stopped, and how much it may print.
+pub struct Limits<'a> {
+    pub patience: Duration,
+    /// In bytes per stream; output beyond is read and discarded.
+    pub output: usize,
+    /// Stops the program when it becomes true.
+    pub stop: Option<&'a AtomicBool>,
+}
+
+/// Runs a program in `folder`.
+pub fn run(program: &Path, arguments: &[&str], folder: &Path, limits: &Limits<'_>) -> Ended {
+    let &Limits { patience, output: limit, stop } = limits;
+    let is_stopped = || stop.is_some_and(|stop| stop.load(Ordering::Relaxed));
     let child = Command::new(program)
         .args(arguments)
         .current_dir(folder)
@@ -33,14 +50,14 @@ pub fn run(program: &Path, arguments: &[&str], folder: &Path, patience: Duration
     let status = loop {
         match child.try_wait() {
             Ok(Some(status)) => break status,
-            Ok(None) if Instant::now() < end => {
+            Ok(None) if Instant::now() < end && !is_stopped() => {
                 std::thread::sleep(pause);
                 pause = (pause * 2).min(Duration::from_millis(20));
             }
             Ok(None) | Err(_) => {
                 let _ = child.kill();
                 let _ = child.wait();
-                return Ended::TookTooLong;
+                return if is_stopped() { Ended::Stopped } else { Ended::TookTooLong };
             }
         }
     };

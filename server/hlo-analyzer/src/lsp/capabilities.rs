@@ -37,6 +37,10 @@ pub(super) const DISABLE_WARNING: &str = "hlo-analyzer.disableWarning";
 /// `experimental.notifications`.
 pub(super) const COMPILES_CHANGED: &str = "hlo-analyzer/compilesChanged";
 
+/// Compiles a module with the XLA of a local Python. A client that lists it in `experimental.commands` sends the request
+/// `hlo-analyzer/compileWithXla` instead.
+pub(super) const COMPILE: &str = "hlo-analyzer.compileWithXla";
+
 /// The kind of actions that only display something. Not `source`, which VS Code offers for whole files only.
 pub(super) const SHOW: &str = "show";
 
@@ -73,6 +77,8 @@ pub(super) struct ClientProfile {
     pub(super) evaluates: bool,
     /// Supports [`DISABLE_WARNING`].
     pub(super) disables_warnings: bool,
+    /// Supports [`COMPILE`].
+    pub(super) compiles: bool,
     /// Supports a link to documentation in a diagnostic.
     pub(super) code_description: bool,
     /// Supports `window/showDocument`.
@@ -133,6 +139,7 @@ impl ClientProfile {
             shows_kernels: has_command(client, SHOW_KERNEL),
             evaluates: has_command(client, EVALUATE),
             disables_warnings: has_command(client, DISABLE_WARNING),
+            compiles: has_command(client, COMPILE),
             code_description: document
                 .and_then(|it| it.publish_diagnostics.as_ref()?.code_description_support)
                 .unwrap_or_default(),
@@ -182,7 +189,11 @@ impl ClientProfile {
     /// The server's own commands. Editors register a command for each, so none of the client's own may be
     /// among them.
     fn execute_command_provider(&self) -> Option<ExecuteCommandOptions> {
-        let own = [(OPEN_KERNEL, self.shows_kernels), (DISABLE_WARNING, self.disables_warnings)];
+        let own = [
+            (OPEN_KERNEL, self.shows_kernels),
+            (DISABLE_WARNING, self.disables_warnings),
+            (COMPILE, self.compiles),
+        ];
         let commands: Vec<String> =
             own.iter().filter(|(_, is_clients)| !is_clients).map(|(name, _)| (*name).to_owned()).collect();
         let work_done_progress_options = Default::default();

@@ -12,7 +12,7 @@ use crate::assembler::AssemblerPaths;
 /// bool}, "hover": {"readableVariables": bool}, "diagnostics": {"limit": number},
 /// "warnings": {"enable": bool, "disabled": [code], "unoptimized": bool},
 /// "documentLinks": {"roots": [path]}, "ptxas": {"enable": bool, "path": path}, "nvdisasm": {"path": path}, "workspace":
-/// {"trusted": bool}, "documentation": {"warnings": URI}}`
+/// {"trusted": bool}, "xla": {"python": path}, "documentation": {"warnings": URI}}`
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Settings {
     /// Show the domain of an instruction's map after the instruction.
@@ -40,6 +40,8 @@ pub(super) struct Settings {
     /// Run NVIDIA's assembler if it is found.
     pub(super) assembles: bool,
     pub(super) assembler: AssemblerPaths,
+    /// The Python whose XLA compiles modules; empty if none is named. Used in trusted workspaces only.
+    pub(super) xla_python: String,
     /// URI of the client's page about diagnostic codes. The server writes a page for clients that name none.
     pub(super) warnings_page: Option<Url>,
     /// Folders against which relative source paths are resolved, in addition to the open ones.
@@ -62,6 +64,7 @@ impl Default for Settings {
             unoptimized_hints: false,
             assembles: true,
             assembler: AssemblerPaths::default(),
+            xla_python: String::new(),
             warnings_page: None,
             link_roots: Vec::new(),
         }
@@ -110,6 +113,7 @@ impl Settings {
                 ".nvdisasm.path" => {
                     value.as_str().map(|path| path.clone_into(&mut settings.assembler.nvdisasm))
                 }
+                ".xla.python" => value.as_str().map(|path| path.trim().clone_into(&mut settings.xla_python)),
                 ".workspace.trusted" => value.as_bool().map(|on| settings.assembler.trusted = on),
                 ".documentation.warnings" => value
                     .as_str()
@@ -202,6 +206,9 @@ mod tests {
             ("/opt/nvdisasm", true)
         );
         assert!(!settings.assembles);
+        let settings = settings.updated(&json!({"xla": {"python": " /opt/python "}}));
+        assert_eq!(settings.xla_python, "/opt/python");
+        assert_eq!(settings.updated(&json!({"xla": {"python": 3}})).xla_python, "/opt/python");
     }
 
     #[test]

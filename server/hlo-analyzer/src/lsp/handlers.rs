@@ -7,16 +7,18 @@
 use serde_json::Value;
 use tokio::sync::oneshot;
 use tower_lsp::jsonrpc::{Error, Result};
-use tower_lsp::lsp_types::{ExecuteCommandParams, InitializeParams, InitializeResult};
+use tower_lsp::lsp_types::{ExecuteCommandParams, InitializeParams, InitializeResult, Url};
 
-use super::capabilities::{ClientProfile, DISABLE_WARNING};
+use super::capabilities::{COMPILE, ClientProfile, DISABLE_WARNING};
+use super::compiling::Compiling;
 use super::mailbox::{Event, Mailbox};
 use super::read::{self, Answer};
-use super::requests::{OpenKernel, Request, Subject};
+use super::requests::{CompileSource, DocumentParams, OpenKernel, Request, Subject};
 use super::workspace_folders;
 
 pub(super) struct Handlers {
     pub(super) mailbox: Mailbox,
+    pub(super) compiling: Compiling,
 }
 
 impl Handlers {
@@ -57,15 +59,38 @@ impl Handlers {
 
     /// The server's own commands.
     pub(super) async fn execute(&self, params: ExecuteCommandParams) -> Result<Option<Value>> {
-        if params.command != DISABLE_WARNING {
-            return self.serve::<OpenKernel>(params).await;
+        let first = params.arguments.first().and_then(|argument| argument.as_str().map(str::to_owned));
+        match params.command.as_str() {
+            DISABLE_WARNING => self.disable_warning(first),
+            COMPILE => self.compile_command(first).await,
+            _ => self.serve::<OpenKernel>(params).await,
         }
-        let code = params.arguments.first().and_then(|code| code.as_str().map(str::to_owned));
+    }
+
+    fn disable_warning(&self, code: Option<String>) -> Result<Option<Value>> {
         let Some(code) = code else {
             return Err(Error::invalid_params(format!("{DISABLE_WARNING} takes the code of a warning")));
         };
         self.mailbox.post(Event::DisableWarning(code));
         Ok(None)
+    }
+
+    /// `hlo-analyzer/compileWithXla`
+    pub(super) async fn compile_with_xla(&self, params: DocumentParams) -> Result<Value> {
+        match self.ask::<CompileSource>(params).await? {
+            Some(source) => self.compiling.response(source).await,
+            None => Ok(Value::Null),
+        }
+    }
+
+    async fn compile_command(&self, uri: Option<String>) -> Result<Option<Value>> {
+        let uri = uri.and_then(|uri| Url::parse(&uri).ok());
+        let uri =
+            uri.ok_or_else(|| Error::invalid_params(format!("{COMPILE} takes the URI of an open module")))?;
+        match self.ask::<CompileSource>(DocumentParams::of(uri)).await? {
+            Some(source) => self.compiling.command(source).await,
+            None => Err(Error::invalid_params("the module is not open")),
+        }
     }
 
     /// Answered by the main loop itself: it concerns no document and waits for no computation.
@@ -135,6 +160,7 @@ macro_rules! serve_requests {
         /// Registers the requests of our own.
         pub(super) fn register(service: LspServiceBuilder<Handlers>) -> LspServiceBuilder<Handlers> {
             let service = service.custom_method("hlo-analyzer/status", Handlers::status);
+            let service = service.custom_method(CompileSource::METHOD, Handlers::compile_with_xla);
             let service = service$(.custom_method(<$custom>::METHOD, Handlers::serve::<$custom>))*;
             if std::env::var_os("HLO_ANALYZER_TEST_HOOKS").is_none_or(|value| value != "1") {
                 return service;

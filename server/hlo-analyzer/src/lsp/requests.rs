@@ -10,6 +10,7 @@ mod code_action_resolve;
 mod code_lens;
 mod code_lens_resolve;
 mod compare_stages;
+mod compile_source;
 mod compiles;
 mod completion;
 mod completion_item_resolve;
@@ -76,6 +77,7 @@ use super::mailbox::Event;
 use super::read::{Target, WhenEdited};
 use super::snapshot::{Snapshot, View};
 
+pub(super) use compile_source::{CompileSource, Source};
 pub(super) use open_kernel::OpenKernel;
 
 serve_requests! {

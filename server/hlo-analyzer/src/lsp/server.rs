@@ -14,6 +14,7 @@ use tokio::runtime::Handle;
 use tower_lsp::jsonrpc::{Error, Id, Request, Response};
 use tower_lsp::{ExitedError, LspService};
 
+use super::compiling::Compiling;
 use super::framing::{Incoming, read_message};
 use super::handlers::Handlers;
 use super::in_order::{Answer, InOrder};
@@ -70,7 +71,9 @@ pub(super) fn serve(input: Box<dyn Read + Send>, output: Box<dyn Write + Send>) 
     thread::Builder::new().name("main loop".into()).spawn(move || main_loop.run(&events))?;
 
     // The router's own channel to the client is not used, see `outbox.rs`.
-    let (service, _) = requests::register(LspService::build(|_| Handlers { mailbox })).finish();
+    let (service, _) =
+        requests::register(LspService::build(|_| Handlers { mailbox, compiling: Compiling::default() }))
+            .finish();
     let mut reader = Reader {
         service: InOrder(service),
         outbox: outbox.clone(),

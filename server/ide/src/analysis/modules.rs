@@ -6,6 +6,14 @@ use super::Analysis;
 use crate::*;
 
 impl Analysis {
+    /// The language of a file, and the device that it is compiled for: that of its dump, else that of the settings.
+    pub fn target(&self, file: FileId) -> Cancellable<(Language, &'static Device)> {
+        self.with_file(file, |context| {
+            let file = context.view.file;
+            (file.language(context.db), context.db.device_of(file))
+        })
+    }
+
     /// Maps of one instruction, for the machine interface.
     pub fn indexing(
         &self,
