@@ -30,17 +30,19 @@ type Node =
   | { kind: "problem"; message: string };
 
 /** Lists the compiles of dump folders: modules, pipelines, and the passes that changed something. */
-export function registerCompilesView(server: Server): vscode.Disposable {
+export function registerCompilesView(server: Server): CompilesView {
   return new CompilesView(server);
 }
 
-class CompilesView implements vscode.Disposable, vscode.TreeDataProvider<Node> {
+export class CompilesView implements vscode.Disposable, vscode.TreeDataProvider<Node> {
   private readonly changed = new vscode.EventEmitter<Node | undefined>();
   readonly onDidChangeTreeData = this.changed.event;
   private readonly view: vscode.TreeView<Node>;
   private readonly subscriptions: vscode.Disposable[];
   /** Folders that the user opened by the command, or a file of. */
   private opened: vscode.Uri[] = [];
+  /** The folder that was written last at the user's request, which starts expanded. */
+  private latest: string | undefined;
   /** What the stages changed, by URI; asked for when their pipeline is expanded. */
   private readonly changes = new Map<string, Changes>();
   /** Kernels, bytes and time of the stages, by URI; null before fusion. */
@@ -61,6 +63,7 @@ class CompilesView implements vscode.Disposable, vscode.TreeDataProvider<Node> {
       server.onNotification(COMPILES_CHANGED, () => this.refreshLater()),
       vscode.commands.registerCommand("hlo-analyzer.openDumpFolder", () => this.openFolder()),
       vscode.commands.registerCommand("hlo-analyzer.compiles.refresh", () => this.refresh()),
+      vscode.commands.registerCommand("hlo-analyzer.compiles.close", (node?: Node) => this.close(node)),
       vscode.workspace.onDidChangeWorkspaceFolders(() => this.refresh()),
       vscode.window.onDidChangeActiveTextEditor((editor) => this.follow(editor)),
       server.onDidChangeState(({ kind }) => kind === "running" && this.refresh()),
@@ -105,9 +108,7 @@ class CompilesView implements vscode.Disposable, vscode.TreeDataProvider<Node> {
     if (file === undefined || !isDump(file)) {
       return;
     }
-    const isKnown = this.opened.some((known) => known.toString() === folderOf(file).toString());
-    if (!isKnown) {
-      this.opened.push(folderOf(file));
+    if (this.add(folderOf(file))) {
       this.refresh();
     }
   }
@@ -130,10 +131,34 @@ class CompilesView implements vscode.Disposable, vscode.TreeDataProvider<Node> {
       );
       return;
     }
-    this.opened.push(chosen[0]);
+    await this.show(chosen[0]);
+  }
+
+  /** Shows a folder, with its compiles expanded. */
+  async show(folder: vscode.Uri): Promise<void> {
+    this.add(folder);
+    this.latest = folder.toString();
     this.appear();
     this.refresh();
     await vscode.commands.executeCommand(`${VIEW}.focus`);
+  }
+
+  /** Removes a folder of which no file is in the workspace. */
+  private close(node?: Node): void {
+    if (node?.kind === "folder") {
+      const closed = vscode.Uri.parse(node.folder.folder).toString();
+      this.opened = this.opened.filter((folder) => folder.toString() !== closed);
+      this.refresh();
+    }
+  }
+
+  /** Returns whether the folder is new. */
+  private add(folder: vscode.Uri): boolean {
+    const isKnown = this.opened.some((known) => known.toString() === folder.toString());
+    if (!isKnown) {
+      this.opened.push(folder);
+    }
+    return !isKnown;
   }
 
   async getChildren(node?: Node): Promise<Node[]> {
@@ -235,10 +260,19 @@ class CompilesView implements vscode.Disposable, vscode.TreeDataProvider<Node> {
 
   getTreeItem(node: Node): vscode.TreeItem {
     switch (node.kind) {
-      case "folder":
-        return item(vscode.workspace.asRelativePath(vscode.Uri.parse(node.folder.folder)), "folder", true);
+      case "folder": {
+        const uri = vscode.Uri.parse(node.folder.folder);
+        const isOurs = vscode.workspace.getWorkspaceFolder(uri) !== undefined;
+        const isRoot = vscode.workspace.workspaceFolders?.some((root) => root.uri.toString() === uri.toString());
+        const shown = item(isOurs && !isRoot ? vscode.workspace.asRelativePath(uri) : nameOf(uri), "folder", true);
+        shown.description = isOurs ? undefined : vscode.Uri.joinPath(uri, "..").fsPath;
+        shown.tooltip = uri.fsPath;
+        shown.contextValue = isOurs ? "folder" : "openedFolder";
+        return this.expanded(shown, node.folder);
+      }
       case "compile": {
         const shown = item(node.compile.title, node.compile.problems.length > 0 ? "warning" : "symbol-module", true);
+        this.expanded(shown, node.folder);
         shown.description = node.compile.description;
         return shown;
       }
@@ -259,7 +293,7 @@ class CompilesView implements vscode.Disposable, vscode.TreeDataProvider<Node> {
       case "artefact": {
         const uri = vscode.Uri.parse(node.uri);
         const shown = item(node.title, "file", false);
-        shown.description = uri.path.split("/").pop();
+        shown.description = nameOf(uri);
         shown.command = { command: "vscode.open", title: "Open", arguments: [uri] };
         return shown;
       }
@@ -269,6 +303,13 @@ class CompilesView implements vscode.Disposable, vscode.TreeDataProvider<Node> {
         return shown;
       }
     }
+  }
+
+  private expanded(shown: vscode.TreeItem, { folder }: Folder): vscode.TreeItem {
+    if (folder === this.latest) {
+      shown.collapsibleState = vscode.TreeItemCollapsibleState.Expanded;
+    }
+    return shown;
   }
 
   private stageItem({ stage }: Node & { kind: "stage" }): vscode.TreeItem {
@@ -322,4 +363,8 @@ function item(label: string, icon: string, hasChildren: boolean): vscode.TreeIte
   const shown = new vscode.TreeItem(label, hasChildren ? Collapsed : None);
   shown.iconPath = new vscode.ThemeIcon(icon);
   return shown;
+}
+
+function nameOf(uri: vscode.Uri): string {
+  return uri.path.split("/").pop() ?? uri.path;
 }

@@ -1,6 +1,7 @@
 import * as vscode from "vscode";
 import { switchHloDocuments } from "./language-detection";
 import { registerAccessPattern } from "./access-pattern";
+import { registerCompileWithXla } from "./compile-with-xla";
 import { registerCompilesView } from "./compiles-view";
 import { registerCompareCompiles } from "./compare-compiles";
 import { registerConvert } from "./convert";
@@ -23,6 +24,7 @@ export function activate(context: vscode.ExtensionContext): { kernels: KernelHig
   const running = new Server(context, log);
   server = running;
   const kernels = registerShowKernel(running);
+  const compiles = registerCompilesView(running);
 
   context.subscriptions.push(
     log,
@@ -34,7 +36,8 @@ export function activate(context: vscode.ExtensionContext): { kernels: KernelHig
     registerAccessPattern(running),
     registerFunctionColours(running),
     registerKernelsView(running, context),
-    registerCompilesView(running),
+    compiles,
+    registerCompileWithXla(running, (folder) => compiles.show(folder)),
     registerStages(running),
     registerLargeFiles(),
     registerWarnings(context),

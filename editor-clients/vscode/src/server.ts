@@ -231,9 +231,13 @@ export class Server implements vscode.Disposable {
 
   /**
    * Sends a request that the user waits for. `null` means that there is nothing to show. `undefined` means
-   * that the request failed and the user has been told why.
+   * that the request was cancelled, or that it failed and the user has been told why.
    */
-  async request<T>(method: string, params: { textDocument: { uri: string } } & Record<string, unknown>): Promise<T | null | undefined> {
+  async request<T>(
+    method: string,
+    params: { textDocument: { uri: string } } & Record<string, unknown>,
+    token = new vscode.CancellationTokenSource().token,
+  ): Promise<T | null | undefined> {
     await this.starting;
     const file = vscode.Uri.parse(params.textDocument.uri).toString();
     if (this.client?.state !== State.Running) {
@@ -248,9 +252,11 @@ export class Server implements vscode.Disposable {
       return undefined;
     }
     try {
-      return await this.client.sendRequest<T | null>(method, params);
+      return await this.client.sendRequest<T | null>(method, params, token);
     } catch (error) {
-      if (this.client?.state !== State.Running) {
+      if (token.isCancellationRequested) {
+        return undefined;
+      } else if (this.client?.state !== State.Running) {
         this.sayItDoesNotRun();
       } else {
         const why = error instanceof Error ? error.message : String(error);

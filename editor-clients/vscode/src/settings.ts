@@ -12,6 +12,7 @@ export interface ServerSettings {
   documentLinks: { roots: string[] };
   ptxas: { enable: boolean; path: string };
   nvdisasm: { path: string };
+  xla: { python: string };
   /** Whether the folder is trusted. Programs that settings name are run only in trusted folders. */
   workspace: { trusted: boolean };
 }
@@ -39,6 +40,7 @@ export function serverSettings(): ServerSettings {
     documentLinks: { roots: section.get<string[]>("documentLinks.roots", []) },
     ptxas: { enable: section.get<boolean>("ptxas.enable", true), path: section.get<string>("ptxas.path", "") },
     nvdisasm: { path: section.get<string>("nvdisasm.path", "") },
+    xla: { python: section.get<string>("xla.python", "") },
     workspace: { trusted: vscode.workspace.isTrusted },
   };
 }

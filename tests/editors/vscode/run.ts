@@ -225,7 +225,7 @@ async function main(): Promise<number> {
       await screen.waitForTheme(name);
       const picture = album(join(out, "screenshots", name), screen);
       const steps = name === "dark" ? { ...TOUR, ...LARGE_FILES } : TOUR;
-      const looks = Object.entries(steps).map(([what, step]) => [`${name}: ${what}`, (on: Screen) => step(on, picture)]);
+      const looks = Object.entries(steps).map(([what, step]) => [`${name}: ${what}`, (on: Screen) => step(on, picture, workbench.folder)]);
       failed += await lookAtTheScreen(screen, Object.fromEntries(looks));
     }
     if (options.only === undefined) {

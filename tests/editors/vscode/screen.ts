@@ -256,8 +256,16 @@ export class Screen {
   }
 
   async clickOn(selector: string, text?: string): Promise<void> {
-    const [x, y] = await this.middle(text ?? selector, () => boxOf(this.page.locator(selector, { hasText: text }).first()));
-    await this.page.mouse.click(x, y);
+    await this.page.mouse.click(...(await this.middleOf(selector, text)));
+  }
+
+  /** Rests the mouse on an element, for what appears only then. */
+  async hoverOver(selector: string, text?: string): Promise<void> {
+    await this.page.mouse.move(...(await this.middleOf(selector, text)));
+  }
+
+  private async middleOf(selector: string, text?: string): Promise<[number, number]> {
+    return this.middle(text ?? selector, () => boxOf(this.page.locator(selector, { hasText: text }).first()));
   }
 
   /** The text of a web view that contains `expected`. */

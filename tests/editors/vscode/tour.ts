@@ -1,7 +1,7 @@
 // What a picky user looks at, once per theme. Each step leaves a picture in a folder of the theme, numbered in order.
 
 import assert from "node:assert/strict";
-import { mkdirSync } from "node:fs";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DUMP_FOLDER, FIXTURE, HUGE, LARGE, MLIR_FIXTURE, WASTEFUL, eventually } from "./report.ts";
 import type { Screen } from "./screen.ts";
@@ -9,7 +9,8 @@ import type { Screen } from "./screen.ts";
 /** The first is that of the settings. */
 export const THEMES = ["dark", "light"] as const;
 
-type Step = (screen: Screen, picture: (name: string) => Promise<void>) => Promise<void>;
+/** `folder` is the one that the window shows. */
+type Step = (screen: Screen, picture: (name: string) => Promise<void>, folder: string) => Promise<void>;
 
 const READ = "%add_fusion = ";
 const OTHER = "%scale_fusion = ";
@@ -187,6 +188,58 @@ export const TOUR: Record<string, Step> = {
     await screen.command("View: Open Last Editor in Group");
     await screen.waitForLine("XLA's own code", 30_000, "XLA's kernel");
     await picture("xla-kernel");
+    await screen.command("View: Show Explorer");
+    await screen.command("View: Close All Editors");
+  },
+  "a module is compiled with the XLA of a Python, and what is missing is said": async (screen, picture, folder) => {
+    const settings = join(folder, ".vscode/settings.json");
+    const python = join(folder, "python");
+    const runs = (program: string): void => writeFileSync(python, `#!/bin/sh\n${program}\n`, { mode: 0o755 });
+    rmSync(settings, { force: true });
+    await screen.command("View: Close All Editors");
+    await screen.openFile(WASTEFUL);
+    // The setting takes effect a little after the file of settings changes.
+    const compileUntil = async (...said: string[]): Promise<void> => {
+      for (let attempt = 0; ; attempt++) {
+        await screen.command("Notifications: Clear All Notifications");
+        await screen.command("hlo-analyzer: Compile with XLA");
+        const found = await screen.notification(...said).catch(String);
+        if (said.every((part) => found.includes(part))) {
+          return;
+        }
+        assert.ok(attempt < 2, found);
+      }
+    };
+    await compileUntil("No Python is set", "pip install 'jax[cuda12]'", "Open Settings");
+    await picture("compile-without-python");
+    mkdirSync(join(folder, ".vscode"), { recursive: true });
+    writeFileSync(settings, JSON.stringify({ "hlo-analyzer.xla.python": python }));
+    runs("echo 'problem: INTERNAL: ptxas has no such target' >&2; exit 1");
+    await compileUntil(`${WASTEFUL} is not compiled: INTERNAL: ptxas has no such target`);
+    await screen.command("Notifications: Clear All Notifications");
+    runs("sleep 100");
+    await screen.command("hlo-analyzer: Compile with XLA");
+    await screen.notification(`XLA compiles ${WASTEFUL}`, "Cancel");
+    await picture("compile-runs");
+    await screen.clickOn(".notification-toast a.monaco-button, .notification-toast .monaco-button", "Cancel");
+    // In place of XLA: its dump of another module.
+    runs(`cp "$(dirname "$0")"/${DUMP_FOLDER}/module_* "$5"`);
+    await screen.command("hlo-analyzer: Compile with XLA");
+    await eventually("the dump in the view", async () => {
+      const rows = await screen.texts(COMPILES);
+      return (rows.some((text) => text.includes("transposed_read-")) && rows.some((text) => text.includes("after optimizations"))) || undefined;
+    });
+    await screen.find("%loop_tanh_fusion = ");
+    await picture("compiled");
+    await screen.command("hlo-analyzer: Show Kernel");
+    await eventually("the tab of XLA's kernel", async () => {
+      const labels = await screen.labels(".tabs-container .tab");
+      return labels.some((label) => label.includes("loop_tanh_fusion.xla.ptx")) || undefined;
+    });
+    await picture("compiled-kernel");
+    await screen.hoverOver(COMPILES, "transposed_read-");
+    await screen.clickOn(`${COMPILES} .action-label[aria-label='Remove from View']`);
+    await eventually("one folder again", async () => (await screen.count(COMPILES, "transposed_read-")) === 0 || undefined);
     await screen.command("View: Show Explorer");
     await screen.command("View: Close All Editors");
   },

@@ -56,6 +56,7 @@ export class Workbench {
       PATH: path.join(delimiter),
       HOME: this.root,
       XDG_CONFIG_HOME: join(this.root, "config"),
+      XDG_CACHE_HOME: join(this.root, "cache"),
       VSCODE_PROXY_URI: "",
     };
     mkdirSync(this.folder);
