@@ -9,6 +9,7 @@
 (require 'hlo-analyzer-modes)
 
 (defvar lsp-language-id-configuration)
+(defvar lsp-response-timeout)
 (declare-function lsp-request "lsp-mode")
 (declare-function lsp-notify "lsp-mode")
 (declare-function lsp-workspaces "lsp-mode")
@@ -68,11 +69,16 @@
         ((consp answer) (mapcar #'hlo-analyzer--plain answer))
         (t answer)))
 
+(defvar hlo-analyzer--patience nil
+  "The time that a request may take, in seconds, or nil for the client's own.")
+
 (defun hlo-analyzer--request (method params)
   "Return the response to METHOD with PARAMS."
   (if (hlo-analyzer--under-lsp-mode)
-      (hlo-analyzer--plain (lsp-request method params))
-    (jsonrpc-request (hlo-analyzer--server) (intern (concat ":" method)) params)))
+      (let ((lsp-response-timeout (or hlo-analyzer--patience lsp-response-timeout)))
+        (hlo-analyzer--plain (lsp-request method params)))
+    (apply #'jsonrpc-request (hlo-analyzer--server) (intern (concat ":" method)) params
+           (and hlo-analyzer--patience (list :timeout hlo-analyzer--patience)))))
 
 (defun hlo-analyzer--ask (method params)
   "Return the response to our own METHOD with PARAMS."

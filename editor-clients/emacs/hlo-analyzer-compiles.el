@@ -125,5 +125,18 @@ With FIRST, go to the first one without asking."
     (when picked (hlo-analyzer--go picked))
     found))
 
+(defun hlo-analyzer-compile-with-xla ()
+  "Compile this module with the XLA of a local Python.
+Open the optimised module.  `hlo-analyzer-settings' name the Python:
+\(:xla (:python \"/opt/jax/bin/python\") :workspace (:trusted t))."
+  (interactive)
+  (message "XLA compiles %s…" (buffer-name))
+  (let* ((found (let ((hlo-analyzer--patience 330))
+                  (hlo-analyzer--ask "compileWithXla" (list :textDocument (hlo-analyzer--document)))))
+         (module (plist-get found :module)))
+    (unless module (user-error "%s" (or (plist-get found :reason) "The server has not read this file")))
+    (find-file (hlo-analyzer--path module))
+    found))
+
 (provide 'hlo-analyzer-compiles)
 ;;; hlo-analyzer-compiles.el ends here

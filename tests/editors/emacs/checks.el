@@ -190,7 +190,7 @@
 
 (check "a pass is picked among those of a compile, each with what it changed"
   (checks-dump "0005.fusion.after_priority-fusion")
-  (checks-choosing "fusion: priority-fusion (7 of 8)  +14 instructions"
+  (checks-choosing "fusion: priority-fusion (7 of 8)  +8 instructions"
     (checks-has "0005.fusion" (plist-get (hlo-analyzer-compiles) :uri)))
   (checks-choosing "layout-assignment" (hlo-analyzer-compiles))
   (checks-file "0001.layout_assignment"))
@@ -226,6 +226,23 @@
       (with-current-buffer (car ediff-this-buffer-ediff-sessions)
         (unless (and (> ediff-number-of-differences 0) (= ediff-current-difference 0))
           (error "Not at the first of %d differences" ediff-number-of-differences))))))
+
+(check "a module is compiled by the Python that the settings name, and what is missing is said"
+  (checks-dump "before_optimizations")
+  (condition-case why
+      (progn (hlo-analyzer-compile-with-xla) (error "There is a Python"))
+    (user-error (checks-has "no Python is set" (cadr why))))
+  ;; In place of Python, a program that writes what XLA would write.
+  (let ((python (make-temp-file "python" nil nil
+                                (format "#!/bin/sh\ncp %smodule_* \"$5\"\n" (file-name-directory buffer-file-name)))))
+    (set-file-modes python #o700)
+    (hlo-analyzer--configure (list :xla (list :python python) :workspace '(:trusted t)))
+    (hlo-analyzer-compile-with-xla)
+    (checks-file "hlo-analyzer/compiles/module_0001.jit_step.before_optimizations-")
+    (checks-file "after_optimizations")
+    (delete-directory (file-name-directory buffer-file-name) t)
+    (checks-dump "before_optimizations")
+    (hlo-analyzer--configure '(:xla (:python "") :workspace (:trusted :json-false)))))
 
 (check "hover tells where a fusion comes from; declaration and implementation go there and back"
   (checks-dump "gpu_after_optimizations.txt")

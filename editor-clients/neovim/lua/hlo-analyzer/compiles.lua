@@ -118,4 +118,16 @@ function M.instruction_passes()
   end)
 end
 
+-- Compiles the current module with the XLA of the Python that the setting `xla.python` names, and opens the optimised module.
+function M.compile_with_xla()
+  local params = server.document()
+  vim.notify("XLA compiles " .. vim.fs.basename(vim.uri_to_fname(params.textDocument.uri)) .. " …")
+  server.request("compileWithXla", params, "The server has not read this file.", function(found)
+    if found.reason then
+      return vim.notify("hlo-analyzer: " .. found.reason, vim.log.levels.ERROR)
+    end
+    vim.cmd.edit(vim.fn.fnameescape(vim.uri_to_fname(found.module)))
+  end)
+end
+
 return M
