@@ -35,6 +35,17 @@ fn hovers_in_a_dump_folder_have_origins() {
 }
 
 #[test]
+fn a_named_device_counts_before_that_of_the_dump() {
+    let file = test_files::dump_folder().join(LAST);
+    let file = file.to_str().expect("the path is text");
+    for (device, shown_as) in [(&[][..], "on h100-sxm"), (&["--device", "b200"], "on b200")] {
+        let named = [&["explain", file, "--instruction", "gemm_fusion_dot"][..], device].concat();
+        let shown = text(&run(&named).stdout);
+        assert!(shown.contains(shown_as), "{shown}");
+    }
+}
+
+#[test]
 fn other_files_and_folders_are_refused() {
     let cases = [
         ("/no/such/folder", "XLA gives no dump such a name"),

@@ -28,6 +28,9 @@ const MAX_DEPTH: usize = 16;
 pub struct Target {
     #[returns(copy)]
     pub device: &'static Device,
+    /// Whether this device counts for the stages of a compile too, whatever device the compile targets.
+    #[returns(copy)]
+    pub is_forced: bool,
     /// The ratio of an array's sectors to the ideal above which it is worth a warning.
     #[returns(copy)]
     pub waste_threshold: f64,
@@ -37,15 +40,18 @@ impl Database {
     /// Sets the defaults. The input exists from the start, because salsa records no dependency on a missing one.
     pub(crate) fn with_target(self) -> Database {
         let known = Device::find(gpu::DEFAULT_DEVICE);
-        Target::new(&self, known.unwrap_or_else(|_| &Device::all()[0]), gpu::DEFAULT_THRESHOLD);
+        Target::new(&self, known.unwrap_or_else(|_| &Device::all()[0]), false, gpu::DEFAULT_THRESHOLD);
         self
     }
 
-    /// Kernels are for this device from now on.
-    pub fn set_device(&mut self, device: &'static Device) {
+    /// Kernels are for this device from now on. Those of stages are for the device of their compile unless `is_forced`.
+    pub fn set_device(&mut self, device: &'static Device, is_forced: bool) {
         let target = Target::get(self);
         if target.device(self) != device {
             target.set_device(self).to(device);
+        }
+        if target.is_forced(self) != is_forced {
+            target.set_is_forced(self).to(is_forced);
         }
     }
 
@@ -57,7 +63,7 @@ impl Database {
         }
     }
 
-    /// The device that the kernels of a file are for: that of the compile whose stage it is, or else that of the settings.
+    /// The device that the kernels of a file are for.
     pub fn device_of(&self, file: File) -> &'static Device {
         device_of(self, Some(file))
     }

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::UNIX_EPOCH;
 
-use compile::Entry;
-use ide::{AnalysisHost, FileId, ListedFile, ReadDump};
+use compile::{ArtefactKind, Compile, Entry};
+use ide::{AnalysisHost, Device, FileId, ListedFile, ReadDump};
 
 /// With `--xla_dump_hlo_to_subfolder` a module is two folders deep.
 const MAX_DEPTH: usize = 3;
@@ -75,6 +75,21 @@ pub(crate) fn list_for(host: &mut AnalysisHost, folder: &Path) -> Result<String,
     let name = folder.canonicalize().unwrap_or_else(|_| folder.to_owned()).display().to_string();
     host.list_dumps(&name, &files, &reader);
     Ok(name)
+}
+
+/// The device of a compile; `folder` was listed.
+pub(crate) fn device_of(folder: &Path, compile: &Compile) -> Option<&'static Device> {
+    let target = compile.artefacts.iter().find(|artefact| artefact.kind == ArtefactKind::GpuTarget)?;
+    Device::described(&OnDisk(folder.to_owned()).read(&target.path).ok()?)
+}
+
+/// The device of the compile whose stage a file is.
+pub(crate) fn device_of_stage(file: &Path) -> Option<&'static Device> {
+    let (folder, name) = folder_and_name(file)?;
+    let entries: Vec<Entry> = list(&folder).ok()?.into_iter().map(|file| file.entry).collect();
+    let compiles = compile::group(&entries).compiles;
+    let compile = compiles.iter().find(|compile| compile.stages.iter().any(|stage| stage.path == name))?;
+    device_of(&folder, compile)
 }
 
 /// Makes an open file the stage of the compile whose dump it is.

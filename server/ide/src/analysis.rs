@@ -126,16 +126,32 @@ impl AnalysisHost {
         self.refresh(file);
     }
 
-    /// Sets the device that kernels target. The error lists the known names.
+    /// Sets the device that kernels target, except those of a compile that says its own. The error lists the known names.
     pub fn set_device(&mut self, name: &str) -> Result<(), String> {
         self.use_device(gpu::Device::find(name).map_err(|unknown| unknown.to_string())?);
         Ok(())
     }
 
-    /// Sets the device that kernels target.
+    /// As [`AnalysisHost::set_device`].
     pub fn use_device(&mut self, device: &'static gpu::Device) {
         self.interrupt();
-        self.db.set_device(device);
+        self.db.set_device(device, false);
+    }
+
+    /// Sets the device that all kernels target. The error lists the known names.
+    pub fn force_device(&mut self, name: &str) -> Result<(), String> {
+        let device = gpu::Device::find(name).map_err(|unknown| unknown.to_string())?;
+        self.interrupt();
+        self.db.set_device(device, true);
+        Ok(())
+    }
+
+    /// Sets the device that the user named, or else the default one: [`AnalysisHost::force_device`], [`AnalysisHost::set_device`].
+    pub fn choose_device(&mut self, named: Option<&str>, default: &str) -> Result<(), String> {
+        match named {
+            Some(named) => self.force_device(named),
+            None => self.set_device(default),
+        }
     }
 
     /// Sets the threshold of [`CoalescingConfig`] whose results are kept between requests.

@@ -13,16 +13,18 @@ pub fn compile_device(db: &dyn salsa::Database, compile: DumpedCompile) -> Optio
     targets.find_map(|file| gpu::Device::described(&dumped_text(db, file).ok()?))
 }
 
-/// The device that the kernels of a stage are for: that of its compile, or else that of the settings.
+/// The device that the kernels of a stage are for: that of its compile, or else that of the settings. A forced device is for all.
 pub fn stage_device(db: &dyn salsa::Database, stage: DumpedStage) -> &'static gpu::Device {
-    let dumped = stage.compile(db).and_then(|compile| compile_device(db, compile));
-    dumped.unwrap_or_else(|| Target::get(db).device(db))
+    device(db, Some(stage))
 }
 
-/// The device that the kernels of a file are for: that of its compile, or else that of the settings.
+/// The device that the kernels of a file are for, as [`stage_device`].
 pub(crate) fn device_of(db: &dyn salsa::Database, file: Option<File>) -> &'static gpu::Device {
-    match file.and_then(|file| stage_of(db, file)) {
-        Some(stage) => stage_device(db, stage),
-        None => Target::get(db).device(db),
-    }
+    device(db, file.and_then(|file| stage_of(db, file)))
+}
+
+fn device(db: &dyn salsa::Database, stage: Option<DumpedStage>) -> &'static gpu::Device {
+    let target = Target::get(db);
+    let compile = stage.filter(|_| !target.is_forced(db)).and_then(|stage| stage.compile(db));
+    compile.and_then(|compile| compile_device(db, compile)).unwrap_or_else(|| target.device(db))
 }

@@ -1,5 +1,7 @@
 //! `diff`: what two compiles of a module have different.
 
+use std::path::Path;
+
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -8,6 +10,7 @@ use super::request::{Source, params};
 use super::session::Session;
 use crate::cli::input;
 use crate::diff::{self, Diff, Side, json};
+use crate::dumps::device_of_stage;
 
 /// The default number of kernels.
 const DEFAULT_TOP: usize = 50;
@@ -25,9 +28,10 @@ struct DiffParams {
 
 pub fn diff(session: &Session, value: &Value) -> Answer {
     let DiffParams { before, after, device, device_after, top } = params(value)?;
-    let device = device.unwrap_or_else(|| session.default_device().to_owned());
-    let device_after = device_after.as_ref().unwrap_or(&device);
-    let (before, after) = (source(before, "before", &device)?, source(after, "after", device_after)?);
+    let device_after = device_after.as_deref().or(device.as_deref());
+    let default = session.default_device();
+    let before = source(before, "before", device.as_deref(), default)?;
+    let after = source(after, "after", device_after, default)?;
     let side = |source| Side::new(source).map_err(|error| ApiError::new(ErrorKind::InvalidParams, error));
     let (before, after) = (side(before)?, side(after)?);
     match Diff::new([&before, &after]) {
@@ -36,15 +40,23 @@ pub fn diff(session: &Session, value: &Value) -> Answer {
     }
 }
 
-fn source(source: Source, name: &str, device: &str) -> Result<diff::Source, ApiError> {
-    let device = ide::Device::find(device)
-        .map_err(|unknown| ApiError::new(ErrorKind::InvalidParams, unknown.to_string()))?;
+/// One of the two compiles, for the device that the request names, else that of its dump folder, else the default.
+fn source(source: Source, name: &str, device: Option<&str>, default: &str) -> Result<diff::Source, ApiError> {
+    let dumped = || device_of_stage(Path::new(source.path.as_deref()?));
+    let named = |name: &str| {
+        ide::Device::find(name)
+            .map_err(|unknown| ApiError::new(ErrorKind::InvalidParams, unknown.to_string()))
+    };
+    let device = match device {
+        Some(name) => named(name)?,
+        None => dumped().map_or_else(|| named(default), Ok)?,
+    };
     match (source.text, source.path) {
         (Some(text), path) => {
             Ok(diff::Source { name: path.unwrap_or_else(|| name.to_owned()), text, device })
         }
         (None, Some(path)) => {
-            let text = input::read(std::path::Path::new(&path))
+            let text = input::read(Path::new(&path))
                 .map_err(|error| ApiError::new(ErrorKind::NotFound, format!("{error:#}")))?;
             Ok(diff::Source { name: path, text, device })
         }

@@ -1,7 +1,7 @@
 //! Answers requests one after the other with one database.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use ide::{Analysis, AnalysisHost, DEFAULT_DEVICE, Depth, FileId, Language};
 use serde_json::{Value, json};
@@ -18,9 +18,18 @@ use crate::dumps;
 /// Keeps the last request's text open, because consecutive requests often share it.
 pub struct Session {
     host: AnalysisHost,
-    current: Option<(Language, String, FileId)>,
+    current: Option<Current>,
     /// The default device of requests that name none.
     device: String,
+}
+
+/// An open text.
+struct Current {
+    language: Language,
+    text: String,
+    /// The file of a dump folder that it is.
+    stage: Option<PathBuf>,
+    file: FileId,
 }
 
 impl Default for Session {
@@ -37,11 +46,11 @@ impl Session {
         Ok(session)
     }
 
-    /// Selects the device that a request names.
+    /// Selects the device that a request names. Otherwise a file of a dump folder has that of its compile.
     pub fn use_device(&mut self, value: &Value) -> Result<(), ApiError> {
         let wanted: Device = params(value)?;
-        let name = wanted.device.unwrap_or_else(|| self.device.clone());
-        self.host.set_device(&name).map_err(|e| ApiError::new(ErrorKind::InvalidParams, e))
+        let chosen = self.host.choose_device(wanted.device.as_deref(), &self.device);
+        chosen.map_err(|e| ApiError::new(ErrorKind::InvalidParams, e))
     }
 
     /// The response to one line, given without its line terminator. Never panics: internal errors become
@@ -124,12 +133,8 @@ impl Session {
         let path =
             path.ok_or_else(|| invalid("a stage needs \"path\", a file that XLA dumped".to_owned()))?;
         let file = self.open_source(value)?;
-        let attached = dumps::attach(&mut self.host, Path::new(&path), file);
-        let found = attached.map_err(invalid).and_then(|()| self.ask(|analysis| query(analysis, file)));
-        // Other requests take the device that they name, not that of the compile.
-        self.current = None;
-        self.host.close(file);
-        found
+        dumps::attach(&mut self.host, Path::new(&path), file).map_err(invalid)?;
+        self.ask(|analysis| query(analysis, file))
     }
 
     fn open_source(&mut self, value: &Value) -> Result<FileId, ApiError> {
@@ -143,6 +148,8 @@ impl Session {
             }
         };
         let path = source.path.clone();
+        let stage = path.as_deref().map(PathBuf::from);
+        let stage = stage.filter(|path| dumps::folder_and_name(path).is_some());
         let text = match (source.text, source.path) {
             (Some(text), _) => text,
             (None, Some(path)) => input::read(Path::new(&path))
@@ -154,7 +161,12 @@ impl Session {
         // The path determines the language; a text without a path defaults to HLO.
         let of_path = || path.map_or(Language::Hlo, |path| ide::language_of(&path, &text));
         let language = language.unwrap_or_else(of_path);
-        Ok(self.open(language, text))
+        let file = self.open_as(language, text, stage.clone());
+        if let Some(path) = stage {
+            // A file with a name of XLA's need not be the stage of a compile.
+            let _ = dumps::attach(&mut self.host, &path, file);
+        }
+        Ok(file)
     }
 
     /// Runs `query` on a snapshot.
@@ -165,17 +177,62 @@ impl Session {
 
     /// Opens a text in place of that of the last request.
     pub fn open(&mut self, language: Language, text: String) -> FileId {
-        if let Some((l, t, file)) = &self.current
-            && *l == language
-            && *t == text
+        self.open_as(language, text, None)
+    }
+
+    fn open_as(&mut self, language: Language, text: String, stage: Option<PathBuf>) -> FileId {
+        if let Some(current) = &self.current
+            && (current.language, &current.text, &current.stage) == (language, &text, &stage)
         {
-            return *file;
+            return current.file;
         }
-        if let Some((_, _, file)) = self.current.take() {
-            self.host.close(file);
+        if let Some(current) = self.current.take() {
+            self.host.close(current.file);
         }
         let file = self.host.open("", language, &text);
-        self.current = Some((language, text, file));
+        self.current = Some(Current { language, text, stage, file });
         file
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The architecture in the PTX of a kernel.
+    fn target(session: &mut Session, source: Value, device: Option<&str>) -> String {
+        let mut params = source;
+        params["instruction"] = json!("loop_tanh_fusion");
+        if let Some(device) = device {
+            params["device"] = json!(device);
+        }
+        let answer = session.answer(&json!({"id": 1, "method": "kernel", "params": params}).to_string());
+        let text = answer["result"]["text"].as_str().unwrap_or_else(|| panic!("{answer}"));
+        let line = text.lines().find_map(|line| line.strip_prefix(".target "));
+        line.expect("PTX names its target").to_owned()
+    }
+
+    #[test]
+    fn a_dumped_file_is_for_the_device_of_its_compile_unless_the_request_names_one() {
+        let path = test_files::dump_folder().join("module_0001.jit_step.sm_9.0a_gpu_after_optimizations.txt");
+        let text = std::fs::read_to_string(&path).unwrap();
+        let (in_folder, alone) = (json!({"path": path}), json!({"text": text}));
+        let mut session = Session::for_device("a6000").unwrap();
+        for _ in 0..2 {
+            assert_eq!(target(&mut session, alone.clone(), None), "sm_86");
+            assert_eq!(target(&mut session, in_folder.clone(), None), "sm_90a");
+            assert_eq!(target(&mut session, in_folder.clone(), Some("b200")), "sm_100a");
+            assert_eq!(target(&mut session, in_folder.clone(), Some("a6000")), "sm_86");
+            assert_eq!(target(&mut session, alone.clone(), Some("h100-sxm")), "sm_90a");
+        }
+        let both = json!({"before": in_folder, "after": alone});
+        let mut diff = |params: Value| {
+            let answer = session.answer(&json!({"method": "diff", "params": params}).to_string());
+            [&answer["result"]["before"], &answer["result"]["after"]].map(|side| side["device"].clone())
+        };
+        assert_eq!(diff(both.clone()), ["h100-sxm", "a6000"]);
+        let mut named = both;
+        named["device"] = json!("b200");
+        assert_eq!(diff(named), ["b200", "b200"]);
     }
 }

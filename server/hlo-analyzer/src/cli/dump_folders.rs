@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use anyhow::{Result, anyhow, bail};
-use compile::{ArtefactKind, Compile};
-use ide::{Device, ReadDump};
+use compile::Compile;
+use ide::Device;
 
 use super::diff::{Pair, source};
 use crate::diff::Source;
-use crate::dumps::{OnDisk, list};
+use crate::dumps::{device_of, list};
 
 /// Pairs the optimised modules of two folders by name. A module that only one of them has is an error of its pair. `devices` are for
 /// compiles without a `gpu_target_config.pbtxt`.
@@ -61,8 +61,5 @@ fn optimised(folder: &Path) -> Result<BTreeMap<String, Vec<Compile>>> {
 /// The optimised module of a compile, with the device that it targets.
 fn read(folder: &Path, compile: &Compile, device: &'static Device) -> Result<Source, String> {
     let stage = compile.after_optimizations().ok_or_else(|| format!("{} has no stages", compile.title()))?;
-    let target = compile.artefacts.iter().find(|artefact| artefact.kind == ArtefactKind::GpuTarget);
-    let target = target.and_then(|artefact| OnDisk(folder.to_owned()).read(&artefact.path).ok());
-    let device = target.and_then(|text| Device::described(&text)).unwrap_or(device);
-    source(&folder.join(&stage.path), device)
+    source(&folder.join(&stage.path), device_of(folder, compile).unwrap_or(device))
 }

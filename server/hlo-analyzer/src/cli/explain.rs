@@ -28,9 +28,9 @@ pub struct ExplainArguments {
     /// The instruction's name, with or without `%`.
     #[arg(long, value_name = "NAME")]
     instruction: Option<String>,
-    /// The GPU that kernels target.
-    #[arg(long, value_name = "NAME", default_value = ide::DEFAULT_DEVICE)]
-    device: String,
+    /// The GPU that kernels target: by default that of the dump folder of FILE, else `h100-sxm`.
+    #[arg(long, value_name = "NAME")]
+    device: Option<String>,
 }
 
 pub fn run(arguments: &ExplainArguments) -> Result<ExitCode> {
@@ -39,13 +39,11 @@ pub fn run(arguments: &ExplainArguments) -> Result<ExitCode> {
     }
     let text = input::read(&arguments.file)?;
     let mut host = AnalysisHost::new();
-    host.set_device(&arguments.device).map_err(anyhow::Error::msg)?;
+    host.choose_device(arguments.device.as_deref(), ide::DEFAULT_DEVICE).map_err(anyhow::Error::msg)?;
     let name = arguments.file.display().to_string();
     let file = host.open(&name, ide::language_of(&name, &text), &text);
-    if arguments.at.is_some() || arguments.instruction.is_some() {
-        // A file that XLA did not dump has no origins.
-        let _ = attach(&mut host, &arguments.file, file);
-    }
+    // A file that XLA did not dump has no origins, and no device of its own.
+    let _ = attach(&mut host, &arguments.file, file);
     let analysis = host.analysis();
     // There is no other writer, so the analysis cannot be cancelled.
     let uncancelled = "the analysis was cancelled";

@@ -30,9 +30,9 @@ pub struct KernelArguments {
     /// on PATH.
     #[arg(long)]
     head: bool,
-    /// The GPU that the kernel targets.
-    #[arg(long, value_name = "NAME", default_value = ide::DEFAULT_DEVICE)]
-    device: String,
+    /// The GPU that the kernel targets: by default that of the dump folder of FILE, else `h100-sxm`.
+    #[arg(long, value_name = "NAME")]
+    device: Option<String>,
 }
 
 #[derive(Clone, Copy, clap::ValueEnum)]
@@ -54,12 +54,13 @@ pub fn run(arguments: &KernelArguments) -> Result<ExitCode> {
     let text = input::read(&arguments.file)?;
     let path = arguments.file.display();
     let mut host = AnalysisHost::new();
-    host.set_device(&arguments.device).map_err(anyhow::Error::msg)?;
+    host.choose_device(arguments.device.as_deref(), ide::DEFAULT_DEVICE).map_err(anyhow::Error::msg)?;
     let language = ide::language_of(&path.to_string(), &text);
     let file = host.open(&path.to_string(), language, &text);
     let is_xla = matches!(arguments.emit, Emit::Xla);
+    let attached = attach(&mut host, &arguments.file, file);
     if is_xla {
-        attach(&mut host, &arguments.file, file).map_err(anyhow::Error::msg)?;
+        attached.map_err(anyhow::Error::msg)?;
     }
     let analysis = host.analysis();
     // There is no other writer, so the analysis cannot be cancelled.
