@@ -253,7 +253,10 @@ pub(crate) fn is_multiple(a: i64, d: i64) -> bool {
 
 /// Greatest common divisor of the magnitudes; `gcd(0, x) = |x|`.
 pub fn gcd(a: i64, b: i64) -> u64 {
-    let (mut a, mut b) = (a.unsigned_abs(), b.unsigned_abs());
+    gcd_of(a.unsigned_abs(), b.unsigned_abs())
+}
+
+pub(crate) fn gcd_of(mut a: u64, mut b: u64) -> u64 {
     while b != 0 {
         (a, b) = (b, a % b);
     }

@@ -18,6 +18,7 @@
 mod compose;
 mod contract;
 mod digits;
+mod divisor;
 mod enumerate;
 mod equality;
 mod evaluate;

@@ -1,6 +1,6 @@
 //! A tile: the elements of an array that one step of one block works on.
 
-use indexing_map::{BinaryOp, Expr, gcd};
+use indexing_map::Expr;
 
 use crate::space::{TilingSpace, power_of_two};
 
@@ -77,24 +77,5 @@ pub(crate) fn permuted<T: Clone>(list: &[T], permutation: &[usize]) -> Vec<T> {
 /// Whether every value of the expression is known to be a multiple of `factor`.
 /// Source: `SymbolicExpr::IsMultipleOf`, `hlo/analysis/symbolic_expr.cc`.
 pub(crate) fn is_multiple_of(expr: &Expr, factor: i64) -> bool {
-    let divisor = largest_known_divisor(expr);
-    factor != 0 && divisor.is_multiple_of(factor.unsigned_abs())
-}
-
-fn largest_known_divisor(expr: &Expr) -> u64 {
-    let Some((op, lhs, rhs)) = expr.as_binary() else {
-        return expr.as_const().map_or(1, i64::unsigned_abs);
-    };
-    let (left, right) = (largest_known_divisor(lhs), largest_known_divisor(rhs));
-    match op {
-        BinaryOp::Add | BinaryOp::Mod | BinaryOp::Min | BinaryOp::Max => {
-            let part = |n: u64| i64::try_from(n).unwrap_or(1);
-            gcd(part(left), part(right))
-        }
-        BinaryOp::Mul => left.checked_mul(right).unwrap_or(1),
-        BinaryOp::FloorDiv | BinaryOp::CeilDiv => match rhs.as_const() {
-            Some(by) if by != 0 && left.is_multiple_of(by.unsigned_abs()) => left / by.unsigned_abs(),
-            _ => 1,
-        },
-    }
+    factor != 0 && expr.divisor(&|_| 1).is_multiple_of(factor.unsigned_abs())
 }

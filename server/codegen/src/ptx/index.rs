@@ -2,7 +2,7 @@
 
 use indexing_map::{
     BinaryOp, Constraint, Expr, Interval, RangeContext, Simplifier, SimplifyMode, Variable, ceil_div,
-    floor_div, gcd,
+    floor_div,
 };
 use rustc_hash::FxHashMap;
 
@@ -95,7 +95,7 @@ impl Indices {
         while let Some(expr) = rest.pop() {
             match expr.as_binary() {
                 Some((BinaryOp::Add, a, b)) => rest.extend([a, b]),
-                _ => summands.push((1i64 << divisor(expr).trailing_zeros().min(40), self.range(expr))),
+                _ => summands.push((alignment(expr), self.range(expr))),
             }
         }
         summands.sort_unstable_by_key(|(unit, _)| *unit);
@@ -141,25 +141,9 @@ fn bare(expr: Expr, interval: Interval) -> Constraint {
     Constraint { expr, interval }
 }
 
-/// A number that divides all values of the expression.
-pub(crate) fn divisor(expr: &Expr) -> i64 {
-    /// A multiple of every divisor that is needed.
-    const ANY: i64 = 1 << 40;
-    let both = |a: &Expr, b: &Expr| gcd(divisor(a), divisor(b)).min(ANY as u64) as i64;
-    match expr {
-        Expr::Const(0) => ANY,
-        Expr::Const(c) => c.unsigned_abs().min(ANY as u64) as i64,
-        Expr::Var(_) => 1,
-        Expr::Binary(_) => match expr.as_binary() {
-            Some((BinaryOp::Mul, a, b)) => divisor(a).saturating_mul(divisor(b)).min(ANY),
-            Some((BinaryOp::FloorDiv, a, b)) => match b.as_const() {
-                Some(c) if c > 0 && divisor(a) % c == 0 => divisor(a) / c,
-                _ => 1,
-            },
-            Some((BinaryOp::CeilDiv, ..)) | None => 1,
-            Some((_, a, b)) => both(a, b),
-        },
-    }
+/// The largest power of two that is known to divide all values of the expression, at most 2^40.
+pub(crate) fn alignment(expr: &Expr) -> i64 {
+    1 << expr.divisor(&|_| 1).trailing_zeros().min(40)
 }
 
 /// Splits an expression into the part without its constant summand, and the constant summand.

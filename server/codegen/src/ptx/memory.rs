@@ -6,7 +6,7 @@ use ptx::{Comparison, Modifier, Name, Type, cvt, setp};
 use syntax::hlo::ElementType;
 
 use super::element::packed;
-use super::index::{divisor, split_constant};
+use super::index::{alignment, split_constant};
 use super::lower::{Lowering, Pending, Scope};
 use super::machine::{Address, Class, Kind, Operand, Reg, Space};
 use super::value::{ArrayPlace, Val};
@@ -65,7 +65,7 @@ impl Lowering<'_> {
         let linear = self.indices.here(&linear);
         let (rest, constant) = split_constant(&linear);
         let offset = constant.saturating_mul(bytes);
-        let align = divisor(&rest).saturating_mul(bytes);
+        let align = alignment(&rest).saturating_mul(bytes);
         let align = 1i64 << align.trailing_zeros().min(8);
         match place {
             ArrayPlace::Param(param) => {

@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 use syntax::hlo::ElementType;
 
 use super::code::Code;
-use super::index::{divisor, split_constant};
+use super::index::{alignment, split_constant};
 use super::lower::Lowering;
 use super::machine::{Address, Class, Inst, Kind, Operand, Reg, Space};
 use super::value::{ArrayPlace, Val};
@@ -53,12 +53,12 @@ impl Lowering<'_> {
         let (linear, pointer, space) = self.packed_place(place, at);
         let (rest, constant) = split_constant(&linear);
         let load = |e: &mut Self, index: Expr, offset: i64| -> Operand {
-            let align = (1i64 << divisor(&index).trailing_zeros().min(4)).min(16);
+            let align = alignment(&index).min(16);
             let align = if matches!(space, Space::Table(_)) || e.scope.is_parted { 1 } else { align };
             let base = e.moved(pointer, &index, 1, i64::MAX);
             e.code.load(Address { space, base, offset, align }, 8, is_invariant).into()
         };
-        let (byte, shift) = if divisor(&rest) % per_byte == 0 && !self.scope.wraps {
+        let (byte, shift) = if alignment(&rest) % per_byte == 0 && !self.scope.wraps {
             let index = self.indices.simplify(&rest.floor_div(per_byte));
             let byte = load(self, index, constant.div_euclid(per_byte));
             (byte, Operand::Int(constant.rem_euclid(per_byte) * i64::from(bits)))
@@ -93,7 +93,7 @@ impl Lowering<'_> {
         let per_byte = i64::from(8 / bits);
         let (linear, pointer, space) = self.packed_place(place, at);
         let (rest, constant) = split_constant(&linear);
-        let known = divisor(&rest) % per_byte == 0 && !self.scope.wraps;
+        let known = alignment(&rest) % per_byte == 0 && !self.scope.wraps;
         let (index, offset) = if known { (rest.clone(), constant) } else { (linear.clone(), 0) };
         let index = self.indices.simplify(&index.floor_div(per_byte));
         let base = self.moved(pointer, &index, 1, i64::MAX);
@@ -105,7 +105,7 @@ impl Lowering<'_> {
                 _ => 1,
             };
             let limit = limit * per_byte;
-            let align = (1i64 << divisor(&rest).trailing_zeros().min(10)).min(limit);
+            let align = alignment(&rest).min(1 << 10).min(limit);
             return self.stored(Address { space, base, offset, align }, bits, value);
         }
         let shift = self.bit_shift(&linear, per_byte, bits);
