@@ -9,15 +9,12 @@ use crate::Piece;
 use crate::mlir_queries::{mlir_module, mlir_piece, symbol_name};
 use crate::positions::position_of;
 
-/// Ops that call what they name, or take it as a value.
-const CALLS: [&str; 6] = ["func.call", "call", "func.constant", "xla.pure_call", "llvm.call", "tt.call"];
-
 /// Calls of functions, and aliases, that nothing in their part of the file defines.
 #[salsa::tracked]
 pub fn mlir_unknown_names(db: &dyn salsa::Database, piece: Piece) -> Arc<Vec<Finding>> {
     let read = mlir_piece(db, piece);
     let (parse, text) = (&*read.parse, &*read.text);
-    let is_call = |op| parse.ops.get(op as usize).is_some_and(|_| CALLS.contains(&parse.name(op, text)));
+    let is_call = |op| parse.ops.get(op as usize).is_some_and(|_| mlir::needs_function(parse.name(op, text)));
     let calls = parse.symbols.iter().filter(|s| !s.is_definition && !s.is_nested && is_call(s.op));
     let calls: Vec<Span> = calls.map(|s| s.span).collect();
     let aliases: Vec<Span> = parse.aliases.iter().filter(|a| !a.is_definition).map(|a| a.span).collect();

@@ -140,7 +140,7 @@ impl CustomForm {
 fn operands(row: &OpRow) -> Vec<Piece> {
     match op_info(row.opcode).arity {
         // The shape is one more operand.
-        _ if row.how == How::Special(Special::Dynamic) => vec![Piece::Operands],
+        _ if matches!(row.how, How::Special(Special::Dynamic(_))) => vec![Piece::Operands],
         Arity::Exactly(count) => {
             let mut pieces = [Piece::Operand, Piece::Comma].repeat(count);
             pieces.pop();

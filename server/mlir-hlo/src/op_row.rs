@@ -51,7 +51,7 @@ pub(crate) enum Special {
     CustomCall,
     Dot,
     /// Shapes are operands: the static op where they are known.
-    Dynamic,
+    Dynamic(Dynamic),
     /// A dot whose dimensions a string names.
     Einsum,
     GetTupleElement,
@@ -66,6 +66,18 @@ pub(crate) enum Special {
     TorchIndexSelect,
     Tuple,
     While,
+}
+
+/// Ops with shapes or places as operands, by the instruction that has them as attributes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Dynamic {
+    Broadcast,
+    Convolution,
+    Gather,
+    Iota,
+    Pad,
+    Reshape,
+    Slice,
 }
 
 /// How an op is printed. Each is read in the generic form, too.

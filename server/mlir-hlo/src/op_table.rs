@@ -56,7 +56,7 @@ pub(crate) fn op_of(opcode: Opcode) -> Option<&'static OpRow> {
     static BY_OPCODE: OnceLock<FxHashMap<Opcode, &'static OpRow>> = OnceLock::new();
     let rows = BY_OPCODE.get_or_init(|| {
         let mut rows = FxHashMap::default();
-        for row in ops().filter(|row| !matches!(row.how, How::ReadOnly | How::Special(S::Dynamic))) {
+        for row in ops().filter(|row| !matches!(row.how, How::ReadOnly | How::Special(S::Dynamic(_)))) {
             rows.entry(row.opcode).or_insert(row);
         }
         rows

@@ -61,7 +61,7 @@ impl MapBuilder<'_> {
                 Some(self.extent(&first, &ty, dimension))
             }
             OpKind::FromElements => text.operands().get(k).map(|element| self.index_value(element)),
-            OpKind::SameNumbers | OpKind::Cast => self.number_of(&first, k),
+            OpKind::SameNumbers | OpKind::StatedReshape | OpKind::Cast => self.number_of(&first, k),
             OpKind::Integer(mlir_ops::Arithmetic::Convert) => self.number_of(&first, k),
             OpKind::JoinedLists => {
                 let mut left = k;

@@ -138,6 +138,10 @@ pub enum OpKind<'a> {
     DimensionSize,
     /// `shape.const_shape`
     ConstantShape,
+    /// `stablehlo.slice`, whose bounds are numbers.
+    BoundedSlice,
+    /// `stablehlo.reshape`, to the shape of its result.
+    StatedReshape,
     /// The same numbers in the same order, with another shape or element type.
     SameNumbers,
     /// Several lists as one.

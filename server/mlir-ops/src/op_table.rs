@@ -197,10 +197,9 @@ const OPS: &[(&[&str], OpKind<'static>)] = &[
     (&["shape.shape_of"], ShapeOf),
     (&["stablehlo.get_dimension_size", "mhlo.get_dimension_size"], DimensionSize),
     (&["shape.const_shape"], ConstantShape),
-    (
-        &["stablehlo.reshape", "stablehlo.convert", "mhlo.reshape", "mhlo.convert", "shape.to_extent_tensor"],
-        SameNumbers,
-    ),
+    (&["stablehlo.slice"], BoundedSlice),
+    (&["stablehlo.reshape"], StatedReshape),
+    (&["stablehlo.convert", "mhlo.reshape", "mhlo.convert", "shape.to_extent_tensor"], SameNumbers),
     (&["stablehlo.concatenate", "mhlo.concatenate"], JoinedLists),
 ];
 

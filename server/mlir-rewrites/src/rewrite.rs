@@ -34,9 +34,9 @@ pub fn rewrites<'a>(source: &'a Source<'a>, op: OpId) -> Vec<Rewrite> {
         OpKind::InsertSlice => {
             insert_into_collapse(source, op).into_iter().chain(insert_into_expand(source, op)).collect()
         }
-        _ => {
-            slice_before_reshape(source, op).or_else(|| slice_after_reshape(source, op)).into_iter().collect()
-        }
+        OpKind::BoundedSlice => slice_before_reshape(source, op).into_iter().collect(),
+        OpKind::StatedReshape => slice_after_reshape(source, op).into_iter().collect(),
+        _ => Vec::new(),
     }
 }
 

@@ -9,7 +9,7 @@ use crate::names::Names;
 use crate::numbers::Symbols;
 use crate::rewrite::{Rewrite, indent_of, location_of, without_use};
 use crate::slice_ops::{defining_op, discardable, is_clean, tensor_type};
-use mlir_ops::{OpText, Operand, Source};
+use mlir_ops::{OpKind, OpText, Operand, Source};
 
 /// The largest number of points and boxes that a proof examines.
 const BUDGET: usize = 8192;
@@ -145,9 +145,9 @@ fn slice_text(
 
 // ---------------------------------------------------------------- reading
 
-fn read<'a>(source: &'a Source<'a>, op: OpId, name: &str, attributes: &[&str]) -> Option<Op> {
+fn read<'a>(source: &'a Source<'a>, op: OpId, kind: OpKind<'_>, attributes: &[&str]) -> Option<Op> {
     let parse = source.parse;
-    if parse.name(op, source.text) != name || !is_clean(source, op) {
+    if source.op(op) != kind || !is_clean(source, op) {
         return None;
     }
     let attributes = discardable(source, op, attributes)?;
@@ -176,14 +176,14 @@ fn read<'a>(source: &'a Source<'a>, op: OpId, name: &str, attributes: &[&str]) -
 }
 
 fn read_reshape<'a>(source: &'a Source<'a>, op: OpId) -> Option<Op> {
-    let read = read(source, op, "stablehlo.reshape", &[])?;
+    let read = read(source, op, OpKind::StatedReshape, &[])?;
     (read.from_shape.iter().product::<i64>() == read.to_shape.iter().product()).then_some(read)
 }
 
 const LISTS: [&str; 3] = ["start_indices", "limit_indices", "strides"];
 
 fn read_slice<'a>(source: &'a Source<'a>, op: OpId) -> Option<(Op, Vec<Taken>)> {
-    let read = read(source, op, "stablehlo.slice", &LISTS)?;
+    let read = read(source, op, OpKind::BoundedSlice, &LISTS)?;
     let text = OpText::new(source, op)?;
     let bounds: Vec<[i64; 3]> = if text.is_generic() {
         let [starts, limits, strides] = LISTS.map(|name| text.list(&[name]));

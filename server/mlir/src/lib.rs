@@ -51,4 +51,7 @@ pub use segmenter::{LEFT_OPEN, parse, parse_among};
 pub use segments::{split, split_in_segments};
 pub use signatures::{FunctionType, function_type};
 pub use tree::*;
-pub use words::{is_call, is_constant, is_function_like, is_module_like, last_segment, without_result};
+pub use words::{
+    CALL, is_call, is_constant, is_function_like, is_module_like, last_segment, needs_function,
+    without_result,
+};

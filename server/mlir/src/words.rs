@@ -28,9 +28,17 @@ pub fn last_segment(name: &str) -> &str {
     name.bytes().rposition(|b| b == b'.').map_or(name, |dot| &name[dot + 1..])
 }
 
-/// Whether the op calls a function of the dialect `func`, which a line may name without its dialect.
+/// The call of a function, which a line may name without its dialect.
+pub const CALL: &str = "func.call";
+
+/// Whether the op is a [`CALL`].
 pub fn is_call(name: &str) -> bool {
-    matches!(name, "call" | "func.call")
+    name == CALL || name == last_segment(CALL)
+}
+
+/// Whether the op calls the function that it names, or takes it as a value: one must be defined.
+pub fn needs_function(name: &str) -> bool {
+    is_call(name) || matches!(name, "func.constant" | "xla.pure_call" | "llvm.call" | "tt.call")
 }
 
 /// Whether the op is a constant, in any dialect.

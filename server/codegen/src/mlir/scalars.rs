@@ -288,22 +288,22 @@ fn binary(opcode: Opcode, to: ElementType) -> String {
         other => return format!("math.{}", other.name().replace('-', "_")),
     };
     if to == ElementType::Pred {
-        return if matches!(name, "add" | "max") { "arith.ori" } else { "arith.andi" }.to_owned();
+        let is_or = matches!(opcode, Opcode::Add | Opcode::Maximum);
+        return if is_or { "arith.ori" } else { "arith.andi" }.to_owned();
     }
     if to.is_complex() {
         return format!("complex.{name}");
     }
     if to.is_floating() {
-        return match name {
-            "max" => "arith.maximumf".to_owned(),
-            "min" => "arith.minimumf".to_owned(),
-            other => format!("arith.{other}f"),
+        return match opcode {
+            Opcode::Maximum | Opcode::Minimum => format!("arith.{name}imumf"),
+            _ => format!("arith.{name}f"),
         };
     }
     let sign = if to.is_signed_integer() { "s" } else { "u" };
-    match name {
-        "add" | "sub" | "mul" => format!("arith.{name}i"),
-        other => format!("arith.{other}{sign}i"),
+    match opcode {
+        Opcode::Add | Opcode::Subtract | Opcode::Multiply => format!("arith.{name}i"),
+        _ => format!("arith.{name}{sign}i"),
     }
 }
 

@@ -57,8 +57,8 @@ pub(super) const fn special(
 }
 
 /// The row of an op that has shapes as operands.
-pub(super) const fn dynamic(row: OpRow) -> OpRow {
-    OpRow { how: How::Special(Special::Dynamic), ..row }
+pub(super) const fn dynamic(dynamic: Dynamic, row: OpRow) -> OpRow {
+    OpRow { how: How::Special(Special::Dynamic(dynamic)), ..row }
 }
 
 /// Of an op that is read, while for its opcode another one is written.

@@ -10,7 +10,7 @@ use super::attributes::{attributes, attributes_of, push_padding, push_window};
 use super::sums::broadcast_dimensions;
 use super::windows::{convolution_window, triples};
 use crate::not_in_hlo::NotInHlo;
-use crate::op_row::{Form, OpRow};
+use crate::op_row::{Dynamic, Form, OpRow};
 use crate::types::extents;
 
 /// Numbers of a place or a size: two per dimension are many.
@@ -37,9 +37,13 @@ fn window_sizes(attributes: &Attributes, operand: &Shape, result: &Shape) -> Opt
 }
 
 impl Writer<'_> {
-    pub(super) fn dynamic(&mut self, id: OpId, row: &'static OpRow) -> Result<(), NotInHlo> {
+    pub(super) fn dynamic(
+        &mut self,
+        id: OpId,
+        row: &'static OpRow,
+        dynamic: Dynamic,
+    ) -> Result<(), NotInHlo> {
         let results = self.results(id)?;
-        let name = self.parse().name(id, self.text()).rsplit('.').next().unwrap_or_default();
         let op = &self.op_text(id);
         let operands = self.operands(id)?;
         let first = operands.first().ok_or("it has no operand")?.clone();
@@ -49,51 +53,54 @@ impl Writer<'_> {
             if !results.iter().all(Shape::is_static) {
                 return Err(NotInHlo::Type("an extent of its result is not known".into()));
             }
-            if !is_known && name != "dynamic_iota" {
+            if !is_known && dynamic != Dynamic::Iota {
                 return Err(NotInHlo::Type("an extent of its operand is not known".into()));
             }
         }
         let known = known_attributes(row);
         // Operands that HLO has, too.
-        let read = if matches!(name, "dynamic_pad" | "dynamic_gather" | "dynamic_conv") { 2 } else { 1 };
+        let read = match dynamic {
+            Dynamic::Pad | Dynamic::Gather | Dynamic::Convolution => 2,
+            Dynamic::Broadcast | Dynamic::Reshape | Dynamic::Iota | Dynamic::Slice => 1,
+        };
         self.forget_constants(id, read);
         let lists: Vec<_> = self.parse().operands_of(id).skip(read).collect();
         let lists: Option<Vec<Vec<i64>>> =
             lists.into_iter().map(|operand| self.integers_of(operand.value?)).collect();
         self.only_maps |= self.is_bare && lists.is_none();
         let constant = || NotInHlo::from("a place or a size is no constant");
-        match (name, lists.as_deref()) {
-            ("dynamic_broadcast_in_dim", _) => {
+        match (dynamic, lists.as_deref()) {
+            (Dynamic::Broadcast, _) => {
                 let dimensions = broadcast_dimensions(op)?;
                 self.only_maps = false;
                 self.broadcast_to(id, first, &dimensions)
             }
-            ("dynamic_reshape", _) => {
+            (Dynamic::Reshape, _) => {
                 self.only_maps = false;
                 self.emit(id, Opcode::Reshape, &[first], Attributes::default(), &known)
             }
-            ("dynamic_iota", _) => {
+            (Dynamic::Iota, _) => {
                 let attributes = attributes(row, op, &[])?;
                 self.emit(id, Opcode::Iota, &[], attributes, &known)
             }
-            ("real_dynamic_slice", Some([starts, limits, strides])) => {
+            (Dynamic::Slice, Some([starts, limits, strides])) => {
                 let attributes = Attributes::default().with(K::Slice, triples(starts, limits, strides));
                 self.emit(id, Opcode::Slice, &[first], attributes, &known)
             }
-            ("real_dynamic_slice", None) if self.is_bare && operands.len() == 4 => {
+            (Dynamic::Slice, None) if self.is_bare && operands.len() == 4 => {
                 let operands = [&operands[..2], &operands[3..]].concat();
                 self.emit(id, Opcode::Slice, &operands, Attributes::default(), &known)
             }
-            ("dynamic_pad", Some([low, high, interior])) => {
+            (Dynamic::Pad, Some([low, high, interior])) => {
                 let mut attributes = Attributes::default();
                 push_padding(&mut attributes, low, high, interior);
                 self.emit(id, Opcode::Pad, &operands[..2], attributes, &known)
             }
-            ("dynamic_pad", None) if self.is_bare && operands.len() == 5 => {
+            (Dynamic::Pad, None) if self.is_bare && operands.len() == 5 => {
                 let operands = [&operands[..3], &operands[4..]].concat();
                 self.emit(id, Opcode::Pad, &operands, Attributes::default(), &known)
             }
-            ("dynamic_gather", lists) => {
+            (Dynamic::Gather, lists) => {
                 let others = row.attributes.iter().filter(|a| a.form != Form::Ints);
                 let attributes = attributes_of(others, op, &[])?;
                 let sizes = match (lists, results.as_slice()) {
@@ -107,7 +114,7 @@ impl Writer<'_> {
                 let attributes = attributes.with(K::SliceSizes, sizes);
                 self.emit(id, Opcode::Gather, &operands[..2], attributes, &known)
             }
-            ("dynamic_conv", lists) => {
+            (Dynamic::Convolution, lists) => {
                 let (padding, read) = match lists {
                     Some([padding]) => (padding.clone(), 2),
                     None if self.is_bare && operands.len() == 3 => (Vec::new(), 3),
@@ -119,7 +126,7 @@ impl Writer<'_> {
                 attributes.extend(attributes_of(others, op, &[])?);
                 self.emit(id, Opcode::Convolution, &operands[..read], attributes, &known)
             }
-            _ => Err(constant()),
+            (Dynamic::Slice | Dynamic::Pad, _) => Err(constant()),
         }
     }
 

@@ -74,7 +74,7 @@ impl<'a> Writer<'a> {
             Special::CrossReplicaSum => self.cross_replica_sum(id, row),
             Special::CustomCall => self.custom_call(id),
             Special::Dot => self.dot(id, row),
-            Special::Dynamic => self.dynamic(id, row),
+            Special::Dynamic(dynamic) => self.dynamic(id, row, dynamic),
             Special::Einsum => self.einsum(id, row),
             Special::GetTupleElement => self.get_tuple_element(id),
             Special::Infeed => self.infeed(id, row),

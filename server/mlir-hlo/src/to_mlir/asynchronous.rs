@@ -11,7 +11,7 @@ use super::locations::location;
 use super::statement::signature;
 use super::values::{MlirValue, from_results, results};
 use crate::not_in_stablehlo::{NotInStablehlo, Outcome};
-use crate::op_row::OpRow;
+use crate::op_row::{Dialect, OpRow};
 use crate::op_table::op_of;
 use crate::types::mlir_type;
 
@@ -83,7 +83,8 @@ impl FunctionWriter<'_> {
         let (list, names) = match is_exchange(opcode) {
             true => {
                 let (list, names) = self.result_list(&name, 1);
-                self.line(&format!("{list}\"stablehlo.async_start\"({}) ({{", operands.join(", ")));
+                let start = op_in(Dialect::Stablehlo, Opcode::AsyncStart)?;
+                self.line(&format!("{list}\"{start}\"({}) ({{", operands.join(", ")));
                 self.alone(&alone, &types, |arguments| format!("^bb0({arguments}):"), "stablehlo.return")?;
                 let end = format!("}}){stated} : ({signature}) -> !stablehlo.future<{answer}>{place}");
                 self.line(&end);
@@ -109,10 +110,8 @@ impl FunctionWriter<'_> {
         self.more_functions.push_str(&function);
         let bundle = bundle(&types, answer);
         let call = format!("<{{called_computation = {symbol}, execution_thread = \"main\"}}>");
-        let operands = operands.join(", ");
-        self.line(&format!(
-            "{list}\"mhlo.async_start\"({operands}) {call} : ({signature}) -> {bundle}{place}"
-        ));
+        let (start, operands) = (op_in(Dialect::Mhlo, Opcode::AsyncStart)?, operands.join(", "));
+        self.line(&format!("{list}\"{start}\"({operands}) {call} : ({signature}) -> {bundle}{place}"));
         scope.values.insert(id, MlirValue::Started(names[0].clone()));
         Ok(())
     }
@@ -173,9 +172,9 @@ impl FunctionWriter<'_> {
         }
         let types: Vec<_> = start.operand_shapes.iter().map(mlir_type).collect::<Result<_, _>>()?;
         let (name, from) = match is_region {
-            true => ("stablehlo.async_done".to_owned(), format!("!stablehlo.future<{answer}>")),
+            true => (op_in(Dialect::Stablehlo, Opcode::AsyncDone)?, format!("!stablehlo.future<{answer}>")),
             false if is_update => (row.full_name(), bundle(&types, &answer)),
-            false => ("mhlo.async_done".to_owned(), bundle(&types, &answer)),
+            false => (op_in(Dialect::Mhlo, Opcode::AsyncDone)?, bundle(&types, &answer)),
         };
         let to = if is_update { from.clone() } else { answer };
         let mut written = Written::default();
@@ -252,6 +251,12 @@ impl FunctionWriter<'_> {
         scope.values.insert(id, value);
         Ok(())
     }
+}
+
+/// The full name of the op of an opcode in a dialect: `stablehlo.async_done`.
+fn op_in(dialect: Dialect, opcode: Opcode) -> Result<String, NotInStablehlo> {
+    let row = op_of(opcode).ok_or(NotInStablehlo::NoSuchOp)?;
+    Ok(OpRow { dialect, ..*row }.full_name())
 }
 
 /// The type of what MHLO starts: the operands, the result, and a context.

@@ -67,7 +67,7 @@ impl FunctionWriter<'_> {
             | Special::CreateToken
             | Special::CrossReplicaSum
             | Special::Dot
-            | Special::Dynamic
+            | Special::Dynamic(_)
             | Special::Einsum
             | Special::TorchIndexSelect => Err(NotInStablehlo::NoSuchOp),
         }

@@ -56,7 +56,7 @@ impl<'t> Body<'t> {
         };
         let properties = callee.map(|callee| format!(" <{{callee = {callee}}}>")).unwrap_or_default();
         let blank = if attributes.is_empty() { "" } else { " " };
-        let name = if name == "call" { "func.call" } else { name };
+        let name = if layout == Layout::Call { mlir::CALL } else { name };
         Some(format!("\"{name}\"({}){properties}{blank}{attributes} : {types}", values.join(", ")))
     }
 
