@@ -6,7 +6,7 @@ use ir::{
     AttributeKey as K, AttributeValue as Value, Attributes, ElementType, Opcode, Shape, is_elementwise,
 };
 use mlir::{OpId, Use};
-use mlir_ops::{Linalg, Mixed, OpKind, OpText, SliceLists, Source, concat_dimension};
+use mlir_ops::{Linalg, Mixed, OpKind, OpText, SliceLists, Source};
 
 use crate::hlo_op::HloOp;
 use crate::not_in_hlo::NotInHlo;
@@ -101,7 +101,7 @@ pub(crate) fn exact(op: &OpText<'_>, given: usize, result: &Shape) -> Option<Res
         }),
         OpKind::ExtractSlice => Err("an offset, a size or a stride is not known".into()),
         OpKind::Concat => {
-            let dimension = concat_dimension(op).ok_or("its dimension is not read".into());
+            let dimension = op.concat_dimension().ok_or("its dimension is not read".into());
             with(Opcode::Concatenate, dimension.map(|d| vec![d as i64]))
                 .map(|exact| Exact { operands: given, ..exact })
         }

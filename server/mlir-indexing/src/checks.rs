@@ -1,11 +1,9 @@
 //! Provable errors in maps and subscripts: maps with the wrong number of arguments, empty domains,
 //! out-of-bounds elements, reassociations that do not add up.
 
-use mlir::lists::split;
 use mlir::{Finding, Form, OpId, Parse, TokenKind};
 use mlir_ops::{AffineSet, HardwareId, Linalg, Loop, OpKind, OpText, Source, WrittenMap, map_use};
 
-use crate::linalg_ops::{ins_and_outs, written_maps};
 use crate::plain::{self, Ranges};
 use crate::reshapes::{check_count, groups};
 
@@ -235,22 +233,19 @@ impl Check<'_, '_> {
     /// dimension.
     fn structured(&mut self) {
         let text = self.text;
-        let Some(Ok(maps)) = written_maps(text) else { return };
+        let Some(Ok(maps)) = text.indexing_maps() else { return };
         let operands = match text.op {
             OpKind::VectorContract => text.operands().into_iter().take(3).collect(),
-            _ => match ins_and_outs(text) {
-                Some((ins, outs)) => [ins, outs].concat(),
-                None => return,
+            _ => match text.ins_and_outs() {
+                Ok((ins, outs)) => [ins, outs].concat(),
+                Err(_) => return,
             },
         };
         if maps.len() != operands.len() {
             let (maps, count) = (maps.len(), operands.len());
             return self.push("map-arity", format!("{maps} indexing maps for {count} operands"));
         }
-        let kinds = text
-            .resolved("iterator_types")
-            .and_then(|list| Some(split(list.trim().strip_prefix('[')?.strip_suffix(']')?).len()));
-        let loops = kinds.or_else(|| maps.first().map(|m| m.dims.len())).unwrap_or(0);
+        let loops = text.iterator_count().or_else(|| maps.first().map(|m| m.dims.len())).unwrap_or(0);
         for (nth, (map, operand)) in maps.iter().zip(&operands).enumerate() {
             if map.dims.len() != loops {
                 let has = map.dims.len();

@@ -13,8 +13,7 @@ use crate::map_builder::MapBuilder;
 /// reads its diagonal.
 pub(crate) fn einsum(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
     let mut builder = MapBuilder::new(text.source);
-    let config = text.attribute("einsum_config").or_else(|| text.attribute("config"));
-    let config = config.ok_or(NoMap::NotRead("its einsum_config"))?.trim().trim_matches('"');
+    let config = text.einsum_config()?;
     let (operands, to) = (text.operands(), text.result_array(0)?);
     let types = operands.iter().map(|operand| text.array_of(operand)).collect::<Result<Vec<_>, _>>()?;
     let ranks: Vec<usize> = types.iter().map(ArrayType::rank).collect();

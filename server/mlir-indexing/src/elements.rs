@@ -81,8 +81,7 @@ pub(crate) fn subscripts(
     }
     let operands: Vec<_> = text.operands().into_iter().skip(fixed).collect();
     let values: Vec<Expr> = operands.iter().map(|o| builder.index_value(o)).collect();
-    let Some(map) = text.resolved("map") else { return Ok(values) };
-    let map = mlir_ops::AffineMap::parse(map)?;
+    let Some(map) = text.subscript_map()? else { return Ok(values) };
     let dims = map.dims.len().min(values.len());
     map.apply(&values[..dims], &values[dims..]).ok_or(NoMap::OtherArguments)
 }

@@ -6,7 +6,6 @@ use mlir_ops::{OpKind, OpText, Operand, Source};
 
 use crate::access::{Access, Symbol, SymbolSource};
 use crate::compose::unify;
-use crate::linalg_ops::ins_and_outs;
 use crate::map_builder::MapBuilder;
 
 impl Access {
@@ -82,7 +81,7 @@ impl MapBuilder<'_> {
             OpKind::Linalg(_) | OpKind::Winograd(_) | OpKind::Pack | OpKind::Unpack
                 if self.source.result_count(op) == 1 =>
             {
-                |text| ins_and_outs(text).and_then(|(_, outs)| outs.into_iter().next())
+                |text| text.ins_and_outs().ok()?.1.into_iter().next()
             }
             _ => return None,
         };

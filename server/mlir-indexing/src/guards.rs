@@ -4,8 +4,8 @@
 //! `arith.cmpi`.
 
 use indexing_map::{Expr, Interval};
-use mlir::{Definition, OpId, TokenKind};
-use mlir_ops::{AffineSet, Arithmetic, OpKind, OpText, Operand};
+use mlir::{Definition, OpId};
+use mlir_ops::{Arithmetic, Comparison, OpKind, OpText, Operand, Relation};
 
 use crate::map_builder::MapBuilder;
 
@@ -44,23 +44,7 @@ impl MapBuilder<'_> {
     /// in.
     fn set_of(&mut self, id: OpId) -> Option<Vec<(Expr, Interval)>> {
         let text = OpText::new(self.source, id)?;
-        let start = self.source.parse.op(id).span.start;
-        let (set, arguments) = match text.is_generic() {
-            true => {
-                let set = AffineSet::parse(self.source.resolved(text.attribute("condition")?, start)).ok()?;
-                (set, text.operands())
-            }
-            false => {
-                let is_set = |&at: &usize| {
-                    text.word(at) == "affine_set" || text.kind(at) == Some(TokenKind::AttributeName)
-                };
-                let at = text.top().find(is_set)?;
-                let has_body = text.kind(at + 1) == Some(TokenKind::OpenAngle);
-                let behind = if has_body { text.behind(at + 1) } else { at + 1 };
-                let written = text.text_of(at..behind.min(text.tokens.len()));
-                (AffineSet::parse(self.source.resolved(written, start)).ok()?, text.operands())
-            }
-        };
+        let (set, arguments) = (text.condition_set()?, text.operands());
         if arguments.len() != set.dims.len() + set.symbols.len() {
             return None;
         }
@@ -104,33 +88,19 @@ impl MapBuilder<'_> {
 
     /// `arith.cmpi slt, %a, %b : index`, as a bound of the difference.
     fn comparison(&mut self, text: &OpText<'_>, a: &Operand, b: &Operand) -> Option<(Expr, Interval)> {
-        let written = match text.is_generic() {
-            true => text.attribute("predicate").or_else(|| text.attribute("pred"))?,
-            false => match text.word(0) {
-                // `index.cmp slt(%a, %b)`
-                word if text.kind(0) == Some(TokenKind::Word) => word,
-                _ => return None,
-            },
-        };
-        const NUMBERS: [&str; 10] = ["eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge"];
-        let predicate = match mlir::integer(written) {
-            Some(number) => NUMBERS.get(usize::try_from(number).ok()?)?,
-            None => written,
-        };
+        let Comparison { relation, is_unsigned } = text.comparison()?;
         let (a, b) = (self.index_value(a), self.index_value(b));
-        let is_unsigned = predicate.starts_with('u');
         if is_unsigned && (self.range_of(&a).lower < 0 || self.range_of(&b).lower < 0) {
             return None;
         }
         let distance = a - b;
-        Some(match predicate.trim_start_matches(['s', 'u']) {
-            "eq" => (distance, Interval::point(0)),
-            "ne" => negated(vec![(distance, Interval::point(0))]).pop()?,
-            "lt" => (distance, Interval::new(i64::MIN, -1)),
-            "le" => (distance, Interval::new(i64::MIN, 0)),
-            "gt" => (distance, POSITIVE),
-            "ge" => (distance, NOT_NEGATIVE),
-            _ => return None,
+        Some(match relation {
+            Relation::Equal => (distance, Interval::point(0)),
+            Relation::NotEqual => negated(vec![(distance, Interval::point(0))]).pop()?,
+            Relation::Less => (distance, Interval::new(i64::MIN, -1)),
+            Relation::AtMost => (distance, Interval::new(i64::MIN, 0)),
+            Relation::Greater => (distance, POSITIVE),
+            Relation::AtLeast => (distance, NOT_NEGATIVE),
         })
     }
 }

@@ -4,15 +4,13 @@ use mlir::OpId;
 use mlir_ops::{OpKind, OpText, Source};
 
 use crate::reshapes::groups;
-use crate::xla_ops::pointed_to;
 
 /// The inlay hints of an op: the byte offset after which each one is shown, and its text.
 pub fn op_hints(source: &Source<'_>, id: OpId) -> Vec<(u32, String)> {
     let hint: fn(&OpText<'_>) -> Option<(u32, String)> = match source.op(id) {
         OpKind::Collapse => |text| reassociation(text, true),
         OpKind::Expand => |text| reassociation(text, false),
-        OpKind::Delinearize => |text| weights(text, "into"),
-        OpKind::Linearize => |text| weights(text, "by"),
+        OpKind::Delinearize | OpKind::Linearize => weights,
         OpKind::ExtractTile | OpKind::InsertTile | OpKind::ExtractPointedTile | OpKind::InsertPointedTile => {
             tiles
         }
@@ -47,12 +45,12 @@ fn reassociation(text: &OpText<'_>, is_collapse: bool) -> Option<(u32, String)> 
 }
 
 /// The weight of each digit: `weights 35, 7, 1`.
-fn weights(text: &OpText<'_>, word: &str) -> Option<(u32, String)> {
-    let list = text.behind_word(word)?;
+fn weights(text: &OpText<'_>) -> Option<(u32, String)> {
+    let list = text.basis_list()?;
     let basis: Vec<Option<i64>> =
         text.items(list.clone()).into_iter().map(|item| text.text_of(item).trim().parse().ok()).collect();
-    let digits = match word {
-        "by" => text.items(text.squares().into_iter().next()?).len(),
+    let digits = match text.op {
+        OpKind::Linearize => text.items(text.squares().into_iter().next()?).len(),
         _ => text.source.result_count(text.id),
     };
     // With one basis element per digit, the first is not needed.
@@ -76,7 +74,7 @@ fn tiles(text: &OpText<'_>) -> Option<(u32, String)> {
     let buffer = match text.op {
         OpKind::ExtractTile => text.array_of(&text.operand(0).ok()?).ok()?,
         OpKind::InsertTile => text.array_of(&text.operand(1).ok()?).ok()?,
-        _ => pointed_to(text).ok()?.1,
+        _ => text.pointed_to().ok()?.1,
     };
     let list = text.squares().into_iter().nth(1)?;
     let sizes: Vec<Option<i64>> =
@@ -94,7 +92,7 @@ fn tiles(text: &OpText<'_>) -> Option<(u32, String)> {
 
 /// The number of tiles along each dimension of the packed array.
 fn packed(text: &OpText<'_>) -> Option<(u32, String)> {
-    let list = text.behind_word("inner_tiles")?;
+    let list = text.inner_tiles()?;
     let tiles = text.items(list.clone()).len();
     let packed = match text.op {
         OpKind::Pack => text.result_array(0),

@@ -2,7 +2,7 @@
 
 use indexing_map::{Expr, Interval, delinearized, linearized};
 use mlir::{Definition, OpId};
-use mlir_ops::{Arithmetic, MapUse, Mixed, NoMap, OpKind, OpText, Operand, constant_integer, map_use};
+use mlir_ops::{Arithmetic, MapUse, NoMap, OpKind, OpText, Operand, constant_integer, map_use};
 
 use crate::access::SymbolSource;
 use crate::map_builder::{MapBuilder, SYMBOLS, result_operand};
@@ -64,9 +64,7 @@ impl MapBuilder<'_> {
     /// A symbol for a value of which only the range is known.
     pub(crate) fn leaf(&mut self, operand: &Operand, bounds: Interval) -> Expr {
         let bounds = match bounds {
-            Interval::ALL => {
-                operand.key().map_or(bounds, |(v, _)| crate::value_ranges::argument_range(self.source, v))
-            }
+            Interval::ALL => operand.key().map_or(bounds, |(v, _)| mlir_ops::argument_range(self.source, v)),
             known => known,
         };
         self.symbol(SymbolSource::Value { value: operand.key(), name: operand.name.clone() }, bounds)
@@ -132,12 +130,7 @@ impl MapBuilder<'_> {
     /// `%i into (3, 5, 7)`: the digits of a number. With one basis element fewer than results, the first
     /// digit is unbounded. With as many, the first element bounds the first digit and is not needed.
     pub(crate) fn delinearize(&mut self, text: &OpText<'_>) -> Option<Vec<Expr>> {
-        let (linear, basis) = if text.is_generic() {
-            let lists = text.generic_mixed(1, &["static_basis"])?;
-            (text.operands().into_iter().next()?, lists.into_iter().next()?)
-        } else {
-            (text.operand_at(0)?, text.mixed(text.behind_word("into")?)?)
-        };
+        let (linear, basis) = text.delinearized()?;
         let results = text.source.result_count(text.id);
         let linear = self.index_value(&linear);
         let mut basis: Vec<Expr> = basis.iter().map(|b| self.mixed(b)).collect();
@@ -149,23 +142,7 @@ impl MapBuilder<'_> {
 
     /// `[%a, %b] by (3, 5)`
     fn linearize(&mut self, text: &OpText<'_>) -> Option<Expr> {
-        let (digits, basis) = if text.is_generic() {
-            let mut operands = text.operands();
-            let lists = text.list(&["static_basis"])?;
-            let dynamic = lists.iter().filter(|&&n| n == i64::MIN).count();
-            let mut rest = operands.split_off(operands.len().checked_sub(dynamic)?).into_iter();
-            let basis: Option<Vec<Mixed>> = lists
-                .iter()
-                .map(|&n| match n {
-                    i64::MIN => rest.next().map(Mixed::Dynamic),
-                    n => Some(Mixed::Static(n)),
-                })
-                .collect();
-            (operands.into_iter().map(Mixed::Dynamic).collect(), basis?)
-        } else {
-            let digits = text.squares().into_iter().next()?;
-            (text.mixed(digits)?, text.mixed(text.behind_word("by")?)?)
-        };
+        let (digits, basis) = text.linearized()?;
         let digits: Vec<Expr> = digits.iter().map(|d| self.mixed(d)).collect();
         let mut basis: Vec<Expr> = basis.iter().map(|b| self.mixed(b)).collect();
         if basis.len() + 1 == digits.len() {

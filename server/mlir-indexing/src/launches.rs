@@ -4,7 +4,7 @@
 
 use indexing_map::{Expr, Interval};
 use mlir::{Definition, OpId, TokenKind};
-use mlir_ops::{HardwareId, OpKind, OpText, Operand, Source};
+use mlir_ops::{HardwareId, OpKind, OpText, Operand, known_size};
 
 use crate::access::SymbolSource;
 use crate::map_builder::{MapBuilder, result_operand};
@@ -40,7 +40,7 @@ impl MapBuilder<'_> {
                 // Block ids, thread ids, grid sizes, block sizes.
                 let is_plain = is_launch(op) && block.arguments.len() == 12;
                 let text = OpText::new(self.source, op).filter(|_| is_plain)?;
-                Launched { size: sizes(&text)?.into_iter().nth(nth % 6)?, is_size: nth >= 6 }
+                Launched { size: text.launch_sizes()?.into_iter().nth(nth % 6)?, is_size: nth >= 6 }
             }
             _ => return None,
         };
@@ -76,20 +76,16 @@ impl MapBuilder<'_> {
             HardwareId::GridSize => (false, true),
             _ => return None,
         };
-        let letter = match text.attribute("dimension") {
-            Some(dimension) => dimension.trim_end_matches('>').split(' ').next_back()?,
-            None => text.word(0),
-        };
-        let dimension = ["x", "y", "z"].iter().position(|&d| d == letter)?;
+        let axis = text.axis()?;
         let parse = self.source.parse;
         let around = std::iter::successors(parse.parent(text.id), |&id| parse.parent(id));
         let size = around.take(MAX_DEPTH).find_map(|id| match self.source.op(id) {
             OpKind::GpuLaunch => {
                 let launch = OpText::new(self.source, id)?;
-                let size = sizes(&launch)?.into_iter().nth(dimension + if is_thread { 3 } else { 0 })?;
+                let size = launch.launch_sizes()?.into_iter().nth(axis + if is_thread { 3 } else { 0 })?;
                 Some(self.index_value(&size))
             }
-            OpKind::GpuFunction => stated(self.source, id, is_thread, dimension).map(Expr::Const),
+            OpKind::GpuFunction => known_size(self.source, id, is_thread, axis).map(Expr::Const),
             _ => None,
         })?;
         match is_size {
@@ -113,48 +109,5 @@ fn named(text: &OpText<'_>, at: usize) -> Option<Launched> {
         false if text.word(behind) == "in" => behind + 1,
         false => return None,
     };
-    Some(Launched { size: size_in(text, list, nth)?, is_size })
-}
-
-/// `%n` of the `nth` of `(%x = %n, …)`.
-fn size_in(text: &OpText<'_>, open: usize, nth: usize) -> Option<Operand> {
-    if text.kind(open) != Some(TokenKind::OpenParen) {
-        return None;
-    }
-    let item = text.items(text.inside(open)).into_iter().nth(nth)?;
-    (text.kind(item.start + 1) == Some(TokenKind::Equal)).then(|| text.operand_at(item.start + 2)).flatten()
-}
-
-/// The number of blocks in each dimension, then the number of threads.
-fn sizes(text: &OpText<'_>) -> Option<Vec<Operand>> {
-    if text.is_generic() {
-        let operands = text.operands();
-        let first = match text.list(&["operandSegmentSizes", "operand_segment_sizes"]) {
-            Some(counts) => match counts.as_slice() {
-                [first, 1, 1, 1, 1, 1, 1, ..] => usize::try_from(*first).ok()?,
-                _ => return None,
-            },
-            None => 0,
-        };
-        return operands.get(first..first.checked_add(6)?).map(<[Operand]>::to_vec);
-    }
-    let list = |word: &str| {
-        let at = text.top().find(|&at| text.kind(at) == Some(TokenKind::Word) && text.word(at) == word)?;
-        let behind = text.behind(at + 1);
-        (text.word(behind) == "in").then_some(behind + 1)
-    };
-    let (blocks, threads) = (list("blocks")?, list("threads")?);
-    let all =
-        (0..3).map(|nth| size_in(text, blocks, nth)).chain((0..3).map(|nth| size_in(text, threads, nth)));
-    all.collect()
-}
-
-/// `known_block_size = array<i32: 128, 1, 1>` of a kernel.
-fn stated(source: &Source<'_>, function: OpId, is_thread: bool, dimension: usize) -> Option<i64> {
-    let names = match is_thread {
-        true => ["known_block_size", "gpu.known_block_size"],
-        false => ["known_grid_size", "gpu.known_grid_size"],
-    };
-    let list = names.iter().find_map(|name| source.parse.attribute(function, name, source.text))?;
-    mlir::integers(list)?.get(dimension).copied().filter(|&n| n > 0)
+    Some(Launched { size: text.launch_size(list, nth)?, is_size })
 }

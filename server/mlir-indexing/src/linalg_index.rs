@@ -3,7 +3,7 @@
 //! Source: mlir.llvm.org/docs/Dialects/Linalg, linalg.index.
 
 use indexing_map::{Expr, Interval};
-use mlir::{Definition, OpId, TokenKind, ValueId};
+use mlir::{Definition, OpId, ValueId};
 use mlir_ops::{OpKind, OpText, Source};
 
 use crate::access::SymbolSource;
@@ -47,8 +47,7 @@ impl MapBuilder<'_> {
 
 /// The enclosing structured op, and the number of the loop.
 fn counted(source: &Source<'_>, text: &OpText<'_>) -> Option<(OpId, usize)> {
-    let written = (text.kind(0) == Some(TokenKind::Number)).then(|| text.word(0).parse().ok()).flatten();
-    let dim: usize = written.or_else(|| text.index("dim"))?;
+    let dim = text.loop_number()?;
     let around = std::iter::successors(source.parse.parent(text.id), |&id| source.parse.parent(id));
     let mut around = around.take(MAX_DEPTH);
     let op = around.find(|&id| matches!(source.op(id), OpKind::Linalg(_)))?;

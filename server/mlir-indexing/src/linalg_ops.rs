@@ -3,9 +3,7 @@
 //! Source: mlir.llvm.org/docs/Dialects/Linalg.
 
 use indexing_map::Expr;
-use mlir::TokenKind;
-use mlir::lists::{dictionary as dictionary_entries, split};
-use mlir_ops::{AffineMap, Linalg, NoAffineText, NoMap, OpText, Operand};
+use mlir_ops::{AffineMap, Linalg, NoMap, OpText, Operand};
 
 use crate::access::OpMaps;
 use crate::map_builder::MapBuilder;
@@ -15,24 +13,6 @@ pub(crate) fn maps(text: &OpText<'_>, op: Linalg, result: usize) -> Option<Resul
     let mut builder = MapBuilder::new(text.source);
     let read = structured(&mut builder, text, op)?;
     Some(read.and_then(|op| op.maps(builder, result, text.source.result_count(text.id) > 0)))
-}
-
-/// The operands of a structured op: `ins(%a, %b : A, B) outs(%c : C)`.
-pub(crate) fn ins_and_outs(text: &OpText<'_>) -> Option<(Vec<Operand>, Vec<Operand>)> {
-    if !text.is_generic() {
-        let outs = text.operands_in(text.behind_word("outs").or_else(|| text.behind_word("init"))?);
-        let ins = text.behind_word("ins").map_or_else(Vec::new, |list| text.operands_in(list));
-        return Some((ins, outs));
-    }
-    let mut operands = text.operands();
-    let sizes = text.list(&["operandSegmentSizes", "operand_segment_sizes"])?;
-    let [ins, outs] = sizes.as_slice() else { return None };
-    let (ins, outs) = (usize::try_from(*ins).ok()?, usize::try_from(*outs).ok()?);
-    if ins.checked_add(outs)? != operands.len() {
-        return None;
-    }
-    let outs = operands.split_off(ins);
-    Some((operands, outs))
 }
 
 /// The op as loops, with extents in terms of a builder; `None` if its maps are not known.
@@ -45,15 +25,11 @@ pub(crate) fn structured(
         return None;
     }
     let mut read = || {
-        let (ins, outs) = ins_and_outs(text).ok_or(NoMap::ListNotRead("operands"))?;
-        let maps = match written_maps(text) {
+        let (ins, outs) = text.ins_and_outs()?;
+        let maps = match text.indexing_maps() {
             Some(maps) => maps?,
             None => match op {
-                Linalg::Named(named) => {
-                    let strides = text.list(&["strides"]).unwrap_or_default();
-                    let dilations = text.list(&["dilations"]).unwrap_or_default();
-                    named.maps(&strides, &dilations, ins.len(), outs.len())?
-                }
+                Linalg::Named(named) => text.named_maps(named, ins.len(), outs.len())?,
                 _ => usual_maps(text, op, &ins, &outs)?,
             },
         };
@@ -79,26 +55,6 @@ pub(crate) fn structured(
     Some(read())
 }
 
-/// `indexing_maps = [#map, affine_map<…>]`, of the op or of the trait that it names.
-pub(crate) fn written_maps(text: &OpText<'_>) -> Option<Result<Vec<AffineMap>, NoAffineText>> {
-    let at = text.start();
-    let named = |name: &str| {
-        match text.attribute(name) {
-            Some(value) => Some(text.source.resolved(value, at)),
-            None => {
-                // `linalg.generic #trait ins(…)`
-                let token = text.top().find(|&t| text.kind(t) == Some(TokenKind::AttributeName))?;
-                let dictionary = text.source.resolved(text.word(token), at);
-                let entry = dictionary_entries(dictionary).into_iter().find(|(key, _)| *key == name)?;
-                Some(entry.1)
-            }
-        }
-    };
-    let list = named("indexing_maps")?;
-    let parts = split(list.trim().strip_prefix('[')?.strip_suffix(']')?);
-    Some(parts.into_iter().map(|part| AffineMap::parse(text.source.resolved(part, at))).collect())
-}
-
 /// The maps of ops whose maps follow from their operands' ranks and a list of dimensions.
 fn usual_maps(
     text: &OpText<'_>,
@@ -109,13 +65,6 @@ fn usual_maps(
     let rank_of = |o: &Operand| if text.is_scalar(o) { Ok(0) } else { text.array_of(o).map(|ty| ty.rank()) };
     let out = rank_of(outs.first().ok_or(NoMap::Without("output"))?)?;
     let wide = AffineMap::identity(out);
-    let dimensions = |names: &[&'static str]| -> Result<Vec<usize>, NoMap> {
-        let list = text.list(names).ok_or(NoMap::ListNotRead(names[0]))?;
-        list.into_iter()
-            .map(|d| usize::try_from(d).ok())
-            .collect::<Option<_>>()
-            .ok_or(NoMap::NoDimensions(names[0]))
-    };
     let pick = |of: &AffineMap, dims: &mut dyn Iterator<Item = usize>| AffineMap {
         results: dims.map(Expr::var).collect(),
         ..of.clone()
@@ -123,7 +72,7 @@ fn usual_maps(
     let repeated = |map: AffineMap, n: usize| std::iter::repeat_n(map, n);
     Ok(match op {
         Linalg::Transpose => {
-            let order = dimensions(&["permutation"])?;
+            let order = text.listed_dimensions(op)?;
             if order.len() != out || (0..out).any(|k| !order.contains(&k)) {
                 return Err(NoMap::NoPermutation("permutation"));
             }
@@ -132,23 +81,19 @@ fn usual_maps(
             vec![pick(&wide, &mut (0..out).map(place)), wide.clone()]
         }
         Linalg::Broadcast => {
-            let added = dimensions(&["dimensions"])?;
+            let added = text.listed_dimensions(op)?;
             vec![pick(&wide, &mut (0..out).filter(|d| !added.contains(d))), wide.clone()]
         }
         Linalg::Reduce => {
-            let reduced = dimensions(&["dimensions"])?;
+            let reduced = text.listed_dimensions(op)?;
             let all = AffineMap::identity(rank_of(ins.first().ok_or(NoMap::Without("input"))?)?);
             let kept = pick(&all, &mut (0..all.dims.len()).filter(|d| !reduced.contains(d)));
             repeated(all.clone(), ins.len()).chain(repeated(kept, outs.len())).collect()
         }
         Linalg::Softmax => {
             // The element of the result, and all along one dimension of the operand.
-            let along = text
-                .behind_word("dimension")
-                .and_then(|list| text.text_of(list).trim().parse::<usize>().ok())
-                .or_else(|| text.index("dimension"))
-                .filter(|&d| d < out)
-                .ok_or(NoMap::NotRead("its dimension"))?;
+            let along = text.softmax_dimension().filter(|&d| d < out);
+            let along = along.ok_or(NoMap::NotRead("its dimension"))?;
             let mut all = AffineMap::identity(out + 1);
             all.dims[out] = "along".to_owned();
             let read = pick(&all, &mut (0..out).map(|d| if d == along { out } else { d }));

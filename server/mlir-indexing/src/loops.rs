@@ -2,7 +2,7 @@
 
 use indexing_map::{Expr, Interval};
 use mlir::{TokenKind, ValueId};
-use mlir_ops::{Loop, LoopBound, LoopVariable, OpKind, OpText, Operand, WrittenMap, map_use};
+use mlir_ops::{Loop, LoopBound, LoopVariable, OpKind, OpText, Operand, WrittenMap};
 
 use crate::access::SymbolSource;
 use crate::map_builder::MapBuilder;
@@ -71,12 +71,11 @@ impl MapBuilder<'_> {
 
     /// `(%d)[%i] -> (%r) in #map`: `%i` is a range variable of the map, `%r` one of its results.
     fn xla_loop(&mut self, text: &OpText<'_>, operand: &Operand, at: usize) -> Option<Expr> {
-        let map_at = text.top().find(|&t| text.word(t) == "in")? + 1;
-        let found = map_use(text, map_at)?.ok()?;
+        let found = text.map_behind("in").ok()?;
         let WrittenMap::Indexing(map) = found.map.as_ref() else { return None };
         let lists: Vec<usize> = text
             .top()
-            .take_while(|&t| t < map_at)
+            .take_while(|&t| t < found.start)
             .filter(|&t| matches!(text.kind(t), Some(TokenKind::OpenParen | TokenKind::OpenSquare)))
             .collect();
         let of_kind = |kind| lists.iter().copied().find(|&t| text.kind(t) == Some(kind));

@@ -3,7 +3,7 @@
 //! Source: mlir.llvm.org/docs/Dialects/MemRef.
 
 use indexing_map::{Expr, Interval, linearized};
-use mlir_ops::{AffineMap, Mixed, NoMap, OpText, SliceLists};
+use mlir_ops::{Mixed, NoMap, OpText, SliceLists};
 
 use crate::access::{OpMaps, Role, Space};
 use crate::elements;
@@ -11,19 +11,7 @@ use crate::map_builder::MapBuilder;
 
 /// `%m (i, j) -> (j, i) : A to B`
 pub(crate) fn transpose(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
-    let map = match text.resolved("permutation") {
-        Some(written) => AffineMap::parse(written),
-        None => {
-            let missing = || NoMap::NotRead("its permutation");
-            let open = text.top().find(|&at| text.word(at) == "(").ok_or_else(missing)?;
-            let arrow = text.behind(open);
-            let end = text.behind(arrow + 1);
-            AffineMap::parse(text.text_of(open..end.min(text.tokens.len())))
-        }
-    }?;
-    let order = map.projected_permutation().ok_or(NoMap::NoPermutation("map"))?;
-    let order: Vec<i64> = order.into_iter().map(|k| k as i64).collect();
-    elements::transpose(text, &order)
+    elements::transpose(text, &text.memref_permutation()?)
 }
 
 /// `%m to offset: [%o], sizes: [4, %n], strides: [%s, 1] : A to B`: the same memory with other strides.
@@ -31,24 +19,9 @@ pub(crate) fn reinterpret(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
     let mut builder = MapBuilder::new(text.source);
     let source = text.operand(0)?;
     let result = text.result_array(0)?;
-    let lists = match text.is_generic() {
-        true => text.generic_mixed(1, &SliceLists::ATTRIBUTES),
-        false => {
-            let behind = |word: &str| {
-                let at = text.top().find(|&at| text.word(at) == word)?;
-                text.mixed(text.inside(at + 2))
-            };
-            ["offset", "sizes", "strides"].iter().map(|w| behind(w)).collect::<Option<Vec<Vec<Mixed>>>>()
-        }
-    };
-    let missing = || NoMap::ListNotRead("offset, sizes and strides");
-    let lists = lists.ok_or_else(missing)?;
-    let [offset, sizes, strides] = lists.as_slice() else { return Err(missing()) };
-    if offset.len() != 1 || sizes.len() != result.rank() || strides.len() != result.rank() {
-        return Err(missing());
-    }
+    let SliceLists { offsets, sizes, strides } = text.memory_lists(result.rank())?;
     let mut read = |list: &[Mixed]| list.iter().map(|e| builder.mixed(e)).collect::<Vec<_>>();
-    let (offset, sizes, strides) = (read(offset), read(sizes), read(strides));
+    let (offset, sizes, strides) = (read(&offsets), read(&sizes), read(&strides));
     let known: Vec<Option<Expr>> = sizes.into_iter().map(Some).collect();
     let extents = builder.result_extents(text, 0, &result, &known);
     let dims = builder.dimensions(&extents);

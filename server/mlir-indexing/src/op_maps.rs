@@ -48,11 +48,9 @@ pub fn op_maps(source: &Source<'_>, id: OpId, result: usize) -> Option<Result<Op
         OpKind::InsertTile => {
             text.operand(1).and_then(|buffer| slices::store_tile(text, &buffer, text.array_of(&buffer)?))
         }
-        OpKind::ExtractPointedTile => {
-            xla_ops::pointed_to(text).and_then(|(_, array)| slices::extract(text, array))
-        }
+        OpKind::ExtractPointedTile => text.pointed_to().and_then(|(_, array)| slices::extract(text, array)),
         OpKind::InsertPointedTile => {
-            xla_ops::pointed_to(text).and_then(|(buffer, array)| slices::store_tile(text, &buffer, array))
+            text.pointed_to().and_then(|(buffer, array)| slices::store_tile(text, &buffer, array))
         }
         OpKind::Collapse => reshapes::collapse(text),
         OpKind::Expand => reshapes::expand(text),

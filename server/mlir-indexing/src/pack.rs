@@ -4,7 +4,7 @@
 //! Source: mlir.llvm.org/docs/Dialects/Linalg, `linalg.pack`.
 
 use indexing_map::{Expr, Interval};
-use mlir_ops::{Mixed, NoMap, OpText};
+use mlir_ops::{NoMap, OpText, Tiles};
 
 use crate::access::{OpMaps, Role};
 use crate::map_builder::MapBuilder;
@@ -19,25 +19,8 @@ struct Tiling {
 
 impl Tiling {
     fn read(builder: &mut MapBuilder<'_>, text: &OpText<'_>, rank: usize) -> Result<Tiling, NoMap> {
-        let list = |name: &'static str| -> Result<Option<Vec<usize>>, NoMap> {
-            let Some(list) = text.list(&[name]) else { return Ok(None) };
-            list.into_iter()
-                .map(|d| usize::try_from(d).ok().filter(|&d| d < rank))
-                .collect::<Option<Vec<_>>>()
-                .map(Some)
-                .ok_or(NoMap::NoDimensions(name))
-        };
-        let outer = list("outer_dims_perm")?.filter(|l| !l.is_empty()).unwrap_or_else(|| (0..rank).collect());
-        let positions = list("inner_dims_pos")?.ok_or(NoMap::ListNotRead("inner_dims_pos"))?;
-        let tiles = match text.behind_word("inner_tiles") {
-            Some(list) => text.mixed(list),
-            None => text.list(&["static_inner_tiles"]).map(|l| l.into_iter().map(Mixed::Static).collect()),
-        };
-        let tiles = tiles.filter(|t| t.len() == positions.len()).ok_or(NoMap::ListNotRead("inner_tiles"))?;
-        if outer.len() != rank || (0..rank).any(|k| !outer.contains(&k)) {
-            return Err(NoMap::NoPermutation("outer_dims_perm"));
-        }
-        let inner = positions.into_iter().zip(tiles.iter().map(|t| builder.mixed(t))).collect();
+        let Tiles { outer, inner } = text.tiles(rank)?;
+        let inner = inner.into_iter().map(|(dimension, size)| (dimension, builder.mixed(&size))).collect();
         Ok(Tiling { outer, inner })
     }
 
@@ -85,9 +68,7 @@ pub(crate) fn pack(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
         when.extend(MapBuilder::within(index, &extents[k]));
     }
     let mut accesses = vec![builder.access(&source, Role::Read, index, when)];
-    if let Some(list) = text.behind_word("padding_value")
-        && let Some(value) = text.operands_in(list).into_iter().next()
-    {
+    if let Some(value) = text.padding_value() {
         let mut access = builder.access(&value, Role::Read, Vec::new(), Vec::new());
         access.note = Some("where the last tile is not full".to_owned());
         accesses.push(access);
@@ -100,7 +81,7 @@ pub(crate) fn unpack(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
     let mut builder = MapBuilder::new(text.source);
     let source = text.operand(0)?;
     let packed = text.array_of(&source)?;
-    let count = text.list(&["inner_dims_pos"]).ok_or(NoMap::ListNotRead("inner_dims_pos"))?.len();
+    let count = text.tiled_count()?;
     let rank = packed
         .rank()
         .checked_sub(count)

@@ -11,19 +11,16 @@ use crate::map_builder::MapBuilder;
 
 /// The groups of a reassociation. Each is a run of dimensions; together they are all dimensions, in order.
 pub(crate) fn groups(text: &OpText<'_>, rank: usize) -> Result<Vec<Vec<usize>>, NoMap> {
-    let written = text.nested("reassociation").ok_or(NoMap::NotRead("its reassociation"))?;
-    let mut next = 0;
-    for &dimension in written.iter().flatten() {
-        if usize::try_from(dimension) != Ok(next) {
-            return Err(NoMap::GroupOrder);
-        }
-        next += 1;
+    let groups = text.reassociation()?;
+    let has = groups.iter().map(Vec::len).sum();
+    if !groups.iter().flatten().copied().eq(0..has) {
+        return Err(NoMap::GroupOrder);
     }
     // If the other side has rank 0 the list is empty, and all extents are 1.
-    if next != rank && !written.is_empty() {
-        return Err(NoMap::GroupedDimensions { has: next, rank });
+    if has != rank && !groups.is_empty() {
+        return Err(NoMap::GroupedDimensions { has, rank });
     }
-    Ok(written.iter().map(|group| group.iter().map(|&d| d as usize).collect()).collect())
+    Ok(groups)
 }
 
 /// `%x [[0, 1], [2]] : A into B`
@@ -63,7 +60,7 @@ pub(crate) fn expand(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
     let groups = groups(text, result.rank())?;
     check_count(&groups, &array)?;
     let mut known = vec![None; result.rank()];
-    if let Some(list) = text.behind_word("output_shape").and_then(|list| text.mixed(list)) {
+    if let Some(list) = text.output_shape() {
         for (known, entry) in known.iter_mut().zip(&list) {
             *known = Some(builder.mixed(entry));
         }

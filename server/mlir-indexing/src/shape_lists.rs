@@ -55,8 +55,7 @@ impl MapBuilder<'_> {
                 Some(self.extent(&first, &ty, k))
             }
             OpKind::DimensionSize => {
-                let written = text.attribute("dimension").or_else(|| text.attribute("dim"));
-                let dimension = usize::try_from(written.and_then(mlir::integer)?).ok()?;
+                let dimension = text.extent_dimension()?;
                 let ty = text.array_of(&first).ok().filter(|ty| dimension < ty.rank())?;
                 Some(self.extent(&first, &ty, dimension))
             }

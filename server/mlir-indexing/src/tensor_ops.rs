@@ -3,7 +3,7 @@
 //! Source: mlir.llvm.org/docs/Dialects/TensorOps.
 
 use indexing_map::{Expr, Interval};
-use mlir_ops::{Mixed, NoMap, OpText, concat_dimension};
+use mlir_ops::{Mixed, NoMap, OpText};
 
 use crate::access::{OpMaps, Role};
 use crate::map_builder::MapBuilder;
@@ -13,15 +13,7 @@ pub(crate) fn pad(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
     let mut builder = MapBuilder::new(text.source);
     let source = text.operand(0)?;
     let (array, result) = (text.array_of(&source)?, text.result_array(0)?);
-    let lists = match text.is_generic() {
-        true => text.generic_mixed(1, &["static_low", "static_high"]),
-        false => ["low", "high"]
-            .iter()
-            .map(|word| text.mixed(text.behind_word(word)?))
-            .collect::<Option<Vec<Vec<Mixed>>>>(),
-    };
-    let lists = lists.filter(|l| l.iter().all(|l| l.len() == array.rank()));
-    let lists = lists.ok_or(NoMap::NotRead("its padding"))?;
+    let lists = text.padding(array.rank())?;
     let mut read = |list: &[Mixed]| list.iter().map(|e| builder.mixed(e)).collect::<Vec<_>>();
     let (low, high) = (read(&lists[0]), read(&lists[1]));
     let inner = builder.extents(&source, &array);
@@ -57,7 +49,7 @@ pub(crate) fn pad(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
 
 /// `dim(0) %a, %b`: concatenation.
 pub(crate) fn concat(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
-    let dimension = concat_dimension(text).ok_or(NoMap::NotRead("its dimension"))?;
+    let dimension = text.concat_dimension().ok_or(NoMap::NotRead("its dimension"))?;
     concatenate(text, &text.operands(), dimension)
 }
 
@@ -99,28 +91,13 @@ pub(crate) fn concatenate(
     Ok(OpMaps::of_result(0, accesses))
 }
 
-fn gathered(text: &OpText<'_>, rank: usize, word: &'static str) -> Result<Vec<usize>, NoMap> {
-    let list = match text.list(&[word]) {
-        Some(list) => Some(list),
-        None => text.behind_word(word).and_then(|list| {
-            let list = text.text_of(list);
-            mlir::integers(list)
-        }),
-    };
-    let list = list.ok_or(NoMap::ListNotRead(word))?;
-    list.into_iter()
-        .map(|d| usize::try_from(d).ok().filter(|&d| d < rank))
-        .collect::<Option<Vec<_>>>()
-        .ok_or(NoMap::NoDimensions(word))
-}
-
 /// `%x[%idx] gather_dims([1])`: reads the positions given by the last dimension of `%idx`.
 pub(crate) fn gather(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
     let mut builder = MapBuilder::new(text.source);
     let (source, indices) = (text.operand(0)?, text.operand(1)?);
     let (array, index_type, result) =
         (text.array_of(&source)?, text.array_of(&indices)?, text.result_array(0)?);
-    let gathered = gathered(text, array.rank(), "gather_dims")?;
+    let gathered = text.gather_dims(array.rank())?;
     let batch = index_type.rank().checked_sub(1).ok_or(NoMap::Without("dimension of indices"))?;
     let is_reduced = result.rank() == batch + array.rank() - gathered.len();
     if !is_reduced && result.rank() != batch + array.rank() {

@@ -5,7 +5,7 @@
 
 use indexing_map::{Expr, Interval};
 use mlir::{ArrayKind, ArrayType};
-use mlir_ops::{AffineMap, NoMap, OpText, Operand};
+use mlir_ops::{NoMap, OpText, Operand};
 
 use crate::access::{OpMaps, Role, Space};
 use crate::elements::subscripts;
@@ -46,30 +46,8 @@ impl Transfer {
         if bases.len() != rank {
             return Err(NoMap::Subscripts { has: bases.len(), rank });
         }
-        let along = match text.resolved("permutation_map") {
-            Some(written) => {
-                let map = AffineMap::parse(written)?;
-                if map.dims.len() != rank || map.results.len() != vector.rank() {
-                    return Err(NoMap::PermutationMap);
-                }
-                let of = |e: &Expr| match e.as_var() {
-                    Some(v) => Ok(Some(v as usize)),
-                    None if *e == Expr::ZERO => Ok(None),
-                    None => Err(NoMap::NoPermutation("permutation_map")),
-                };
-                map.results.iter().map(of).collect::<Result<Vec<_>, _>>()?
-            }
-            // The trailing dimensions, in order.
-            None => {
-                let first = rank
-                    .checked_sub(vector.rank())
-                    .ok_or(NoMap::MoreDimensions { of: "its vector", than: "the array" })?;
-                (first..rank).map(Some).collect()
-            }
-        };
-        let in_bounds = text
-            .list(&["in_bounds"])
-            .map_or_else(|| vec![false; vector.rank()], |list| list.into_iter().map(|b| b != 0).collect());
+        let along = text.transfer_dimensions(rank, vector.rank())?;
+        let in_bounds = text.in_bounds(vector.rank());
         Ok(Transfer { array, array_type, bases, along, in_bounds })
     }
 

@@ -5,7 +5,6 @@ use mlir::ArrayType;
 use mlir_ops::{NoMap, OpKind, OpText};
 
 use crate::access::{OpMaps, Role};
-use crate::linalg_ops::written_maps;
 use crate::map_builder::MapBuilder;
 use crate::structured::Structured;
 use crate::vector_masks::Mask;
@@ -31,7 +30,7 @@ fn reduction(text: &OpText<'_>, all: bool, mask: Option<&Mask>) -> Result<OpMaps
     let ty = text.array_of(&source)?;
     let reduced: Vec<i64> = match all {
         true => (0..ty.rank() as i64).collect(),
-        false => text.list_or_squares(&["reduction_dims"]).ok_or(NoMap::ListNotRead("dimensions"))?,
+        false => text.reduction_dims()?,
     };
     let is_reduced = |k: usize| reduced.contains(&(k as i64));
     let extents = builder.extents(&source, &ty);
@@ -59,7 +58,7 @@ fn reduction(text: &OpText<'_>, all: bool, mask: Option<&Mask>) -> Result<OpMaps
 
 fn contract(text: &OpText<'_>, mask: Option<&Mask>) -> Result<OpMaps, NoMap> {
     let mut builder = MapBuilder::new(text.source);
-    let maps = written_maps(text).ok_or(NoMap::ListNotRead("indexing_maps"))??;
+    let maps = text.indexing_maps().ok_or(NoMap::ListNotRead("indexing_maps"))??;
     let operands = text.operands();
     if maps.len() != 3 || operands.len() < 3 {
         return Err(NoMap::ThreeMaps);
@@ -75,8 +74,7 @@ fn contract(text: &OpText<'_>, mask: Option<&Mask>) -> Result<OpMaps, NoMap> {
 
 /// `%v, [1, 0] : A to B`
 pub(crate) fn transpose(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
-    let order = text.list_or_squares(&["permutation", "transp"]);
-    elements::transpose(text, &order.ok_or(NoMap::NotRead("its permutation"))?)
+    elements::transpose(text, &text.vector_permutation()?)
 }
 
 /// `%a, %b, %acc`: element `(i, j)` is made of elements `i` and `j`; or all of `%a` times a scalar.

@@ -3,25 +3,14 @@
 //! Source: mlir.llvm.org/docs/Dialects/Vector.
 
 use indexing_map::{Expr, Interval};
-use mlir_ops::{Mixed, NoMap, OpText};
+use mlir_ops::{NoMap, OpText, StridedPart};
 
 use crate::access::{OpMaps, Role};
 use crate::map_builder::MapBuilder;
 
 /// The position in brackets, for an op whose first `fixed` operands are not indices.
 fn position(builder: &mut MapBuilder<'_>, text: &OpText<'_>, fixed: usize) -> Result<Vec<Expr>, NoMap> {
-    let entries: Option<Vec<Mixed>> = match text.is_generic() {
-        true => text
-            .generic_mixed(fixed, &["static_position"])
-            .and_then(|lists| lists.into_iter().next())
-            .or_else(|| Some(text.list(&["position"])?.into_iter().map(Mixed::Static).collect())),
-        false => match text.squares().into_iter().next() {
-            Some(list) => text.mixed(list),
-            None => Some(Vec::new()),
-        },
-    };
-    let entries = entries.ok_or(NoMap::NotRead("its position"))?;
-    Ok(entries.iter().map(|e| builder.mixed(e)).collect())
+    Ok(text.position(fixed)?.iter().map(|e| builder.mixed(e)).collect())
 }
 
 /// `%v[0, %i] : vector<8xf32> from vector<4x2x8xf32>`
@@ -112,16 +101,12 @@ pub(crate) fn bitcast(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
     Ok(OpMaps::of_result(0, vec![builder.access(&source, Role::Read, index, Vec::new())]))
 }
 
-fn needed(text: &OpText<'_>, name: &'static str) -> Result<Vec<i64>, NoMap> {
-    text.list(&[name]).ok_or(NoMap::ListNotRead(name))
-}
-
 /// `{offsets = [0, 2], sizes = [2, 4], strides = [1, 1]}`; dimensions beyond the lists are whole.
 pub(crate) fn extract_strided(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
     let mut builder = MapBuilder::new(text.source);
     let source = text.operand(0)?;
     let (ty, result) = (text.array_of(&source)?, text.result_array(0)?);
-    let (offsets, strides) = (needed(text, "offsets")?, needed(text, "strides")?);
+    let StridedPart { offsets, strides } = text.strided_part()?;
     if result.rank() != ty.rank() || offsets.len() > ty.rank() || strides.len() != offsets.len() {
         return Err(NoMap::OtherDimensions { of: "its lists", from: "the vector" });
     }
@@ -139,7 +124,7 @@ pub(crate) fn insert_strided(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
     let mut builder = MapBuilder::new(text.source);
     let (part, whole) = (text.operand(0)?, text.operand(1)?);
     let (part_type, ty) = (text.array_of(&part)?, text.array_of(&whole)?);
-    let (offsets, strides) = (needed(text, "offsets")?, needed(text, "strides")?);
+    let StridedPart { offsets, strides } = text.strided_part()?;
     let first = ty
         .rank()
         .checked_sub(part_type.rank())

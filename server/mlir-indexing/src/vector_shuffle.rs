@@ -35,7 +35,7 @@ pub(crate) fn shuffle(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
     let mut builder = MapBuilder::new(text.source);
     let operands = [text.operand(0)?, text.operand(1)?];
     let types = [text.array_of(&operands[0])?, text.array_of(&operands[1])?];
-    let list = text.list_or_squares(&["mask"]).ok_or(NoMap::NotRead("its list of elements"))?;
+    let list = text.shuffled_elements()?;
     // A vector of rank 0 has one element.
     let leading = |nth: usize| match types[nth].extents.first() {
         Some(&extent) => extent.ok_or(NoMap::UnknownExtent),

@@ -6,45 +6,14 @@
 
 use indexing_map::Expr;
 use mlir::ArrayType;
-use mlir_ops::{NoMap, OpText, Winograd};
+use mlir_ops::{NoMap, OpText, Winograd, WinogradTile};
 
 use crate::access::{OpMaps, Role, Space};
-use crate::linalg_ops::ins_and_outs;
 use crate::map_builder::MapBuilder;
 
-/// `F(m, r)`: `m` results per side of a tile, for a kernel of side `r`.
-struct Tile {
-    m: i64,
-    r: i64,
-}
-
-/// `fmr(F_4_3)`, or `m(4) r(3)`
-fn tile(text: &OpText<'_>) -> Option<Tile> {
-    let behind = |word: &str| {
-        let at = text.top().find(|&at| text.word(at) == word)?;
-        Some(text.text_of(text.inside(at + 1)).trim())
-    };
-    let named = behind("fmr").or_else(|| text.attribute("fmr"));
-    let numbers: Vec<i64> = match named {
-        Some(named) => named.split(|c: char| !c.is_ascii_digit()).filter_map(|n| n.parse().ok()).collect(),
-        None => ["m", "r"]
-            .iter()
-            .map(|name| match behind(name) {
-                Some(number) => number.parse().ok(),
-                None => text.attribute(name).and_then(mlir::integer),
-            })
-            .collect::<Option<_>>()?,
-    };
-    match *numbers.as_slice() {
-        // `fmr = 0`, stored for a kernel of one element, gives no sizes.
-        [m, r] if (1..1 << 16).contains(&m) && (1..1 << 16).contains(&r) => Some(Tile { m, r }),
-        _ => None,
-    }
-}
-
 pub(crate) fn maps(text: &OpText<'_>, side: Winograd) -> Result<OpMaps, NoMap> {
-    let Tile { m, r } = tile(text).ok_or(NoMap::ListNotRead("m and r"))?;
-    let (ins, outs) = ins_and_outs(text).ok_or(NoMap::ListNotRead("operands"))?;
+    let WinogradTile { m, r } = text.winograd_tile().ok_or(NoMap::ListNotRead("m and r"))?;
+    let (ins, outs) = text.ins_and_outs()?;
     let ([source], [into]) = (ins.as_slice(), outs.as_slice()) else {
         return Err(NoMap::Inputs(1));
     };

@@ -4,30 +4,20 @@
 //! `xla/backends/gpu/codegen/triton/ir/triton_xla_ops.td`.
 
 use indexing_map::{Expr, Interval, Variable};
-use mlir::{ArrayType, TokenKind};
-use mlir_ops::{NoMap, OpText, Operand, WrittenMap, map_use};
+use mlir::TokenKind;
+use mlir_ops::{NoMap, OpText, WrittenMap};
 
 use crate::access::{Access, OpMaps, Role, Space};
 use crate::map_builder::MapBuilder;
 
-/// The buffer in `from %p as memref<512x128xbf16, #xtile.layout<[1, 0]>>` or `into %p as memref<…>`.
-pub(crate) fn pointed_to(text: &OpText<'_>) -> Result<(Operand, ArrayType), NoMap> {
-    let at = text.top().find(|&at| text.word(at) == "as").ok_or(NoMap::NotRead("the type of its buffer"))?;
-    let buffer = at.checked_sub(1).and_then(|at| text.operand_at(at)).ok_or(NoMap::NotRead("its pointer"))?;
-    let end = text.behind(at + 2).min(text.tokens.len());
-    let ty = text.source.array(text.text_of(at + 1..end), text.start())?;
-    Ok((buffer, ty))
-}
-
 /// `(%d)[%i, %j] -> (%r) in #map`: the points that the loop visits, and its results at each.
 pub(crate) fn loop_domain(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
-    let at = text.top().find(|&t| text.word(t) == "in").ok_or(NoMap::NotRead("its map"))? + 1;
-    let found = map_use(text, at).ok_or(NoMap::NotRead("its map"))??;
+    let found = text.map_behind("in")?;
     let WrittenMap::Indexing(map) = found.map.as_ref() else {
         return Err(NoMap::NoDomain);
     };
     let mut map = map.clone();
-    let arrow = text.top().find(|&t| text.kind(t) == Some(TokenKind::Arrow)).unwrap_or(at);
+    let arrow = text.top().find(|&t| text.kind(t) == Some(TokenKind::Arrow)).unwrap_or(found.start);
     let names = |kind: TokenKind| -> Vec<String> {
         let list = text.top().take_while(|&t| t < arrow).find(|&t| text.kind(t) == Some(kind));
         let Some(open) = list else { return Vec::new() };
@@ -51,8 +41,7 @@ pub(crate) fn loop_domain(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
 
 /// `%v(%i, %j) into %t at #map`: the positions of a thread's elements.
 pub(crate) fn indexed_insert(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
-    let at = text.top().find(|&t| text.word(t) == "at").ok_or(NoMap::NotRead("its map"))? + 1;
-    let found = map_use(text, at).ok_or(NoMap::NotRead("its map"))??;
+    let found = text.map_behind("at")?;
     let WrittenMap::Indexing(map) = found.map.as_ref() else {
         return Err(NoMap::NoDomain);
     };
@@ -89,7 +78,7 @@ pub(crate) fn reduce(text: &OpText<'_>, result: usize) -> Result<OpMaps, NoMap> 
     let mut builder = MapBuilder::new(text.source);
     let operands = text.operands();
     let inputs = operands.len() / 2;
-    let reduced = text.list(&["dimensions"]).ok_or(NoMap::ListNotRead("dimensions"))?;
+    let reduced = text.reduced_dimensions()?;
     let first = text.array_of(operands.first().ok_or(NoMap::Without("operand"))?)?;
     let extents = builder.extents(&operands[0], &first);
     let mut index = Vec::new();
@@ -115,11 +104,7 @@ pub(crate) fn mask(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
     let mut builder = MapBuilder::new(text.source);
     let (source, value) = (text.operand(0)?, text.operand(1)?);
     let ty = text.array_of(&source)?;
-    let bounds = text
-        .list(&["bounds"])
-        .or_else(|| text.integers_in(text.behind_word("bounds")?))
-        .filter(|b| b.len() == ty.rank())
-        .ok_or(NoMap::ListNotRead("bounds"))?;
+    let bounds = text.mask_bounds(ty.rank())?;
     let extents = builder.extents(&source, &ty);
     let dims = builder.dimensions(&extents);
     let when = dims.iter().zip(&bounds).map(|(d, &n)| (d.clone(), Interval::from_size(n))).collect();
@@ -134,7 +119,7 @@ pub(crate) fn squeeze(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
     let mut builder = MapBuilder::new(text.source);
     let source = text.operand(0)?;
     let ty = text.array_of(&source)?;
-    let axis = text.index("axis").filter(|&a| a < ty.rank()).ok_or(NoMap::NotRead("its axis"))?;
+    let axis = text.squeezed_axis(ty.rank())?;
     let mut extents = builder.extents(&source, &ty);
     extents.remove(axis);
     let mut index = builder.dimensions(&extents);

@@ -4,8 +4,8 @@
 //! `xtile.dot_scaled`.
 
 use indexing_map::{Expr, Interval};
-use mlir::{ArrayType, TokenKind, field, integers};
-use mlir_ops::{NoMap, OpText, Operand};
+use mlir::ArrayType;
+use mlir_ops::{NoMap, OpText, Operand, ScaledOperand, Scan};
 
 use crate::access::{OpMaps, Role};
 use crate::map_builder::MapBuilder;
@@ -15,17 +15,8 @@ use crate::map_builder::MapBuilder;
 pub(crate) fn scan(text: &OpText<'_>, result: usize) -> Result<OpMaps, NoMap> {
     let mut builder = MapBuilder::new(text.source);
     let operands = text.operands();
-    let inputs = match text.is_generic() {
-        true => text.list(&["operandSegmentSizes"]).and_then(|s| usize::try_from(*s.first()?).ok()),
-        false => text
-            .top()
-            .find(|&at| text.kind(at) == Some(TokenKind::OpenParen))
-            .map(|at| text.operands_in(text.inside(at)).len()),
-    };
-    let inputs = inputs.filter(|&n| (1..=operands.len()).contains(&n)).ok_or(NoMap::ListNotRead("inputs"))?;
-    let ty = text.array_of(&operands[0])?;
-    let along = text.index("dimension").filter(|&d| d < ty.rank()).ok_or(NoMap::NotRead("its dimension"))?;
-    let is_reverse = text.attribute("is_reverse").is_some_and(|value| value.trim() == "true");
+    let Scan { inputs, dimension: along, is_reverse, size } = text.scan()?;
+    let ty = text.array_of(&text.operand(0)?)?;
     let is_carry = text.result_array(result)?.rank() < ty.rank();
     let extents = builder.extents(&operands[0], &ty);
     let mut index = Vec::new();
@@ -35,7 +26,6 @@ pub(crate) fn scan(text: &OpText<'_>, result: usize) -> Result<OpMaps, NoMap> {
     let mut kept = index.clone();
     let at = kept.remove(along);
     // A tile may be longer than the scanned dimension.
-    let size = text.attribute("scan_dim_size").and_then(mlir::integer);
     let length = match (is_carry, size, extents[along].as_const()) {
         (true, Some(size), Some(extent)) => Expr::Const(size.clamp(0, extent)),
         _ => extents[along].clone(),
@@ -93,54 +83,23 @@ impl Side {
     }
 }
 
-fn side(text: &OpText<'_>, name: &str, nth: usize) -> Result<Side, NoMap> {
-    let [lists_batch, lists_contracted] = match text.attribute("dot_dimension_numbers") {
-        Some(_) => [Some(pairs(text, "batching_dims")?), Some(pairs(text, "contracting_dims")?)],
-        None => [None, None],
-    };
-    let (operand, scale) = match text.is_generic() {
-        true => {
-            let sizes = text.list(&["operandSegmentSizes"]).ok_or(NoMap::ListNotRead("operands"))?;
-            let size = |&size: &i64| usize::try_from(size).ok();
-            let before = sizes.iter().take(2 + nth).try_fold(0usize, |n, s| n.checked_add(size(s)?));
-            let before = before.ok_or(NoMap::ListNotRead("operands"))?;
-            let is_scaled = sizes.get(2 + nth) == Some(&1);
-            (text.operand(nth)?, is_scaled.then(|| text.operand(before)).transpose()?)
-        }
-        false => {
-            let mut items = text
-                .items(
-                    0..text
-                        .top()
-                        .find(|&t| matches!(text.kind(t), Some(TokenKind::OpenBrace | TokenKind::Colon)))
-                        .unwrap_or(text.tokens.len()),
-                )
-                .into_iter();
-            let item = items.nth(nth).ok_or(NoMap::ListNotRead("operands"))?;
-            let mut operands = text.operands_in(item).into_iter();
-            (operands.next().ok_or(NoMap::ListNotRead("operands"))?, operands.next())
-        }
-    };
+fn side(text: &OpText<'_>, nth: usize) -> Result<Side, NoMap> {
+    let ScaledOperand { operand, scale, dimensions, is_f4, is_packed_along_k } = text.scaled_operand(nth)?;
     let ty = text.array_of(&operand)?;
     let rank = ty.rank();
-    let batch = match lists_batch {
-        Some(lists) => lists[nth].clone(),
-        None => (0..rank.saturating_sub(2)).collect(),
+    let usual = || {
+        let contracted = rank.checked_sub(if nth == 0 { 1 } else { 2 });
+        [(0..rank.saturating_sub(2)).collect(), contracted.into_iter().collect()]
     };
-    let contracted = match lists_contracted {
-        Some(lists) => lists[nth].clone(),
-        None => rank.checked_sub(if nth == 0 { 1 } else { 2 }).into_iter().collect(),
-    };
+    let [batch, contracted] = dimensions.unwrap_or_else(usual);
     let [contracted] = contracted[..] else { return Err(NoMap::OneDimension("its contraction")) };
     if contracted >= rank || batch.iter().any(|&k| k >= rank || k == contracted) {
         return Err(NoMap::NoDimensions("dimension numbers"));
     }
     let free: Vec<usize> = (0..rank).filter(|k| *k != contracted && !batch.contains(k)).collect();
-    let element = text.attribute(&format!("{name}_elem_type")).unwrap_or_default();
-    let along_k = text.attribute(&format!("{name}_k_pack")).is_none_or(|value| value.trim() != "false");
-    let packed = match element.starts_with("f4") && &*ty.element == "i8" {
+    let packed = match is_f4 && &*ty.element == "i8" {
         false => None,
-        true if along_k => Some(contracted),
+        true if is_packed_along_k => Some(contracted),
         true => Some(*free.last().ok_or(NoMap::Without("dimension that is packed"))?),
     };
     Ok(Side { operand, ty, scale, batch, contracted, free, packed })
@@ -150,7 +109,7 @@ fn side(text: &OpText<'_>, name: &str, nth: usize) -> Result<Side, NoMap> {
 /// a scale. The dimensions of a scale are batches, free dimensions, blocks.
 pub(crate) fn dot_scaled(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
     let mut builder = MapBuilder::new(text.source);
-    let sides = [side(text, "lhs", 0)?, side(text, "rhs", 1)?];
+    let sides = [side(text, 0)?, side(text, 1)?];
     if sides[0].batch.len() != sides[1].batch.len() {
         return Err(NoMap::BatchPairs);
     }
@@ -193,25 +152,4 @@ pub(crate) fn dot_scaled(text: &OpText<'_>) -> Result<OpMaps, NoMap> {
         }
     }
     Ok(OpMaps::of_result(0, accesses))
-}
-
-/// `batching_dims = [0] x [0]`, or the fields of `#stablehlo.dot<…>`.
-fn pairs(text: &OpText<'_>, dims: &'static str) -> Result<[Vec<usize>; 2], NoMap> {
-    let as_dims =
-        |list: Vec<i64>| list.into_iter().map(|d| usize::try_from(d).ok()).collect::<Option<Vec<_>>>();
-    let missing = || NoMap::ListNotRead(dims);
-    if let Some(written) = text.attribute(dims) {
-        let (left, right) = written.split_once('x').ok_or_else(missing)?;
-        let read = |list: &str| integers(list.trim()).and_then(as_dims);
-        return Ok([read(left).ok_or_else(missing)?, read(right).ok_or_else(missing)?]);
-    }
-    let Some(numbers) = text.attribute("dot_dimension_numbers") else {
-        return if text.is_generic() { Err(missing()) } else { Ok([Vec::new(), Vec::new()]) };
-    };
-    let numbers = text.source.resolved(numbers, text.source.parse.op(text.id).span.start);
-    let side = |side: &str| {
-        let list = field(numbers, &format!("{side}_{dims}").replace("_dims", "_dimensions"));
-        list.map_or(Some(Vec::new()), |l| integers(l).and_then(as_dims)).ok_or_else(missing)
-    };
-    Ok([side("lhs")?, side("rhs")?])
 }

@@ -3,6 +3,7 @@
 //! * [`Source`]: the text around an op, its aliases and the types of its values.
 //! * [`OpText`]: operands, lists of numbers and values, attributes, clauses.
 //! * [`OpKind`]: what an op does, from one table of names.
+//! * `attributes`: the attributes and clauses of each family of ops, by methods of [`OpText`].
 //! * [`LoopVariable`], [`SliceLists`], [`constant_integer`]: parts of ops of several dialects.
 //! * [`Layout`]: where a memref has its elements.
 //! * [`AffineMap`], [`AffineSet`], [`WrittenMap`]: maps as written in attributes; [`map_use()`]: maps with their
@@ -14,21 +15,25 @@
 
 mod affine_expr;
 mod affine_map;
+mod attribute_text;
+mod attributes;
 mod constants;
 mod layout;
 mod loop_variable;
 mod map_use;
 mod named_ops;
 mod no_map;
-mod op_attributes;
 mod op_kind;
 mod op_table;
 mod op_text;
-mod slice_lists;
 mod source;
 
 pub use affine_expr::{AffineReader, Lookup, NoAffineText};
 pub use affine_map::{AffineMap, AffineSet};
+pub use attributes::{
+    Comparison, OPERAND_SEGMENTS, Relation, SLICE_BOUNDS, ScaledOperand, Scan, SliceLists, StridedPart,
+    Tiles, WinogradTile, argument_range, known_size,
+};
 pub use constants::{constant_integer, constant_integers, leading_number};
 pub use layout::Layout;
 pub use loop_variable::{LoopBound, LoopBounds, LoopVariable};
@@ -37,5 +42,4 @@ pub use named_ops::NamedOp;
 pub use no_map::NoMap;
 pub use op_kind::{Arithmetic, HardwareId, Linalg, Loop, OpKind, Winograd};
 pub use op_text::{Mixed, OpText};
-pub use slice_lists::{SliceLists, concat_dimension};
 pub use source::{Aliases, Operand, Source, alias_value};

@@ -100,6 +100,8 @@ fn joined_strings(body: &str) -> String {
 /// A map, and the argument lists after it.
 pub struct MapUse {
     pub map: Rc<WrittenMap>,
+    /// The token at which it starts.
+    pub start: usize,
     /// The tokens between `(` and `)`; empty if there are none.
     pub dims: std::ops::Range<usize>,
     pub symbols: std::ops::Range<usize>,
@@ -137,7 +139,7 @@ pub fn map_use(text: &OpText<'_>, at: usize) -> Option<Result<MapUse, NoAffineTe
     };
     let dims = list(TokenKind::OpenParen);
     let symbols = list(TokenKind::OpenSquare);
-    Some(Ok(MapUse { map, dims, symbols, end }))
+    Some(Ok(MapUse { map, start: at, dims, symbols, end }))
 }
 
 #[cfg(test)]

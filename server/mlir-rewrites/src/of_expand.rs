@@ -165,15 +165,12 @@ impl SliceOfExpand {
             return None;
         }
         let text = OpText::new(source, expand)?;
-        let mixed = match text.is_generic() {
-            true => text.generic_mixed(1, &["static_output_shape"]).and_then(|mut lists| lists.pop()),
-            false => text.behind_word("output_shape").and_then(|list| text.mixed(list)),
-        };
         let entry = |entry: &Mixed| match entry {
             Mixed::Static(n) => n.to_string(),
             Mixed::Dynamic(operand) => operand.name.clone(),
         };
-        let output_shape: Option<Vec<String>> = mixed.map(|list| list.iter().map(entry).collect());
+        let output_shape: Option<Vec<String>> =
+            text.output_shape().map(|list| list.iter().map(entry).collect());
         let mut symbols = Symbols::default();
         let extents: Vec<Expr> = (0..whole.rank())
             .map(|axis| match whole.extents[axis] {

@@ -2,7 +2,7 @@
 
 use mlir::{ArrayKind, ArrayType, AttributePlace, OpId};
 
-use mlir_ops::{Mixed, OpKind, OpText, Operand, SliceLists, Source};
+use mlir_ops::{Mixed, OPERAND_SEGMENTS, OpKind, OpText, Operand, SliceLists, Source};
 
 /// A `tensor.extract_slice`, or a `tensor.insert_slice` with its destination.
 #[derive(Debug, Clone)]
@@ -88,8 +88,6 @@ pub(crate) fn discardable<'a>(source: &'a Source<'a>, op: OpId, known: &[&str]) 
     Some(if found.is_empty() { String::new() } else { format!(" {{{}}}", found.join(", ")) })
 }
 
-const SEGMENTS: [&str; 2] = ["operandSegmentSizes", "operand_segment_sizes"];
-
 impl SliceOp {
     /// `None` if `op` is not a `tensor.extract_slice` that can be replaced.
     pub(crate) fn extract<'a>(source: &'a Source<'a>, op: OpId) -> Option<SliceOp> {
@@ -104,7 +102,8 @@ impl SliceOp {
         if source.op(op) != kind || !is_clean(source, op) {
             return None;
         }
-        let attributes = discardable(source, op, &[&SEGMENTS[..], &SliceLists::ATTRIBUTES[..]].concat())?;
+        let attributes =
+            discardable(source, op, &[&OPERAND_SEGMENTS[..], &SliceLists::ATTRIBUTES[..]].concat())?;
         let text = OpText::new(source, op)?;
         let is_insert = kind == OpKind::InsertSlice;
         let operands = text.operands();
@@ -145,15 +144,12 @@ impl ReshapeOp {
             return None;
         }
         let text = OpText::new(source, op)?;
-        let groups = text.nested("reassociation")?;
+        let groups = text.reassociation().ok()?;
         let (_, result_type) = result(source, op)?;
-        let axis = |n: i64| usize::try_from(n).ok();
-        let groups: Option<Vec<Vec<usize>>> =
-            groups.into_iter().map(|group| group.into_iter().map(axis).collect()).collect();
         Some(ReshapeOp {
             source: text.operands().first()?.clone(),
             source_type: operand_type(source, op, 0)?,
-            groups: groups?,
+            groups,
             result_type,
         })
     }

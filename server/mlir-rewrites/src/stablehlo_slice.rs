@@ -9,7 +9,7 @@ use crate::names::Names;
 use crate::numbers::Symbols;
 use crate::rewrite::{Rewrite, indent_of, location_of, without_use};
 use crate::slice_ops::{defining_op, discardable, is_clean, tensor_type};
-use mlir_ops::{OpKind, OpText, Operand, Source};
+use mlir_ops::{OpKind, OpText, Operand, SLICE_BOUNDS, Source};
 
 /// The largest number of points and boxes that a proof examines.
 const BUDGET: usize = 8192;
@@ -180,30 +180,9 @@ fn read_reshape<'a>(source: &'a Source<'a>, op: OpId) -> Option<Op> {
     (read.from_shape.iter().product::<i64>() == read.to_shape.iter().product()).then_some(read)
 }
 
-const LISTS: [&str; 3] = ["start_indices", "limit_indices", "strides"];
-
 fn read_slice<'a>(source: &'a Source<'a>, op: OpId) -> Option<(Op, Vec<Taken>)> {
-    let read = read(source, op, OpKind::BoundedSlice, &LISTS)?;
-    let text = OpText::new(source, op)?;
-    let bounds: Vec<[i64; 3]> = if text.is_generic() {
-        let [starts, limits, strides] = LISTS.map(|name| text.list(&[name]));
-        let (starts, limits) = (starts?, limits?);
-        let strides = strides.unwrap_or_else(|| vec![1; starts.len()]);
-        (starts.len() == limits.len() && limits.len() == strides.len()).then_some(())?;
-        (0..starts.len()).map(|i| [starts[i], limits[i], strides[i]]).collect()
-    } else {
-        let list = text.squares().into_iter().next()?;
-        let entry = |item: std::ops::Range<usize>| {
-            let numbers: Option<Vec<i64>> =
-                text.text_of(item).split(':').map(|n| n.trim().parse().ok()).collect();
-            match numbers?.as_slice() {
-                [start, limit] => Some([*start, *limit, 1]),
-                [start, limit, stride] => Some([*start, *limit, *stride]),
-                _ => None,
-            }
-        };
-        text.items(list).into_iter().map(entry).collect::<Option<_>>()?
-    };
+    let read = read(source, op, OpKind::BoundedSlice, &SLICE_BOUNDS)?;
+    let bounds = OpText::new(source, op)?.slice_bounds()?;
     let mut taken = Vec::new();
     for ([start, limit, stride], &extent) in bounds.iter().copied().zip(&read.from_shape) {
         if start < 0 || stride < 1 || limit > extent || limit <= start {

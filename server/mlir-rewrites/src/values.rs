@@ -5,7 +5,7 @@ use mlir::{Definition, OpId};
 
 use crate::names::index_constant;
 use crate::numbers::{LARGEST, Number, Symbol, SymbolName, Symbols};
-use mlir_ops::{LoopBound, LoopVariable, Mixed, OpKind, OpText, Operand, Source, map_use};
+use mlir_ops::{LoopBound, LoopVariable, Mixed, OpKind, OpText, Operand, Source};
 
 /// The longest chain of definitions that is followed.
 const MAX_STEPS: usize = 8;
@@ -92,10 +92,7 @@ impl Values<'_, '_> {
     /// The results of the map of an `affine.apply`, `affine.min` or `affine.max`, applied to its operands.
     fn applied(&self, op: OpId, symbols: &mut Symbols, steps: usize) -> Option<Vec<Expr>> {
         let text = OpText::new(self.source, op)?;
-        let map = match text.attribute("map") {
-            Some(map) if text.is_generic() => self.source.written_map(map, text.start()).ok()?,
-            _ => map_use(&text, 0)?.ok()?.map,
-        };
+        let map = text.applied_map()?;
         let operands: Vec<Expr> =
             text.operands().iter().map(|operand| self.expr(operand, symbols, steps)).collect();
         let dims = map.arity().0.min(operands.len());

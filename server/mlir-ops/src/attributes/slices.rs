@@ -1,4 +1,4 @@
-//! The lists of slices: `%x[0, %i] [4, %n] [1, 1]`.
+//! The lists of slices: `%x[0, %i] [4, %n] [1, 1]`, and `%x [0:4:2]` of StableHLO.
 
 use mlir::ArrayType;
 
@@ -25,6 +25,10 @@ impl SliceLists {
                 text.squares().into_iter().take(3).map(|list| text.mixed(list)).collect::<Option<_>>()?
             }
         };
+        SliceLists::of(lists)
+    }
+
+    pub(super) fn of(lists: Vec<Vec<Mixed>>) -> Option<SliceLists> {
         let [offsets, sizes, strides] = <[_; 3]>::try_from(lists).ok()?;
         Some(SliceLists { offsets, sizes, strides })
     }
@@ -53,8 +57,28 @@ impl SliceLists {
     }
 }
 
-/// `dim(0)` of a concatenation.
-pub fn concat_dimension(text: &OpText<'_>) -> Option<usize> {
-    let custom = || text.text_of(text.behind_word("dim")?).trim().parse().ok();
-    text.index("dim").or_else(custom)
+/// The lists of `stablehlo.slice` in the generic form.
+pub const SLICE_BOUNDS: [&str; 3] = ["start_indices", "limit_indices", "strides"];
+
+impl OpText<'_> {
+    /// Start, limit and stride of each dimension of `stablehlo.slice %x [0:4:2]`.
+    pub fn slice_bounds(&self) -> Option<Vec<[i64; 3]>> {
+        if self.is_generic() {
+            let [starts, limits, strides] = SLICE_BOUNDS.map(|name| self.list(&[name]));
+            let (starts, limits) = (starts?, limits?);
+            let strides = strides.unwrap_or_else(|| vec![1; starts.len()]);
+            let fits = starts.len() == limits.len() && limits.len() == strides.len();
+            return fits.then(|| (0..starts.len()).map(|i| [starts[i], limits[i], strides[i]]).collect());
+        }
+        let entry = |item: std::ops::Range<usize>| {
+            let numbers: Option<Vec<i64>> =
+                self.text_of(item).split(':').map(|n| n.trim().parse().ok()).collect();
+            match numbers?[..] {
+                [start, limit] => Some([start, limit, 1]),
+                [start, limit, stride] => Some([start, limit, stride]),
+                _ => None,
+            }
+        };
+        self.items(self.squares().into_iter().next()?).into_iter().map(entry).collect()
+    }
 }
