@@ -74,7 +74,7 @@ mod needs_jax {
     use super::*;
 
     #[test]
-    #[ignore = "needs a Python with jax and its CUDA plugin in HLO_ANALYZER_PYTHON"]
+    #[ignore = "needs a Python with jax and its CUDA plugin in HLO_ANALYZER_PYTHON: cargo xtask test"]
     fn xla_itself_compiles_a_module() {
         let folder = folder("compile-real", "exit 1");
         let module = "HloModule m

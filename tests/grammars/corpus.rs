@@ -66,7 +66,7 @@ mod needs_shared {
     }
 
     #[test]
-    #[ignore = "needs ../shared"]
+    #[ignore = "needs the shared data beside the checkout: cargo xtask test"]
     fn real_modules_have_no_errors_and_the_instructions_of_the_server() {
         shared("corpus");
         let modules = hlo_analyzer_tests::corpus::real();
@@ -79,7 +79,7 @@ mod needs_shared {
     }
 
     #[test]
-    #[ignore = "needs ../shared"]
+    #[ignore = "needs the shared data beside the checkout: cargo xtask test"]
     fn mlir_of_others_has_no_errors_and_the_ops_of_the_server() {
         let texts = mlir_texts();
         let counts = texts.iter().map(|(_, text)| compare_mlir(text));
@@ -90,7 +90,7 @@ mod needs_shared {
     }
 
     #[test]
-    #[ignore = "needs ../shared"]
+    #[ignore = "needs the shared data beside the checkout: cargo xtask test"]
     fn the_ptx_of_xla_has_no_errors() {
         let mut texts = Vec::new();
         for name in ["xla_gpu/pairs", "xla_gpu_sweep/pairs", "xla_gpu_emitters/pairs"] {

@@ -379,32 +379,45 @@ fn the_module_is_shown_in_the_other_language() {
 mod needs_ptxas {
     use super::*;
 
-    #[allow(clippy::print_stdout, reason = "a test that skips says so")]
+    /// The tabs of the kernel, once the assembler has run.
+    fn assembled_tabs(client: &mut LspClient) -> Vec<(String, String)> {
+        let tabs = tabs(client, line_of(MODULE, "  f = "));
+        let (_, uri) = &tabs[1];
+        let text = content(client, uri);
+        shows(client, uri, &text);
+        if !text.contains("// registers ") {
+            client.notification("hlo-analyzer/kernelChanged", |p| p["uri"] == uri.as_str());
+        }
+        tabs
+    }
+
     #[test]
     #[ignore = "needs ptxas: cargo xtask test"]
     fn registers_are_told_where_there_is_an_assembler() {
         let ptxas = test_files::needs::ptxas();
-        let nvdisasm = std::env::var("HLO_ANALYZER_NVDISASM").unwrap_or_default();
-        let programs =
-            json!({"ptxas": {"path": ptxas}, "nvdisasm": {"path": nvdisasm}, "workspace": {"trusted": true}});
-        let mut client = client(programs);
-        let tabs = tabs(&mut client, line_of(MODULE, "  f = "));
-        let (_, uri) = &tabs[1];
-        let text = content(&mut client, uri);
-        shows(&mut client, uri, &text);
-        if !text.contains("// registers ") {
-            client.notification("hlo-analyzer/kernelChanged", |p| p["uri"] == uri.as_str());
-        }
-        let text = content(&mut client, uri);
+        let mut client = client(json!({"ptxas": {"path": ptxas}, "workspace": {"trusted": true}}));
+        let tabs = assembled_tabs(&mut client);
+        let text = content(&mut client, &tabs[1].1);
         let line = line_with(&text, "// registers ");
         assert!(text.lines().nth(line).is_some_and(|line| line.ends_with(" | no spills")), "{text}");
         assert!(content(&mut client, &tabs[0].1).contains("// registers "), "beside the MLIR too");
-        let Some((_, sass)) = tabs.iter().find(|(tab, _)| tab == "sass") else {
-            return println!("without SASS: no nvdisasm on PATH, and HLO_ANALYZER_NVDISASM names none");
-        };
-        let text = content(&mut client, sass);
-        let source =
-            client.ask("hlo-analyzer/kernelSource", json!({"uri": sass, "line": line_with(&text, "FADD")}));
-        assert_eq!(source["instruction"], "s", "{text}");
+    }
+
+    mod needs_nvdisasm {
+        use super::*;
+
+        #[test]
+        #[ignore = "needs ptxas and nvdisasm: cargo xtask test"]
+        fn lines_of_sass_lead_to_instructions() {
+            let (ptxas, nvdisasm) = (test_files::needs::ptxas(), test_files::needs::nvdisasm());
+            let programs = json!({"ptxas": {"path": ptxas}, "nvdisasm": {"path": nvdisasm}, "workspace": {"trusted": true}});
+            let mut client = client(programs);
+            let tabs = assembled_tabs(&mut client);
+            let (_, sass) = tabs.iter().find(|(tab, _)| tab == "sass").expect("a tab with SASS");
+            let text = content(&mut client, sass);
+            let at = json!({"uri": sass, "line": line_with(&text, "FADD")});
+            let source = client.ask("hlo-analyzer/kernelSource", at);
+            assert_eq!(source["instruction"], "s", "{text}");
+        }
     }
 }

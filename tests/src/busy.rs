@@ -22,12 +22,14 @@ impl Busy {
     }
 }
 
-/// The inputs beside the checkout that once froze or crashed the server; empty if they are missing.
+/// The inputs beside the checkout that once froze or crashed the server, for the tests in modules
+/// `needs_shared`.
+///
+/// # Panics
+///
+/// Panics if they are missing.
 pub fn of_the_past() -> Vec<Busy> {
-    let Some(folder) = test_files::needs::find_shared("repros/robustness") else {
-        eprintln!("without inputs of the past: there is no shared/repros beside the checkout");
-        return Vec::new();
-    };
+    let folder = test_files::needs::shared("repros/robustness");
     let entries = std::fs::read_dir(folder).into_iter().flatten();
     let mut paths: Vec<_> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
     paths.sort();
@@ -42,7 +44,9 @@ pub fn of_the_past() -> Vec<Busy> {
         let line = text.lines().count().saturating_sub(2);
         Some(Busy { name, language, text, line })
     });
-    busy.collect()
+    let busy: Vec<Busy> = busy.collect();
+    assert!(!busy.is_empty(), "this test needs modules in shared/repros/robustness");
+    busy
 }
 
 /// A dot of 800³ products, reduced to one number.

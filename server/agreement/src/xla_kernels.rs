@@ -65,7 +65,7 @@ pub fn for_each(pairs: &[&Pair], work: impl Fn(&Pair) + Sync) {
 }
 
 fn records(path: &Path) -> Vec<Value> {
-    let lines = test_files::gzip_lines(path).unwrap_or_default();
+    let lines = test_files::gzip_lines(path).unwrap_or_else(|| panic!("no file {}", path.display()));
     lines.iter().map(|line| serde_json::from_str(line).expect("a record")).collect()
 }
 
@@ -83,15 +83,17 @@ pub fn load() -> Loaded {
     load_from(
         "data",
         &["xla_gpu/pairs", "xla_gpu_emitters/pairs", "xla_gpu_emitters/large", "xla_gpu_sweep/pairs"],
+        &["xla_gpu_sweep/sort_steps"],
     )
 }
 
 /// [`load`] for randomly generated fusions.
 pub fn load_random() -> Loaded {
-    load_from("data-random", &["xla_gpu_sweep/pairs"])
+    load_from("data-random", &["xla_gpu_sweep/pairs"], &[])
 }
 
-fn load_from(data: &str, sets: &[&str]) -> Loaded {
+/// `sorts` name the further launches of sorts.
+fn load_from(data: &str, sets: &[&str], sorts: &[&str]) -> Loaded {
     let folder = test_files::needs::shared(&format!("conformance/{data}"));
     let mut loaded = Loaded { pairs: Vec::new(), custom: 0, reused: 0 };
     let mut steps: HashMap<(String, String), Vec<(i64, Kernel)>> = HashMap::new();
@@ -104,37 +106,36 @@ fn load_from(data: &str, sets: &[&str]) -> Loaded {
         };
         (record["step"].as_i64().unwrap_or(0), kernel)
     };
-    for record in records(&folder.join("xla_gpu_sweep/sort_steps.jsonl.gz")) {
+    let read = |set: &&str| records(&folder.join(format!("{set}.jsonl.gz")));
+    for record in sorts.iter().flat_map(read) {
         let key = (text(&record, "fusion"), text(&record, "device"));
         steps.entry(key).or_default().push(launch(&record));
     }
-    for set in sets {
-        for record in records(&folder.join(format!("{set}.jsonl.gz"))) {
-            if record["kind"] == "kCustom" {
-                loaded.custom += 1;
-                continue;
-            }
-            if record["ptx"].as_str().is_none() {
-                loaded.reused += 1;
-                continue;
-            }
-            let mut launches = vec![launch(&record)];
-            let key = (text(&record, "fusion"), text(&record, "device"));
-            launches.extend(steps.get(&key).into_iter().flatten().cloned());
-            launches.sort_by_key(|(step, _)| *step);
-            loaded.pairs.push(Pair {
-                name: format!(
-                    "{}/{}@{}",
-                    text(&record, "model"),
-                    text(&record, "kernel"),
-                    text(&record, "device")
-                ),
-                fusion: text(&record, "fusion"),
-                emitter: text(&record, "xla_emitter"),
-                hlo: text(&record, "hlo"),
-                launches: launches.into_iter().map(|(_, kernel)| kernel).collect(),
-            });
+    for record in sets.iter().flat_map(read) {
+        if record["kind"] == "kCustom" {
+            loaded.custom += 1;
+            continue;
         }
+        if record["ptx"].as_str().is_none() {
+            loaded.reused += 1;
+            continue;
+        }
+        let mut launches = vec![launch(&record)];
+        let key = (text(&record, "fusion"), text(&record, "device"));
+        launches.extend(steps.get(&key).into_iter().flatten().cloned());
+        launches.sort_by_key(|(step, _)| *step);
+        loaded.pairs.push(Pair {
+            name: format!(
+                "{}/{}@{}",
+                text(&record, "model"),
+                text(&record, "kernel"),
+                text(&record, "device")
+            ),
+            fusion: text(&record, "fusion"),
+            emitter: text(&record, "xla_emitter"),
+            hlo: text(&record, "hlo"),
+            launches: launches.into_iter().map(|(_, kernel)| kernel).collect(),
+        });
     }
     loaded
 }

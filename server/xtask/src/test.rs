@@ -11,6 +11,7 @@ use crate::commands::{cargo, command, on_path, root, run, target_dir};
 use crate::dist::{self, EXTENSION};
 use crate::docs;
 use crate::editors;
+use crate::needs;
 use crate::tools::{Absent, Tools};
 
 const EDITOR_TEST: &str = "tests/editors/vscode";
@@ -43,8 +44,9 @@ impl Run {
         passed
     }
 
-    /// Prints which steps ran and which did not. The last line has the form that test harnesses read.
-    fn summary(&self) -> Result<()> {
+    /// Prints which steps ran and which did not, and which tests were left out. The last line has the form that
+    /// test harnesses read.
+    fn summary(&self, left_out: &[String]) -> Result<()> {
         println!("\n── summary");
         let (mut passed, mut failed, mut skipped) = (0, 0, 0);
         for (name, outcome, took) in &self.steps {
@@ -61,6 +63,7 @@ impl Run {
                 }
             }
         }
+        left_out.iter().for_each(|line| println!("{line}"));
         println!("{passed} passed, {failed} failed, {skipped} skipped");
         if failed > 0 {
             bail!("the test run failed");
@@ -101,6 +104,7 @@ pub fn test(tools: &Tools) -> Result<()> {
             Ok(run(&mut cargo(&clippy))?)
         })
     });
+    let mut left_out = Vec::new();
     all.step("tests", || {
         // The same random cases in every run: new failing cases are for the fuzzing runs to find, not for an
         // unrelated commit.
@@ -108,18 +112,19 @@ pub fn test(tools: &Tools) -> Result<()> {
         if std::env::var_os("PROPTEST_RNG_SEED").is_none() {
             tests.env("PROPTEST_RNG_SEED", "1");
         }
-        let nvidia = nvidia(tools);
+        let nvidia = needs::nvidia(tools);
         for (name, program) in &nvidia {
             tests.env(name, program);
         }
         tests.arg("--").arg("--include-ignored");
-        for (module, reason) in unmet(tools, &nvidia) {
-            println!("without the tests in {module}: {reason}");
+        for (module, reason) in needs::unmet(tools, &nvidia) {
             tests.args(["--skip", module]);
+            left_out.push((module, reason));
         }
         let tests = std::cell::RefCell::new(tests);
         needs_build(&|| Ok(run(&mut tests.borrow_mut())?))
     });
+    let left_out = if built { needs::counted(&left_out)? } else { Vec::new() };
     all.step("protocol, with a client of others", || needs_build(&|| protocol(tools)));
     all.step("Neovim", || needs_build(&|| editor("nvim", editors::neovim)));
     all.step("Emacs", || needs_build(&|| editor("emacs", editors::emacs)));
@@ -141,7 +146,7 @@ pub fn test(tools: &Tools) -> Result<()> {
         let vsix = vsix.ok_or_else(|| Stop::Skipped("there is no package to test".into()))?;
         vscode_end_to_end(tools, vsix)
     });
-    all.summary()
+    all.summary(&left_out)
 }
 
 /// The server under pytest-lsp, in a Python environment inside the target folder.
@@ -157,61 +162,6 @@ fn protocol(tools: &Tools) -> Result<(), Stop> {
     })?;
     let server = target_dir().join("release/hlo-analyzer");
     Ok(run(command(python, &["-m", "pytest"]).env("HLO_ANALYZER", server).current_dir(folder))?)
-}
-
-/// The needs of ignored tests that are not met, as the names of the modules which these tests are in, with the
-/// reasons. See `test_files::needs`.
-fn unmet(tools: &Tools, nvidia: &[(&str, PathBuf)]) -> Vec<(&'static str, String)> {
-    let shared = root().join("../shared");
-    let folder =
-        |variable: &str, path: &str| std::env::var_os(variable).is_some() || shared.join(path).is_dir();
-    let ptxas = nvidia.iter().any(|(name, _)| *name == "HLO_ANALYZER_PTXAS")
-        || std::env::var_os("HLO_ANALYZER_PTXAS").is_some()
-        || on_path(&["ptxas"]).is_some();
-    let mlir_opt = tools.mlir_opt().map_err(|Absent(reason)| reason);
-    let needs = [
-        ("needs_shared::", shared.is_dir(), "there is no ../shared beside this checkout".to_owned()),
-        ("needs_ptxas::", ptxas, "no ptxas on PATH, and HLO_ANALYZER_PTXAS names none".to_owned()),
-        ("needs_mlir_opt::", mlir_opt.is_ok(), mlir_opt.err().unwrap_or_default()),
-        (
-            "needs_jax::",
-            std::env::var_os("HLO_ANALYZER_PYTHON").is_some(),
-            "HLO_ANALYZER_PYTHON names no Python with jax".to_owned(),
-        ),
-        (
-            "needs_mlir_corpus::",
-            folder("MLIR_CORPUS", "corpus/mlir"),
-            "MLIR_CORPUS names no folder".to_owned(),
-        ),
-        (
-            "needs_jax_models::",
-            folder("JAX_MODELS", "corpus/jax/modules"),
-            "JAX_MODELS names no folder".to_owned(),
-        ),
-    ];
-    needs.into_iter().filter(|(_, met, _)| !met).map(|(module, _, reason)| (module, reason)).collect()
-}
-
-/// In a CI run, installs NVIDIA's assembler and disassembler from the Python package index in the target
-/// folder, and returns the variables by which tests find them. Elsewhere those tests use the programs on
-/// PATH.
-fn nvidia(tools: &Tools) -> Vec<(&'static str, PathBuf)> {
-    let packages = ["nvidia-cuda-nvcc-cu12", "nvidia-cuda-nvdisasm"];
-    let folder = target_dir().join("nvidia");
-    if !tools.is_ci() || tools.venv(&folder, &packages).is_err() {
-        return Vec::new();
-    }
-    let below = |folder: &Path| -> Vec<PathBuf> {
-        let entries = std::fs::read_dir(folder).into_iter().flatten();
-        entries.filter_map(|entry| Some(entry.ok()?.path())).collect()
-    };
-    let sites = below(&folder.join("lib")).into_iter().map(|python| python.join("site-packages/nvidia"));
-    let parts: Vec<PathBuf> = sites.flat_map(|nvidia| below(&nvidia)).collect();
-    let find = |name: &str| parts.iter().map(|part| part.join("bin").join(name)).find(|file| file.is_file());
-    [("HLO_ANALYZER_PTXAS", "ptxas"), ("HLO_ANALYZER_NVDISASM", "nvdisasm")]
-        .into_iter()
-        .filter_map(|(variable, name)| Some((variable, find(name)?)))
-        .collect()
 }
 
 /// Runs the checks of a client in a real editor, if a recent enough one is on PATH.

@@ -193,7 +193,7 @@ mod needs_shared {
     use super::*;
 
     #[test]
-    #[ignore = "needs shared"]
+    #[ignore = "needs the shared data beside the checkout: cargo xtask test"]
     fn edits_of_optimised_modules_are_reported_and_nothing_else() {
         let mut score = Score::default();
         for (name, module) in sources::optimised() {
