@@ -98,14 +98,45 @@ fn a_dump_folder_has_the_memory_of_its_modules() {
     let report: Value = serde_json::from_str(&text(&output.stdout)).expect("it is JSON");
     let module = &report["modules"][0];
     assert_eq!((&module["module"], &module["is_scheduled"]), (&"jit_step".into(), &true.into()));
-    // What XLA wrote into its buffer assignment.
-    let path = folder.join("module_0001.jit_step.sm_9.0a_gpu_after_optimizations-buffer-assignment.txt");
-    let dumped = std::fs::read_to_string(path).expect("the file is there");
-    let sizes = dumped.lines().filter_map(|line| {
-        let (_, rest) = line.strip_prefix("allocation ")?.split_once(": size ")?;
-        rest.split(',').next()?.parse::<u64>().ok()
-    });
-    assert_eq!(module["total_bytes"], sizes.sum::<u64>());
+    let dumped = &module["dumped"];
+    assert_eq!(dumped["total_bytes"], module["total_bytes"]);
+    assert_eq!((&dumped["values"], &dumped["differences"]), (&15.into(), &Value::Array(Vec::new())), "{module}");
+    let output = run(&["memory", folder.to_str().expect("the path is text")]);
+    let shown = text(&output.stdout);
+    let comparison = "\nXLA's buffer assignment: 394 kB in 13 allocations, as here\nall 15 values are placed as here\n";
+    assert!(shown.contains(comparison), "{shown}");
+}
+
+#[test]
+fn an_assignment_that_differs_is_compared() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("assignment");
+    std::fs::create_dir_all(&folder).expect("the folder is made");
+    let module = std::fs::read_to_string(fixture("concatenation_of_parameters")).expect("the file is there");
+    let beside = |end: &str| folder.join(format!("module_0001.jit_f.sm_9.0a_gpu_after_optimizations{end}"));
+    std::fs::write(beside(".txt"), module).expect("it is written");
+    let shown = |assignment: &str, live_ranges: &str| {
+        std::fs::write(beside("-buffer-assignment.txt"), assignment).expect("it is written");
+        std::fs::write(beside("-live-range.txt"), live_ranges).expect("it is written");
+        run(&["memory", folder.to_str().expect("the path is text")])
+    };
+    let assignment = "BufferAssignment:\nallocation 0: size 4096, preallocated-temp:\n \
+        value: <1 other @0> (size=2048,offset=1024): f32[512]{0}\n \
+        value: <2 concatenate @0> (size=2048,offset=0): f32[512]{0}\n";
+    let output = shown(assignment, "  Live ranges at 1 (peak):\n    other{}: 2048 bytes (cumulative: 2048 bytes)\n");
+    let report = text(&output.stdout);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    for line in [
+        "XLA's buffer assignment: 4.1 kB in 1 allocation, 12.6 MB less than here\n",
+        "XLA's peak: 2.05 kB at position 1, 12.6 MB less than here\n",
+        "  %concatenate{}: XLA 2.05 kB in temp at offset 0; here 6.29 MB in output at offset 0\n",
+        "  %other{}: XLA 2.05 kB in temp at offset 1024; here none\n",
+    ] {
+        assert!(report.contains(line), "{line}{report}");
+    }
+    let output = shown("no allocation\n", "");
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("has no line of an allocation"), "{}", text(&output.stderr));
+    assert!(text(&output.stdout).contains("alive at the peak"));
 }
 
 #[test]

@@ -54,7 +54,8 @@ use std::ops::Range;
 
 pub use ::compile::Entry as DumpEntry;
 pub use ::memory::{
-    Allocation, AllocationKind, Bytes as MemoryBytes, Category, Memory, Usage, sum as sum_of_bytes,
+    Allocation, AllocationKind, Category, Difference as PlaceDifference, DumpedAssignment, Memory, Usage,
+    ValuePlace, sum as sum_of_bytes,
 };
 pub use ::mlir::holds_hlo;
 pub use analysis::{Analysis, AnalysisHost, CancellationHandle, Revision};

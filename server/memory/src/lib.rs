@@ -11,6 +11,7 @@ mod aliases;
 mod assignment;
 mod asynchronous;
 mod dataflow;
+mod dumped;
 mod heap;
 mod in_place;
 mod live_ranges;
@@ -27,6 +28,7 @@ mod usage;
 
 pub use assignment::{Allocation, AllocationKind};
 pub use dataflow::ValueId;
+pub use dumped::{Difference, DumpedAllocation, DumpedAssignment, DumpedValue, ValuePlace};
 pub use live_ranges::LiveRange;
 pub use memory::{Body, Memory, Peak, Step, Value};
 pub use overwriting::OrderOf;

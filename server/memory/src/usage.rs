@@ -7,7 +7,7 @@ use crate::memory::Value;
 use crate::schedule::Time;
 
 /// What the bytes of an allocation are for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Category {
     /// A parameter of the entry, also where a result takes its memory.
     Parameter,

@@ -1,6 +1,8 @@
 //! `memory`: how much memory a module takes, by value and by allocation.
 
-use ide::{AliveUntil, Category, Language, Memory, MemoryReport, MemoryStep, NoMemory};
+mod dumped;
+
+use ide::{AliveUntil, Category, DumpedAssignment, Language, Memory, MemoryReport, MemoryStep, NoMemory};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -8,22 +10,34 @@ use super::error::{Answer, ApiError, ErrorKind};
 use super::request::params;
 use super::session::Session;
 
+pub use dumped::comparison;
+
 /// The limit on the text of a request, in bytes.
 const MAX_BYTES: usize = 64 << 20;
 
 #[derive(Deserialize)]
 struct MemoryParams {
     hlo: String,
+    /// The text of XLA's `*-buffer-assignment.txt`, to compare with.
+    buffer_assignment: Option<String>,
+    /// The text of XLA's `*-live-range.txt`, which has its peak.
+    live_range: Option<String>,
 }
 
 /// `{"total_bytes", "peak_bytes", "peak_position", "allocations": [{"size", "kind", "values": [{"name", "offset"}]}],
-/// "values": [{"name", "size", "live": [start, end], "allocation"}], "problems"?}`
+/// "values": [{"name", "size", "live": [start, end], "allocation"}], "problems"?, "dumped"?}`; see [`comparison`]
 pub fn memory(session: &mut Session, value: &Value) -> Answer {
-    let MemoryParams { hlo } = params(value)?;
-    if hlo.len() > MAX_BYTES {
+    let MemoryParams { hlo, buffer_assignment, live_range } = params(value)?;
+    let texts = [Some(&hlo), buffer_assignment.as_ref(), live_range.as_ref()];
+    if texts.into_iter().flatten().any(|text| text.len() > MAX_BYTES) {
         let message = format!("the text has more than {} MiB", MAX_BYTES >> 20);
         return Err(ApiError::new(ErrorKind::Limit, message));
     }
+    let dumped = buffer_assignment.map(|text| {
+        let read = DumpedAssignment::read(&text, live_range.as_deref());
+        read.ok_or_else(|| ApiError::new(ErrorKind::Parse, "buffer_assignment has no line of an allocation"))
+    });
+    let dumped = dumped.transpose()?;
     session.use_device(value)?;
     let file = session.open(Language::Hlo, hlo);
     let memory = session.ask(|analysis| {
@@ -36,7 +50,11 @@ pub fn memory(session: &mut Session, value: &Value) -> Answer {
             }
         }))
     })??;
-    Ok(plan(&memory))
+    let mut answer = plan(&memory);
+    if let Some(dumped) = dumped {
+        answer["dumped"] = comparison(&dumped, &memory);
+    }
+    Ok(answer)
 }
 
 /// The plan as JSON; see [`memory`].
@@ -145,6 +163,26 @@ ENTRY e {
             json!({"size": 256, "kind": "output", "values": [{"name": "n{}", "offset": 0}]})
         );
         assert_eq!(answer["values"][0], json!({"name": "p{}", "size": 256, "live": [0, 2], "allocation": 1}));
+    }
+
+    #[test]
+    fn xlas_own_assignment_is_compared() {
+        let text = "HloModule m, is_scheduled=true\n\nENTRY e {\n  p = f32[64] parameter(0)\n  ROOT n = f32[64] negate(p)\n}\n";
+        let assignment = "allocation 0: size 256, parameter 0, shape |f32[64]| at ShapeIndex {}:\n \
+            value: <0 p @0> (size=256,offset=0): f32[64]{0}\nallocation 1: size 512, maybe-live-out:\n \
+            value: <1 n @0> (size=256,offset=256): f32[64]{0}\n";
+        let ranges = "Live ranges at 1 (peak):\np{}: 256 bytes (cumulative: 256 bytes)\n";
+        let asked = |assignment: &str| {
+            answer(json!({"hlo": text, "buffer_assignment": assignment, "live_range": ranges}))
+        };
+        let dumped = asked(assignment).expect("it is a module")["dumped"].clone();
+        let place = |offset: u64| json!({"size": 256, "kind": "output", "offset": offset});
+        let expected = json!({
+            "total_bytes": 768, "peak_bytes": 256, "peak_position": 1, "allocations": 2, "values": 2,
+            "differences": [{"name": "n{}", "dumped": place(256), "planned": place(0)}],
+        });
+        assert_eq!(dumped, expected);
+        assert_eq!(asked("").expect_err("no allocation").kind, ErrorKind::Parse);
     }
 
     #[test]

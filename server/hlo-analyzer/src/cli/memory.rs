@@ -1,5 +1,6 @@
 //! `memory FILE|FOLDER`: where the memory of a module goes.
 
+mod dumped;
 mod report_text;
 
 use std::io::{BufWriter, Write, stdout};
@@ -8,7 +9,7 @@ use std::process::ExitCode;
 
 use anyhow::{Result, anyhow, bail};
 use clap::ValueEnum;
-use ide::{AnalysisHost, MemoryReport, NoMemory};
+use ide::{AnalysisHost, DumpedAssignment, MemoryReport, NoMemory};
 use ropey::Rope;
 use serde_json::{Value, json};
 
@@ -95,13 +96,19 @@ pub fn run(arguments: &MemoryArguments) -> Result<ExitCode> {
                 continue;
             }
         };
+        let dumped = dumped::beside(&name).unwrap_or_else(|error| {
+            complain(format_args!("error: {error}"));
+            has_errors = true;
+            None
+        });
         match arguments.timeline {
-            _ if arguments.json => reports.push(json(&name, &report)),
+            _ if arguments.json => reports.push(json(&name, &report, dumped.as_ref())),
             Some(Picture::Svg) => out.write_all(ide::memory_picture(&report).as_bytes())?,
             Some(Picture::Text) => write!(out, "{}", ::text::visible(&report_text::timeline(&report)))?,
             None => {
                 let gap = if at > 0 { "\n" } else { "" };
-                write!(out, "{gap}{}", ::text::visible(&report_text::lines(&name, &report)))?;
+                let report = report_text::lines(&name, &report, dumped.as_ref());
+                write!(out, "{gap}{}", ::text::visible(&report))?;
             }
         }
         is_beyond |= fails(arguments, &name, &report);
@@ -144,12 +151,15 @@ fn fails(arguments: &MemoryArguments, name: &str, report: &MemoryReport) -> bool
     limit.is_some()
 }
 
-fn json(name: &str, report: &MemoryReport) -> Value {
+fn json(name: &str, report: &MemoryReport, dumped: Option<&DumpedAssignment>) -> Value {
     let mut value = api::memory_plan(&report.memory);
     value["file"] = json!(name);
     value["module"] = json!(report.module);
     value["is_scheduled"] = json!(report.is_scheduled);
     value["at_peak"] = api::memory_at_peak(report);
+    if let Some(dumped) = dumped {
+        value["dumped"] = api::memory_comparison(dumped, &report.memory);
+    }
     value
 }
 

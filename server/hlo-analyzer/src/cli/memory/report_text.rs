@@ -1,16 +1,24 @@
 //! The report and the timeline as text for terminals.
 
+use std::cmp::Ordering;
 use std::fmt::Write;
 
-use ide::{AliveUntil, AliveValue, Category, MemoryReport, bytes, sum_of_bytes};
+use ide::{
+    AliveUntil, AliveValue, Category, DumpedAssignment, MemoryReport, PlaceDifference, ValuePlace, bytes,
+    counted, sum_of_bytes,
+};
+
+use crate::api;
 
 /// Characters of the timeline.
 const COLUMNS: usize = 72;
 const ROWS: usize = 8;
+/// Values that XLA places elsewhere are listed up to this number.
+const DIFFERENCES: usize = 8;
 /// A column is filled from below in eighths.
 const EIGHTHS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
-pub(super) fn lines(name: &str, report: &MemoryReport) -> String {
+pub(super) fn lines(name: &str, report: &MemoryReport, dumped: Option<&DumpedAssignment>) -> String {
     let (memory, usage) = (&report.memory, &report.memory.usage);
     let mut out = String::new();
     _ = writeln!(out, "{}: {} ({name})", report.module, bytes(memory.total));
@@ -27,14 +35,11 @@ pub(super) fn lines(name: &str, report: &MemoryReport) -> String {
                 Category::Temporary => format!(", {} of it fragmentation", bytes(usage.fragmentation)),
                 _ => String::new(),
             };
-            _ = writeln!(
-                out,
-                "{:>12} {:>12}  {}{note}",
-                bytes(all),
-                bytes(used),
-                crate::api::category(category)
-            );
+            _ = writeln!(out, "{:>12} {:>12}  {}{note}", bytes(all), bytes(used), api::category(category));
         }
+    }
+    if let Some(dumped) = dumped {
+        out += &comparison(report, dumped);
     }
     out.push('\n');
     out += &timeline(report);
@@ -49,6 +54,50 @@ pub(super) fn lines(name: &str, report: &MemoryReport) -> String {
         _ = writeln!(out, "note: {problem}");
     }
     out
+}
+
+/// What XLA's own buffer assignment has, and where it differs.
+fn comparison(report: &MemoryReport, dumped: &DumpedAssignment) -> String {
+    let memory = &report.memory;
+    let mut out = format!(
+        "\nXLA's buffer assignment: {} in {}{}\n",
+        bytes(dumped.total),
+        counted(dumped.allocations.len() as u64, "allocation"),
+        difference(dumped.total, memory.total)
+    );
+    if let Some(peak) = dumped.peak {
+        let [own, other] = [peak.bytes, memory.peak.bytes];
+        _ = writeln!(out, "XLA's peak: {} at position {}{}", bytes(own), peak.at, difference(own, other));
+    }
+    let differences = dumped.differences(memory);
+    if differences.is_empty() {
+        _ = writeln!(out, "all {} are placed as here", counted(dumped.values() as u64, "value"));
+        return out;
+    }
+    let all = counted(dumped.values() as u64, "value");
+    _ = writeln!(out, "{} of {all} placed differently, the largest first", differences.len());
+    let place = |place: Option<ValuePlace>| match place {
+        Some(ValuePlace { size, category: of, offset }) => {
+            format!("{} in {} at offset {offset}", bytes(size), api::category(of))
+        }
+        None => "none".to_owned(),
+    };
+    for PlaceDifference { name, dumped, planned } in differences.iter().take(DIFFERENCES) {
+        _ = writeln!(out, "  %{name}: XLA {}; here {}", place(*dumped), place(*planned));
+    }
+    if differences.len() > DIFFERENCES {
+        _ = writeln!(out, "… and {} more (--json lists all)", differences.len() - DIFFERENCES);
+    }
+    out
+}
+
+/// `, 48 B more than here`
+fn difference(dumped: u64, planned: u64) -> String {
+    match dumped.cmp(&planned) {
+        Ordering::Equal => ", as here".to_owned(),
+        Ordering::Greater => format!(", {} more than here", bytes(dumped - planned)),
+        Ordering::Less => format!(", {} less than here", bytes(planned - dumped)),
+    }
 }
 
 fn line(value: &AliveValue) -> String {
