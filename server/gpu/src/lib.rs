@@ -47,7 +47,7 @@ pub use block_config::plain_backend_config;
 pub use coalescing::{
     Access, AccessTraffic, Buffer, BufferTraffic, Cause, Code, CodeAccess, CodeAccessKind, CodeTraffic,
     Counts, DEFAULT_THRESHOLD, LINE_BYTES, LanePicture, MemoryAccess, Pattern, PictureSizes, Remedy,
-    RemedyChange, SECTOR_BYTES, Traffic, tiled_efficiency, traffic, xla_coalesced, xla_heuristic,
+    RemedyChange, SECTOR_BYTES, Traffic, tiled_efficiency, traffic, xla_coalesced,
 };
 pub use cost::{
     BlockLevel, Bound, Counted, Estimate, FusionUse, InstructionCost, KernelTime, Roofline, estimate,
@@ -67,7 +67,7 @@ pub use priority_fusion::{
 pub use reduction_dims::{ReductionDims, is_race_free, is_reduction_hero};
 pub use signature::signature;
 pub use thread_map::{bitcast, work_items};
-pub use transpose::{Normalized, Packed, Tiling};
+pub use transpose::{Normalized, Packed, Tiling, permuted};
 pub use unroll::{may_prevent_vectorization, reduction_vector, unroll_factor};
 
 /// The reason why a fusion is not emitted: text that follows "no kernel: ".

@@ -209,8 +209,8 @@ impl Packed {
 }
 
 /// Reorders values from input order to output order.
-pub(crate) fn permute<T: Clone>(values: &[T], permutation: &[usize]) -> Vec<T> {
-    permutation.iter().map(|&dim| values[dim].clone()).collect()
+pub fn permuted<T: Clone>(values: &[T], permutation: &[usize]) -> Vec<T> {
+    permutation.iter().filter_map(|&from| values.get(from).cloned()).collect()
 }
 
 #[cfg(test)]
@@ -221,7 +221,7 @@ mod tests {
     fn check(input: &[i64], permutation: &[usize], expect: (&[i64], &[usize])) {
         let normal = Normalized::new(input, permutation);
         assert_eq!((normal.output.as_slice(), normal.permutation.as_slice()), expect);
-        assert_eq!(normal.output, permute(&normal.input, &normal.permutation));
+        assert_eq!(normal.output, permuted(&normal.input, &normal.permutation));
     }
 
     #[test]

@@ -14,7 +14,7 @@ use ir::{AttributeKey, Op, OpId, Opcode, is_elementwise};
 use crate::Reason;
 use crate::bitcast::{Bitcast, permutation_of};
 use crate::space::{TilingSpace, result_rank};
-use crate::tile::{DimTile, Tile, permuted};
+use crate::tile::{DimTile, Tile};
 
 /// The tiles of all operands of an op that a tile of its result needs, or XLA's reason why there are none.
 pub(crate) fn to_operands(
@@ -72,11 +72,11 @@ pub(crate) fn to_operands(
 
 fn through_bitcast(space: &TilingSpace, tile: &Tile, bitcast: &Bitcast) -> Result<Tile, Reason> {
     match bitcast {
-        Bitcast::Transpose(permutation) => Ok(permuted(tile, permutation)),
+        Bitcast::Transpose(permutation) => Ok(gpu::permuted(tile, permutation)),
         Bitcast::Reshape { from, to } => reshape::through(space, tile, from, to),
         Bitcast::TransposeReshapeTranspose { first, from, to, second } => {
-            let moved = reshape::through(space, &permuted(tile, first), from, to)?;
-            Ok(permuted(&moved, second))
+            let moved = reshape::through(space, &gpu::permuted(tile, first), from, to)?;
+            Ok(gpu::permuted(&moved, second))
         }
     }
 }

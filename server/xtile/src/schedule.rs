@@ -8,7 +8,6 @@ use ir::{AttributeKey, Opcode};
 use crate::Reason;
 use crate::propagate::delinearized;
 use crate::space::TilingSpace;
-use crate::tile::permuted;
 
 pub(crate) struct Schedule {
     /// Per dimension of the space, the number of the tile as an expression over the number of the block, which
@@ -22,7 +21,7 @@ impl Schedule {
         let parallel: Vec<usize> =
             (0..space.dimensions.len()).filter(|&dim| !space.dimensions[dim].is_sequential).collect();
         let parallel = match swapped(space, fused, parallel.len()) {
-            Some(permutation) => permuted(&parallel, &permutation),
+            Some(permutation) => gpu::permuted(&parallel, &permutation),
             None => parallel,
         };
         let counts: Vec<i64> = parallel.iter().map(|&dim| space.dimensions[dim].tiles()).collect();

@@ -69,11 +69,6 @@ pub(crate) fn constant(expr: &Expr) -> Option<i64> {
     expr.canonicalize().as_const()
 }
 
-/// The elements of a tile, reordered: `permutation` has the old position of each new dimension.
-pub(crate) fn permuted<T: Clone>(list: &[T], permutation: &[usize]) -> Vec<T> {
-    permutation.iter().filter_map(|&from| list.get(from).cloned()).collect()
-}
-
 /// Whether every value of the expression is known to be a multiple of `factor`.
 /// Source: `SymbolicExpr::IsMultipleOf`, `hlo/analysis/symbolic_expr.cc`.
 pub(crate) fn is_multiple_of(expr: &Expr, factor: i64) -> bool {

@@ -7,11 +7,11 @@ use ir::OpId;
 use super::accesses::{Buffer, MemoryAccess, element_bits};
 use super::code_access::{Code, CodeTraffic};
 use super::counts::Counts;
-use super::heuristic::xla_heuristic;
 use super::pattern::Pattern;
 use super::traffic::{Traffic, traffic};
 use super::{tiled_efficiency, xla_coalesced};
 use crate::Reason;
+use crate::cost::has_coalesced_reads;
 use crate::emitters::Emitter;
 use crate::fusion_analysis::FusionAnalysis;
 
@@ -174,9 +174,7 @@ impl FusionAnalysis {
             if matches!(buffer.buffer, Buffer::Operand(_)) {
                 buffer.xla_coalesced = Some(match by_maps {
                     true => xla_verdict(buffer),
-                    false => *heuristic.get_or_insert_with(|| {
-                        xla_heuristic(self.kind, &self.fused.graph, None, self.device)
-                    }),
+                    false => *heuristic.get_or_insert_with(|| has_coalesced_reads(&self.fused, self.kind)),
                 });
             }
         }

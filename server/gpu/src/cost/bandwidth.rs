@@ -29,10 +29,8 @@ pub(crate) fn read_efficiency(shape: &Shape, is_coalesced: bool, device: &Device
 fn is_of_broadcast(fused: &Fused, mut id: OpId) -> bool {
     loop {
         let opcode = fused.op(id).opcode;
-        match opcode {
-            Opcode::Broadcast | Opcode::Iota => return true,
-            Opcode::Parameter => return false,
-            _ => {}
+        if matches!(opcode, Opcode::Broadcast | Opcode::Iota) {
+            return true;
         }
         let [only] = *fused.operands(id) else { return false };
         if opcode != Opcode::Bitcast && !is_elementwise(opcode) {
@@ -87,6 +85,16 @@ p = f32[] parameter(0)
  t = f32[50,40] transpose(n), dimensions={1,0}
             ROOT r = f32[50,40] reverse(t), dimensions={0}";
         check(of_broadcast, true);
+        // The fastest dimension stays.
+        let other = "p = f32[4,5,8] parameter(0)
+ t = f32[5,4,8] transpose(p), dimensions={1,0,2}
+            ROOT r = f32[4,5,8] reshape(t)";
+        check(other, true);
+        let of_iota = "x = f32[100,64,32] iota(), iota_dimension=1
+ t = f32[32,100,64] transpose(x), dimensions={2,0,1}
+            ROOT s = f32[32,100,1] slice(t), slice={[0:32:1],[0:100:1],[0:1:1]}";
+        check(of_iota, true);
+        check(&of_iota.replace("iota(), iota_dimension=1", "parameter(0)"), false);
     }
 
     #[test]

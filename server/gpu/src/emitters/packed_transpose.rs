@@ -10,7 +10,7 @@ use crate::Reason;
 use crate::heroes::tiling;
 use crate::launch::{Launch, product};
 use crate::thread_map::{BL_X, RANGES, TH_X, bitcast_from_sizes, delinearize, grid_map};
-use crate::transpose::{Packed, TILE, Tiling, permute};
+use crate::transpose::{Packed, TILE, Tiling, permuted};
 
 /// Source: `PackedTranspose`, `backends/gpu/codegen/emitters/transpose.cc`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -86,7 +86,7 @@ impl Tiles for PackedTransposeEmitter {
     fn tile_map(&self, is_input: bool, shape: &Shape) -> IndexingMap {
         let packed = &self.transpose;
         let rank = packed.input.len();
-        let order = |values: &[i64]| permute(values, &packed.permutation);
+        let order = |values: &[i64]| permuted(values, &packed.permutation);
         let output_tile = order(&packed.input_tile());
         let output_blocks = delinearize(&Expr::var(BL_X), &order(&packed.input_blocks()));
         let (row, column, ranges) = self.row_and_column(is_input);

@@ -11,7 +11,7 @@ use crate::launch::{Launch, product};
 use crate::thread_map::{
     BL_X, RANGES, TH_X, bitcast, bitcast_from_sizes, delinearize, grid_map, in_bounds, then,
 };
-use crate::transpose::{Normalized, TILE, Tiling, permute};
+use crate::transpose::{Normalized, TILE, Tiling, permuted};
 
 /// Source: `backends/gpu/codegen/emitters/transpose.cc`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -137,7 +137,7 @@ impl TransposeEmitter {
     pub fn shared_index(&self, is_input: bool) -> Vec<Expr> {
         let permutation = &self.transpose.permutation;
         let rank = permutation.len();
-        let tile = if is_input { self.tile.clone() } else { permute(&self.tile, permutation) };
+        let tile = if is_input { self.tile.clone() } else { permuted(&self.tile, permutation) };
         let at_once = TILE * self.rows * self.vector;
         let linear = Expr::var(RANGES) * at_once + Expr::var(TH_X) * self.vector + Expr::var(RANGES + 1);
         let inside = delinearize(&linear, &tile);
@@ -173,11 +173,11 @@ impl Tiles for TransposeEmitter {
     fn tile_map(&self, is_input: bool, shape: &ir::Shape) -> IndexingMap {
         let order = |values: &[i64]| match is_input {
             true => values.to_vec(),
-            false => permute(values, &self.transpose.permutation),
+            false => permuted(values, &self.transpose.permutation),
         };
         let tile = order(&self.tile);
         let blocks = delinearize(&Expr::var(BL_X), &self.blocks);
-        let blocks = if is_input { blocks } else { permute(&blocks, &self.transpose.permutation) };
+        let blocks = if is_input { blocks } else { permuted(&blocks, &self.transpose.permutation) };
         let sizes = if is_input { &self.transpose.input } else { &self.transpose.output };
         let at_once = TILE * self.rows * self.vector;
         let linear = Expr::var(RANGES) * at_once + Expr::var(TH_X) * self.vector + Expr::var(RANGES + 1);

@@ -82,7 +82,7 @@ impl Emission<'_> {
                     let mut permutation: Vec<usize> = (0..rank).collect();
                     permutation.swap(rank - 2, rank - 1);
                     let element = emission.element(scale).unwrap_or(ElementType::S8);
-                    let ty = Type::Tile(element, crate::tile::permuted(&sizes, &permutation));
+                    let ty = Type::Tile(element, gpu::permuted(&sizes, &permutation));
                     scale = emission.push(Kind::Transpose { permutation }, vec![scale], ty);
                 }
                 operands.push(scale);

@@ -8,7 +8,6 @@ use super::{Emission, checked_element};
 use crate::Reason;
 use crate::bitcast::{Bitcast, permutation_of};
 use crate::program::{Arithmetic, Kind, Predicate, Type, ValueId};
-use crate::tile::permuted;
 use crate::tiled::TiledId;
 
 impl Emission<'_> {
@@ -21,9 +20,8 @@ impl Emission<'_> {
         }
         let element = checked_element(array.element)?;
         let text = op.literal.as_deref().unwrap_or_default();
-        let text: String = text.chars().filter(|c| !"{}".contains(*c)).collect();
         let constant =
-            Constant::parse(element, &text).ok_or_else(|| format!("{text} is no {}", element.name()))?;
+            Constant::parse(element, text).ok_or_else(|| format!("{text} is no {}", element.name()))?;
         let sizes = self.sizes(id)?;
         Ok(self.push(Kind::Constant(constant), Vec::new(), Type::Tile(element, sizes)))
     }
@@ -64,7 +62,7 @@ impl Emission<'_> {
 
     fn permute(&mut self, operand: ValueId, permutation: Vec<usize>) -> Result<ValueId, Reason> {
         let element = self.element(operand).ok_or("a transpose of something that is no tile")?;
-        let sizes = permuted(&self.sizes_of(operand), &permutation);
+        let sizes = gpu::permuted(&self.sizes_of(operand), &permutation);
         Ok(self.push(Kind::Transpose { permutation }, vec![operand], Type::Tile(element, sizes)))
     }
 
