@@ -1,6 +1,6 @@
 //! Numbers in the code of a kernel.
 
-use ir::ElementTypeExt;
+use ir::{ElementTypeExt, complex_parts, literal_elements};
 use syntax::hlo::{ElementType, FloatFormat, Specials};
 
 /// A scalar: the bits of its element type, with the imaginary part above the real one.
@@ -36,11 +36,12 @@ impl Constant {
         Constant { element, bits }
     }
 
-    /// Parses the text of a scalar literal: `-1`, `0x1p3`, `inf`, `true`, `(1, -2)`.
+    /// Parses the text of a literal of one element: `-1`, `0x1p3`, `inf`, `true`, `{{(1, -2)}}`.
     pub fn parse(element: ElementType, text: &str) -> Option<Constant> {
-        let text = text.trim().trim_start_matches('{').trim_end_matches('}').trim();
+        let mut elements = literal_elements(text);
+        let (text, None) = (elements.next()?, elements.next()) else { return None };
         if element.is_complex() {
-            let (re, im) = text.strip_prefix('(')?.strip_suffix(')')?.split_once(',')?;
+            let (re, im) = complex_parts(text)?;
             let part = if element == ElementType::C64 { ElementType::F32 } else { ElementType::F64 };
             let (re, im) = (Constant::parse(part, re)?, Constant::parse(part, im)?);
             let width = part.bits()?;
@@ -133,6 +134,8 @@ mod tests {
         assert_eq!(parse(ElementType::Pred, "true"), Some(1));
         assert_eq!(parse(ElementType::U64, "18446744073709551615"), Some(u128::from(u64::MAX)));
         assert_eq!(parse(ElementType::C64, "(1, -0.5)"), Some(0xbf00_0000_3f80_0000));
+        assert_eq!(parse(ElementType::S32, "{ /*i0=0*/ {5} }"), Some(5));
+        assert_eq!(parse(ElementType::S32, "{1, 2}"), None);
         assert_eq!(parse(ElementType::F32, "x"), None);
     }
 }

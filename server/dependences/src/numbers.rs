@@ -64,13 +64,11 @@ pub(crate) fn of(op: &Op, operands: &[Option<Vec<i64>>], traced: Option<&Traced>
 
 /// The numbers of a literal. A short literal for a large array is not supported.
 fn constant(op: &Op) -> Option<Vec<i64>> {
-    let is_separator = |c: char| c.is_whitespace() || matches!(c, '{' | '}' | ',');
-    let words = op.literal.as_deref()?.split(is_separator).filter(|word| !word.is_empty());
     let parse = |word: &str| match word {
         "true" => Some(1),
         "false" => Some(0),
         number => number.parse().ok(),
     };
-    let numbers: Vec<i64> = words.map(parse).collect::<Option<_>>()?;
+    let numbers: Vec<i64> = ir::literal_elements(op.literal.as_deref()?).map(parse).collect::<Option<_>>()?;
     (numbers.len() as i64 == op.shape.dims().iter().product::<i64>()).then_some(numbers)
 }

@@ -1,6 +1,6 @@
 //! Parses and prints literals.
 
-use ir::Op;
+use ir::{Op, complex_parts, literal_elements};
 
 use super::column::{Column, Values};
 use super::evaluator::kind_of;
@@ -14,26 +14,20 @@ pub(crate) fn constant(op: &Op) -> Checked<Column> {
     parse(text, &op.shape)
 }
 
-/// The elements of a literal for an array shape. Nested braces and commas only separate.
+/// The elements of a literal for an array shape.
 pub fn parse(text: &str, shape: &ir::Shape) -> Checked<Column> {
     let kind = kind_of(shape)?;
     let wanted = count(array(shape)?);
-    let is_separator = |c: char| c.is_whitespace() || matches!(c, '{' | '}' | ',');
-    // A shape before the elements is not one of them.
-    let text = match text.split_once('{') {
-        Some((before, _)) if before.contains('[') => &text[before.len()..],
-        _ => text,
-    };
-    let text = strip_comments(text);
-    let words = text.split(is_separator).filter(|word| !word.is_empty());
+    let words = literal_elements(text);
     let wrong = |word: &str| format!("{word} is no element of a constant");
     let result = match kind {
         Kind::Complex { .. } => {
-            let numbers: Vec<f64> = words
-                .map(|word| real(word.trim_matches(['(', ')'])).ok_or_else(|| wrong(word)))
-                .collect::<Result<_, _>>()?;
-            let (pairs, _) = numbers.as_chunks::<2>();
-            Column::complex(kind, pairs.iter().map(|&[re, im]| [kind.round(re), kind.round(im)]).collect())
+            let parts = |word| {
+                let (re, im) = complex_parts(word)?;
+                Some([kind.round(real(re)?), kind.round(real(im)?)])
+            };
+            let values = words.map(|word| parts(word).ok_or_else(|| wrong(word)));
+            Column::complex(kind, values.collect::<Result<_, _>>()?)
         }
         _ if kind.is_integral() => {
             let values = words.map(|word| whole(word, kind).ok_or_else(|| wrong(word)));
@@ -48,16 +42,6 @@ pub fn parse(text: &str, shape: &ir::Shape) -> Checked<Column> {
         return Err(format!("the constant has {} elements of {wanted}", result.len()).into());
     }
     Ok(result)
-}
-
-fn strip_comments(text: &str) -> String {
-    let mut rest = text;
-    let mut clean = String::with_capacity(text.len());
-    while let Some((before, after)) = rest.split_once("/*") {
-        clean += before;
-        rest = after.split_once("*/").map_or("", |(_, after)| after);
-    }
-    clean + rest
 }
 
 fn whole(word: &str, kind: Kind) -> Option<i64> {

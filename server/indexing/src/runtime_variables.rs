@@ -1,7 +1,7 @@
 //! Folding of runtime variables whose value is known from the graph.
 
 use indexing_map::{Expr, Interval, RangeContext, Simplifier, SimplifyMode, Variable};
-use ir::{AttributeKey, ElementType, ElementTypeExt, Graph, Op, OpId, Opcode};
+use ir::{AttributeKey, ElementType, ElementTypeExt, Graph, Op, OpId, Opcode, literal_elements};
 
 use crate::Rules;
 use crate::operand_indexing::{OperandIndexing, RuntimeSource, RuntimeVariable};
@@ -244,8 +244,7 @@ fn constant(op: &Op, index: &[Expr]) -> Option<i64> {
     if position >= MAX_LITERAL {
         return None;
     }
-    let is_separator = |c: char| c.is_whitespace() || matches!(c, '{' | '}' | ',');
-    literal.split(is_separator).filter(|word| !word.is_empty()).nth(position)?.parse().ok()
+    literal_elements(literal).nth(position)?.parse().ok()
 }
 
 #[cfg(test)]
@@ -279,6 +278,13 @@ ENTRY e {
         access.runtime_variables.push(variable);
         fold(&mut access, |_| Some(graph.root), &graph, Rules::Exact);
         access.map
+    }
+
+    #[test]
+    fn comments_of_a_constant_are_no_elements() {
+        let literal = "{ /*i0=0*/ {7, 8}, /*i0=1*/ {9, 10} }".to_owned();
+        let op = Op::constant(literal, ir::Shape::array(ElementType::S32, &[2, 2]));
+        assert_eq!(constant(&op, &[Expr::Const(1), Expr::Const(0)]), Some(9));
     }
 
     /// The slides bound the variable by 47, but the folded value goes up to 64: the op would clamp it, and then so do we.

@@ -12,6 +12,7 @@ mod finding;
 mod graph;
 mod header;
 mod infer;
+mod literal;
 mod lower;
 mod module;
 mod names;
@@ -30,6 +31,7 @@ pub use element_type::ElementTypeExt;
 pub use finding::{Anchor, Finding, Fix, FixEdit, InstructionFinding, Part, Severity, UNKNOWN_WORD};
 pub use graph::{Graph, Op, OpId, graphs_of_text};
 pub use infer::{Called, CalleePart, Given, Problem, ShapeReason, has_result_of, result_shape};
+pub use literal::{complex_parts, literal_elements};
 pub use lower::lower;
 pub use module::{
     Alias, ComputationIndex, Module, ModuleComputation, ModuleFinding, ModuleSettings, SegmentRef, Slot,

@@ -229,7 +229,7 @@ impl<'a> Elements<'a> {
             Some(Err(reason)) => Err(reason.clone()),
             _ => {
                 let text = op.literal.as_deref().unwrap_or_default();
-                let constant = constant::Constant::parse(element(op), text.trim_matches(['{', '}', ' ']));
+                let constant = constant::Constant::parse(element(op), text);
                 Ok(self.body.constant(constant.ok_or("its text is no number")?))
             }
         }

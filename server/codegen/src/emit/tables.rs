@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ir::{ArrayShape, ElementTypeExt, Graph, OpId, Opcode};
+use ir::{ArrayShape, ElementTypeExt, Graph, OpId, Opcode, literal_elements};
 use rustc_hash::FxHashMap;
 
 use crate::Reason;
@@ -33,7 +33,8 @@ pub(super) fn of(graph: &Graph, tables: &mut Vec<Table>) -> FxHashMap<OpId, Resu
 fn table(shape: &ArrayShape, text: &str) -> Result<Table, Reason> {
     let bits = shape.element.bits().ok_or("its elements have no size")?;
     let count = shape.elements().filter(|&n| n <= MAX_BYTES).ok_or("it is too large")?;
-    let elements = elements(shape, text).ok_or("its elements are not in the text")?;
+    let elements = literal_elements(text).map(|element| Constant::parse(shape.element, element));
+    let elements = elements.collect::<Option<Vec<_>>>().ok_or("its elements are not in the text")?;
     if elements.len() as i64 != count {
         return Err("its text has another number of elements".into());
     }
@@ -52,29 +53,6 @@ fn table(shape: &ArrayShape, text: &str) -> Result<Table, Reason> {
         }
     }
     Ok(Table { shape: Arc::new(shape.clone()), elements, bytes })
-}
-
-/// The numbers of a literal in text order.
-fn elements(shape: &ArrayShape, text: &str) -> Option<Vec<Constant>> {
-    let mut elements = Vec::new();
-    let mut rest = text;
-    loop {
-        rest = rest.trim_start_matches(|c: char| c.is_whitespace() || matches!(c, '{' | '}' | ','));
-        if rest.is_empty() {
-            return Some(elements);
-        }
-        // Comments number the rows: /*i0=1*/.
-        if let Some(comment) = rest.strip_prefix("/*") {
-            rest = comment.split_once("*/")?.1;
-            continue;
-        }
-        let end = match rest.starts_with('(') && shape.element.is_complex() {
-            true => rest.find(')')? + 1,
-            false => rest.find([',', '}', '{', ' ', '\n']).unwrap_or(rest.len()),
-        };
-        elements.push(Constant::parse(shape.element, &rest[..end])?);
-        rest = &rest[end..];
-    }
 }
 
 /// The distance in memory between neighbours, in elements, per dimension.
