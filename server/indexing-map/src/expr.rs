@@ -288,6 +288,18 @@ impl Expr {
         Expr::binary(BinaryOp::CeilDiv, self, rhs.into())
     }
 
+    /// The terms of a sum in text order, or the expression itself.
+    pub fn summands(&self) -> Vec<&Expr> {
+        let (mut found, mut open) = (Vec::new(), vec![self]);
+        while let Some(e) = open.pop() {
+            match e.as_binary() {
+                Some((BinaryOp::Add, a, b)) => open.extend([b, a]),
+                _ => found.push(e),
+            }
+        }
+        found
+    }
+
     /// `self mod rhs`.
     pub fn modulo(self, rhs: impl Into<Expr>) -> Expr {
         Expr::binary(BinaryOp::Mod, self, rhs.into())

@@ -2,8 +2,6 @@
 
 use indexing_map::{BinaryOp, Expr, IndexingMap, Interval, RangeContext, SimplifyMode};
 
-use crate::words::sum_terms;
-
 /// The largest number of points that are enumerated and compared.
 const MAX_POINTS: u64 = 1 << 14;
 /// The largest number of rounds of the proof.
@@ -140,16 +138,15 @@ fn learn(e: &Expr, variables: &[bool], context: &RangeContext<'_>, more: &mut Ve
         (BinaryOp::Mul, Some(c)) if c != 0 => more.push(a.clone()),
         (BinaryOp::Add, Some(_)) => more.push(a.clone()),
         (BinaryOp::Add, None) => {
-            let mut terms = Vec::new();
-            sum_terms(e, &mut terms);
-            let (told, untold): (Vec<&Expr>, Vec<&Expr>) = terms.iter().partition(|t| is_told(t));
+            let terms = e.summands();
+            let (told, untold): (Vec<&Expr>, Vec<&Expr>) = terms.iter().copied().partition(|t| is_told(t));
             if untold.len() < terms.len() && !untold.is_empty() && !told.is_empty() {
                 more.extend(untold.into_iter().cloned().reduce(|x, y| x + y));
                 return;
             }
             // Digits of a number: each weight exceeds the largest sum of all lower terms.
             let mut weighted: Vec<(i64, &Expr)> =
-                terms.iter().map(|t| t.as_scaled().map_or((1, t), |(x, c)| (c, x))).collect();
+                terms.iter().map(|&t| t.as_scaled().map_or((1, t), |(x, c)| (c, x))).collect();
             weighted.sort_by_key(|(c, _)| c.unsigned_abs());
             let mut below: u64 = 0;
             for (c, x) in &weighted {

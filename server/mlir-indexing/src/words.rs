@@ -1,20 +1,6 @@
 //! Descriptions of maps: a transpose, a broadcast, a slice.
 
-use indexing_map::{BinaryOp, Expr, IndexingMap};
-
-/// The terms of a sum.
-pub(crate) fn sum_terms(e: &Expr, terms: &mut Vec<Expr>) {
-    let mut open = vec![e.clone()];
-    while let Some(e) = open.pop() {
-        match e.as_binary() {
-            Some((BinaryOp::Add, a, b)) => {
-                open.push(b.clone());
-                open.push(a.clone());
-            }
-            _ => terms.push(e),
-        }
-    }
-}
+use indexing_map::{Expr, IndexingMap};
 
 /// Describes the map, most specific first. `name` prints an expression.
 pub fn words(map: &IndexingMap, name: &dyn Fn(&Expr) -> String) -> Vec<String> {
@@ -45,8 +31,7 @@ pub fn words(map: &IndexingMap, name: &dyn Fn(&Expr) -> String) -> Vec<String> {
     let (mut shifted, mut strided, mut reversed) = (Vec::new(), Vec::new(), Vec::new());
     let (mut fixed, mut splits, mut joins, mut windows) = (0, Vec::new(), Vec::new(), Vec::new());
     for e in results {
-        let mut terms = Vec::new();
-        sum_terms(e, &mut terms);
+        let mut terms = e.summands();
         // Whether a term is the same for all points.
         let is_fixed = |t: &Expr| {
             let mut fixed = true;
@@ -58,7 +43,7 @@ pub fn words(map: &IndexingMap, name: &dyn Fn(&Expr) -> String) -> Vec<String> {
         match terms.as_slice() {
             [] => fixed += 1,
             [term] => {
-                let (x, c) = term.as_scaled().map_or((term, 1), |(x, c)| (x, c));
+                let (x, c) = term.as_scaled().unwrap_or((term, 1));
                 match (x.as_var(), c) {
                     (None, _) => splits.push(name(e)),
                     (Some(_), 1) if is_shifted => shifted.push(name(e)),
@@ -68,10 +53,9 @@ pub fn words(map: &IndexingMap, name: &dyn Fn(&Expr) -> String) -> Vec<String> {
                 }
             }
             terms => {
-                let is_linear = terms.iter().all(|t| t.as_scaled().map_or(t, |(x, _)| x).as_var().is_some());
-                let in_ranges = |t: &Expr| {
-                    t.as_scaled().map_or(t, |(x, _)| x).as_var().is_some_and(|v| v as usize >= map.num_dims())
-                };
+                let variable = |t: &&Expr| t.as_scaled().map_or(*t, |(x, _)| x).as_var();
+                let is_linear = terms.iter().all(|t| variable(t).is_some());
+                let in_ranges = |t: &&Expr| variable(t).is_some_and(|v| v as usize >= map.num_dims());
                 match is_linear {
                     true if terms.iter().any(in_ranges) && !terms.iter().all(in_ranges) => {
                         windows.push(name(e))

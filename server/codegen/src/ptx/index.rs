@@ -76,28 +76,15 @@ impl Indices {
 
     /// The number of summands of an index that are not constant when the code is written.
     pub fn summands(&mut self, expr: &Expr) -> usize {
-        let mut count = 0;
         let simple = self.simplify(expr);
-        let mut rest = vec![&simple];
-        while let Some(expr) = rest.pop() {
-            match expr.as_binary() {
-                Some((BinaryOp::Add, a, b)) => rest.extend([a, b]),
-                _ => count += usize::from(expr.as_const().is_none() && !self.uses_fixed(expr)),
-            }
-        }
-        count
+        let is_open = |e: &&&Expr| e.as_const().is_none() && !self.uses_fixed(e);
+        simple.summands().iter().filter(is_open).count()
     }
 
     /// Whether the summands of a sum have no common bits, so that the sum is their union.
     pub fn is_disjoint(&self, sum: &Expr) -> bool {
-        let mut summands = Vec::new();
-        let mut rest = vec![sum];
-        while let Some(expr) = rest.pop() {
-            match expr.as_binary() {
-                Some((BinaryOp::Add, a, b)) => rest.extend([a, b]),
-                _ => summands.push((alignment(expr), self.range(expr))),
-            }
-        }
+        let mut summands: Vec<(i64, Interval)> =
+            sum.summands().into_iter().map(|expr| (alignment(expr), self.range(expr))).collect();
         summands.sort_unstable_by_key(|(unit, _)| *unit);
         let mut below = 0i64;
         summands.into_iter().all(|(unit, range)| {

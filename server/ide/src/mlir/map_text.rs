@@ -69,19 +69,14 @@ fn relation(what: &str, interval: Interval) -> String {
 /// `a` and `b` of `a - b`.
 fn difference(e: &Expr) -> Option<(Expr, Expr)> {
     let (mut positive, mut negative): (Vec<Expr>, Vec<Expr>) = (Vec::new(), Vec::new());
-    let mut open = vec![e.clone()];
-    while let Some(e) = open.pop() {
+    for e in e.summands() {
         match e.as_binary() {
-            Some((BinaryOp::Add, a, b)) => {
-                open.push(b.clone());
-                open.push(a.clone());
-            }
             Some((BinaryOp::Mul, a, b)) if b.as_const().is_some_and(|c| c < 0) => {
                 negative.push(a.clone() * b.as_const()?.checked_neg()?);
             }
             _ => match e.as_const() {
                 Some(c) if c < 0 => negative.push(Expr::Const(c.checked_neg()?)),
-                _ => positive.push(e),
+                _ => positive.push(e.clone()),
             },
         }
     }

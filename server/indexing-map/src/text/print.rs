@@ -3,7 +3,8 @@
 use std::fmt::{self, Write};
 
 use crate::expr::{BinaryOp, Expr};
-use crate::map::{IndexingMap, VariableKind};
+use crate::interval::Interval;
+use crate::map::{Constraint, IndexingMap, VariableKind};
 
 /// The notation of floor division.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -49,18 +50,8 @@ pub fn print_map(map: &IndexingMap, style: PrintStyle) -> String {
         _ = write!(out, " in [{}, {}]", v.bounds.lower, v.bounds.upper);
         separator = ", ";
     }
-    let mut constraints: Vec<String> = map
-        .constraints()
-        .iter()
-        .map(|c| {
-            let mut text = String::new();
-            printer.expr(&mut text, &c.expr);
-            _ = write!(text, " in [{}, {}]", c.interval.lower, c.interval.upper);
-            text
-        })
-        .collect();
-    constraints.sort_unstable();
-    for c in constraints {
+    let within = |text: &str, bounds: Interval| format!("{text} in [{}, {}]", bounds.lower, bounds.upper);
+    for c in printer.constraints(map, within) {
         out.push_str(separator);
         out.push_str(&c);
         separator = ", ";
@@ -115,6 +106,18 @@ enum Precedence {
 }
 
 impl<'a> Printer<'a> {
+    /// The constraints of a map, each written from its expression and its interval, sorted by their text.
+    pub(super) fn constraints(&self, map: &IndexingMap, write: fn(&str, Interval) -> String) -> Vec<String> {
+        let text = |c: &Constraint| {
+            let mut text = String::new();
+            self.expr(&mut text, &c.expr);
+            write(&text, c.interval)
+        };
+        let mut constraints: Vec<String> = map.constraints().iter().map(text).collect();
+        constraints.sort_unstable();
+        constraints
+    }
+
     pub(super) fn of_map(map: &'a IndexingMap, style: PrintStyle) -> Self {
         Printer { names: Names::Map(map), style }
     }

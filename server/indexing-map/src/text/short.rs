@@ -24,17 +24,7 @@ pub fn domain_short(map: &IndexingMap, style: PrintStyle) -> String {
         printer.name(&mut name, id as u32);
         parts.push(relation(&name, v.bounds));
     }
-    let mut constraints: Vec<String> = map
-        .constraints()
-        .iter()
-        .map(|c| {
-            let mut text = String::new();
-            printer.expr(&mut text, &c.expr);
-            relation(&text, c.interval)
-        })
-        .collect();
-    constraints.sort_unstable();
-    parts.append(&mut constraints);
+    parts.append(&mut printer.constraints(map, relation));
     parts.join(", ")
 }
 
