@@ -352,8 +352,8 @@ impl<'a> Arrays<'a> {
             symbols.push(Symbol { source, name, bounds, index });
         }
         let (operand, value) = self.operands.get(nth)?.clone();
-        let bound = || access.is_upper_bound.then(|| "at most".to_owned());
-        let note = if self.only_maps { access.note.map(Into::into) } else { bound() };
+        // Other remarks are about the op of HLO.
+        let note = access.note.filter(|_| self.only_maps || access.is_upper_bound).map(Into::into);
         let mut access =
             Access { operand, value, role: Role::Read, map: access.map, symbols, address: None, note };
         access.follow_extents(self.source);

@@ -403,3 +403,49 @@ func.func @f(%m: memref<16xf32>, %i: index, %k: vector<4xi1>, %v: vector<4xf32>)
     assert!(text.contains("**`%v` → `%m`** written") && text.contains("**`%v` → `%k`**"), "{text}");
     assert!(!text.contains("`%k`** written"), "{text}");
 }
+
+#[test]
+fn bounds_say_why_they_are_no_maps() {
+    check(
+        "\
+func.func @f(%a: tensor<11x5xf32>, %b: tensor<3x5x7xf32>, %g: tensor<3xi32>) {
+  %0 = \"mhlo.ragged_dot$0\"(%a, %b, %g) <{ragged_dot_dimension_numbers = #mhlo.ragged_dot<dot_dimension_numbers = #mhlo.dot<lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [1]>, lhs_ragged_dimensions = [0], rhs_group_dimensions = [0]>}> : (tensor<11x5xf32>, tensor<3x5x7xf32>, tensor<3xi32>) -> tensor<11x7xf32>
+}
+",
+        expect![[r#"
+            **output → `%a`**
+            ```
+            (d0, d1)[s0] -> (d0, s0)
+            domain: d0 in [0, 10], d1 in [0, 6], s0 in [0, 4]
+            ```
+            reads at most its row: a row after the last group is not; the groups' sizes are runtime values
+
+            XLA has no map here.
+
+            reads 0 to 100 % (220 B), each element 1 to 385 times, at most
+
+            **output → `%b`**
+            ```
+            (d0, d1)[s0, s1] -> (s1, s0, d1)
+            domain: d0 in [0, 10], d1 in [0, 6], s0 in [0, 4], s1 in [0, 2]
+            ```
+            reads at most every group: a row belongs to one group; the groups' sizes are runtime values
+
+            XLA has no map here.
+
+            reads 0 to 100 % (420 B), each element 1 to 1155 times, at most
+
+            **output → `%g`**
+            ```
+            (d0, d1)[s0] -> (s0)
+            domain: d0 in [0, 10], d1 in [0, 6], s0 in [0, 2]
+            ```
+            reads at most all group sizes: the ones before its group say where that starts
+
+            XLA has no map here.
+
+            reads 0 to 100 % (12 B), each element 1 to 231 times, at most
+
+        "#]],
+    );
+}
