@@ -49,6 +49,9 @@ pub struct OpInfo {
     pub phase: Phase,
     /// The operands that become the parameters of a called computation.
     pub parameters: Parameters,
+    /// The attributes whose computations run as steps of the caller, in the order of the steps. Other callees are part
+    /// of one instruction. Source: `HloLiveRange::FlattenSchedule`, `hlo/utils/hlo_live_range.cc`.
+    pub steps: &'static [AttributeKey],
     /// Why XLA has no map from the output to the operands, if it has none.
     pub without_map: &'static str,
     pub(crate) takes: ElementTypes,

@@ -1,6 +1,6 @@
 //! The order in which a module runs: the entry, with the computations of control flow in front of their callers.
 
-use ir::{AttributeKey, Opcode};
+use ir::{Opcode, op_info};
 
 use crate::program::{Id, Program};
 
@@ -24,21 +24,6 @@ pub(crate) struct Schedule {
     /// Per computation, the instruction that starts the asynchronous computation around it.
     pub(crate) started_by: Vec<Option<Id>>,
     pub(crate) end: Time,
-}
-
-/// The attributes whose computations run as steps, in the order of the steps.
-fn steps(opcode: Option<Opcode>) -> &'static [AttributeKey] {
-    use AttributeKey::{
-        Body, BranchComputations, CalledComputations, Calls, Condition, FalseComputation, ToApply,
-        TrueComputation,
-    };
-    match opcode {
-        Some(Opcode::Call) => &[ToApply],
-        Some(Opcode::Conditional) => &[BranchComputations, TrueComputation, FalseComputation],
-        Some(Opcode::While) => &[Condition, Body],
-        Some(Opcode::AsyncStart) => &[Calls, CalledComputations],
-        _ => &[],
-    }
 }
 
 /// A computation that is being added.
@@ -84,7 +69,7 @@ impl Schedule {
             top.next += usize::from(has_called);
             if !has_called {
                 let mut called = Vec::new();
-                for &key in steps(instruction.opcode) {
+                for &key in instruction.opcode.map_or(&[][..], |opcode| op_info(opcode).steps) {
                     let of_key = instruction.callees.iter().filter(|(own, _)| *own == key);
                     called.extend(of_key.map(|&(_, callee)| callee));
                 }

@@ -1,6 +1,6 @@
 //! The number of executions of each computation.
 
-use ir::{AttributeKey, Opcode};
+use ir::{AttributeKey, Opcode, op_info};
 use rustc_hash::FxHashSet;
 
 use crate::file_context::FileContext;
@@ -25,8 +25,8 @@ pub(crate) fn executions(context: &FileContext<'_>) -> (Vec<u64>, usize) {
                     unknown_loops.insert((call.piece, call.instruction));
                     1
                 }),
-                Some(Opcode::Call | Opcode::Conditional | Opcode::AsyncStart) => 1,
-                _ => 0,
+                Some(opcode) if !op_info(opcode).steps.is_empty() => 1,
+                Some(_) | None => 0,
             };
             let times = executions[call.caller].saturating_mul(times);
             executions[index] = executions[index].saturating_add(times);

@@ -50,6 +50,7 @@ pub(super) const ROWS: &[OpInfo] = &[
     OpInfo {
         callees: Callees::Everything,
         parameters: Parameters::Operands,
+        steps: &[Calls, CalledComputations],
         usual: &[Calls],
         detail: "The result is a tuple of operands, results and context. `X-start` is short for one that wraps X.",
         phase: Phase::Start { of: None, done: Opcode::AsyncDone },
@@ -81,6 +82,7 @@ pub(super) const ROWS: &[OpInfo] = &[
         callees: Callees::Everything,
         shape: ShapeRule::ByOpcode(calls::call),
         parameters: Parameters::Operands,
+        steps: &[ToApply],
         mixes_precision: true,
         without_map: "the called computation is not looked into",
         ..op(Opcode::Call, &["arguments…"], Xla("call"), "The result of `to_apply` for these arguments.")
@@ -92,6 +94,7 @@ pub(super) const ROWS: &[OpInfo] = &[
         callees: Callees::OneOf,
         shape: ShapeRule::Of(calls::conditional),
         parameters: Parameters::Branch,
+        steps: &[BranchComputations, TrueComputation, FalseComputation],
         mixes_precision: true,
         usual: &[BranchComputations],
         without_map: "what is read depends on the branch taken",
@@ -165,6 +168,7 @@ pub(super) const ROWS: &[OpInfo] = &[
         callees: Callees::Everything,
         shape: ShapeRule::Of(calls::while_loop),
         parameters: Parameters::Operands,
+        steps: &[Condition, Body],
         mixes_precision: true,
         without_map: "a loop reads what its body reads in each turn",
         detail: "State, result and the parameter of both computations have one shape. `known_trip_count` of the backend \

@@ -37,6 +37,7 @@ pub(super) const fn op(
         is_collective: false,
         phase: Phase::Whole,
         parameters: Parameters::None,
+        steps: &[],
         without_map: NO_MAP,
         takes: ElementTypes::Any,
         gives: ResultType::OfOperands,
