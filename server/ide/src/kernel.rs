@@ -19,6 +19,7 @@ pub(crate) mod launched;
 pub(crate) mod lens;
 pub(crate) mod partition_queries;
 pub(crate) mod readable_config;
+pub(crate) mod shown_kernel;
 pub(crate) mod tile_document;
 pub(crate) mod why_not_fused;
 pub(crate) mod xla_kernel;

@@ -92,15 +92,14 @@ pub use kernel::access_pattern::svg::escaped as escaped_xml;
 pub use kernel::access_pattern::{AccessPattern, AccessPatternQuery};
 pub use kernel::coalescing_queries::BufferReply;
 pub use kernel::coalescing_warnings::{CODE as UNCOALESCED, CoalescingConfig};
-pub use kernel::document::{
-    KernelCode, KernelDocument, KernelInstruction, KernelOrigin, KernelParam, ShownKernel,
-};
+pub use kernel::document::{KernelCode, KernelDocument, KernelInstruction, KernelOrigin, KernelParam};
 pub use kernel::figures::{KernelFigures, duration};
 pub use kernel::functions::KernelFunction;
 pub use kernel::fusion::{FusionError, FusionQuery, FusionReply};
 pub use kernel::heaviest::{HeaviestKernels, HeavyKernel, bound};
 pub use kernel::language::KernelLanguage;
 pub use kernel::partition_queries::{PartitionedComputation, PartitionedFunction};
+pub use kernel::shown_kernel::ShownKernel;
 pub use kernel::xla_kernel::{ComparedArray, KernelComparison};
 pub use language::language_of;
 pub use memory::{AliveUntil, AliveValue, MemoryReport, MemoryStep, NoMemory, memory_picture};

@@ -4,9 +4,9 @@
 use super::{Actions, Change, CodeActionKind};
 use crate::TextRange;
 use crate::file_context::FileContext;
-use crate::kernel::document::{ShownKernel, kernel_around, shown_kernel};
 use crate::kernel::fusion::FusionQuery;
 use crate::kernel::language::KernelLanguage;
+use crate::kernel::shown_kernel::{ShownKernel, kernel_around, shown_kernel};
 
 /// The id of the action for clients that show kernels.
 pub const ID: &str = "show-kernel";

@@ -7,10 +7,11 @@ use crate::code_actions::show_kernel;
 use crate::file_context::FileContext;
 use crate::hlo::Hlo;
 use crate::kernel::access_pattern::{self, Accessing};
-use crate::kernel::document::{self, KernelDocument, ShownKernel};
+use crate::kernel::document::{self, KernelDocument};
 use crate::kernel::fusion::{FusionError, FusionQuery};
 use crate::kernel::language::KernelLanguage;
 use crate::kernel::launched::LaunchedKernel;
+use crate::kernel::shown_kernel::{ShownKernel, shown_kernel};
 use crate::kernel::{default_kernel, follow, heaviest, xla_kernel};
 use crate::semantics::Kernels;
 
@@ -28,7 +29,7 @@ impl Kernels for Hlo {
     }
 
     fn shown_kernel(&self, context: &FileContext<'_>, offset: usize) -> Option<ShownKernel> {
-        document::shown_kernel(context, offset)
+        shown_kernel(context, offset)
     }
 
     fn offered_kernel(&self, context: &FileContext<'_>, offset: usize) -> Option<ShownKernel> {

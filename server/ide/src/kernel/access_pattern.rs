@@ -8,9 +8,9 @@ use crate::file_context::FileContext;
 use crate::hlo::instructions::instructions_in;
 use crate::hlo::locate::InstructionRef;
 use crate::kernel::coalescing_queries::buffer_name;
-use crate::kernel::document::kernel_around;
 use crate::kernel::hover::memory;
 use crate::kernel::launched::LaunchedKernel;
+use crate::kernel::shown_kernel::kernel_around;
 use crate::units::figure;
 
 pub(crate) mod svg;

@@ -1,251 +1,22 @@
 //! "Show kernel": a kernel's code as a document, with a head that describes the launch and a mapping from its
 //! lines to instructions. For kernels from other sources the document is a summary.
 
-use std::ops::Range;
+mod model;
 
-use codegen::kernel::Role;
-use codegen::{Kernel, KernelText};
+use codegen::KernelText;
 use db::KernelId;
 use gpu::{Emitter, FusionAnalysis, Launch};
+pub use model::{KernelCode, KernelDocument, KernelInstruction, KernelOrigin, KernelParam};
 use rustc_hash::FxHashMap;
 
-use crate::TextRange;
 use crate::file_context::FileContext;
 use crate::hlo::locate::InstructionRef;
 use crate::kernel::elsewhere::{kernel_elsewhere, written_elsewhere};
 use crate::kernel::fusion::{FusionError, FusionQuery};
 use crate::kernel::language::KernelLanguage;
-use crate::kernel::tile_document::{has_tiles, tile_document};
-use crate::kernel::xla_kernel::KernelComparison;
-
-/// A kernel that can be shown.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ShownKernel {
-    /// The fusion, or the instruction that XLA wraps in one, without `%`.
-    pub instruction: String,
-    pub computation: String,
-    /// The instruction's name at its definition.
-    pub range: TextRange,
-    /// Whether XLA's own emitters generate it, so that there is code to show.
-    pub has_code: bool,
-    /// Whether it is a program on tiles, for Triton.
-    pub has_tiles: bool,
-}
-
-/// A text and the instructions its lines come from. Holds no part of the database; as large as the text and
-/// its instructions.
-#[derive(Debug, Clone)]
-pub struct KernelDocument {
-    /// The lines above the code, without comment markers: the launch, and missing parts.
-    pub head: Vec<String>,
-    /// MLIR, PTX, or a summary.
-    pub body: String,
-    /// For each line of the body, the index in `instructions` of its origin.
-    pub lines: Vec<Option<u32>>,
-    /// Lines of the body that read or write an argument of the kernel, with the argument's number.
-    pub accesses: Vec<(usize, usize)>,
-    pub instructions: Vec<KernelInstruction>,
-    pub origin: KernelOrigin,
-}
-
-/// Where the code of a kernel comes from.
-#[derive(Debug, Clone)]
-pub enum KernelOrigin {
-    /// XLA's emitters, or Triton for the kernel of a dump; the body is code.
-    Emitters(KernelCode),
-    /// Another compiler or a library, in words; the body is a summary.
-    Elsewhere(String),
-    /// Nowhere: there is no code, for this reason.
-    Nowhere(FusionError),
-}
-
-/// What a kernel's code needs to be launched.
-#[derive(Debug, Clone)]
-pub struct KernelCode {
-    /// The kernel's name: letters, digits and `_`.
-    pub name: String,
-    /// `None` if it is not known how XLA launches its kernel.
-    pub launch: Option<Launch>,
-    pub params: Vec<KernelParam>,
-    /// Instructions replaced by zero, and why.
-    pub missing: Vec<(String, String)>,
-    /// Of a kernel that XLA itself made: how it compares with ours.
-    pub comparison: Option<Box<KernelComparison>>,
-}
-
-#[derive(Debug, Clone)]
-pub struct KernelParam {
-    pub is_result: bool,
-    /// Number of the operand, or of the result.
-    pub number: usize,
-    pub bytes: u64,
-    /// The number of its memory slice: arguments that share memory have the same.
-    pub slice: usize,
-}
-
-impl KernelCode {
-    fn of(kernel: &Kernel, text: &KernelText) -> KernelCode {
-        let param = |(param, slice): (&codegen::kernel::Param, usize)| {
-            let (is_result, number) = match param.role {
-                Role::Operand(n) => (false, n),
-                Role::Result(n) => (true, n),
-            };
-            KernelParam { is_result, number, bytes: param.bytes, slice }
-        };
-        let missing = text.missing.iter();
-        KernelCode {
-            name: kernel.name.clone(),
-            launch: Some(kernel.launch),
-            params: kernel.params.iter().zip(kernel.slices()).map(param).collect(),
-            missing: missing.map(|missing| (missing.instruction.clone(), missing.reason.clone())).collect(),
-            comparison: None,
-        }
-    }
-}
-
-#[derive(Debug, Clone)]
-pub struct KernelInstruction {
-    /// The name in the file, without `%`. A parameter has that of its operand where the file writes no
-    /// parameter.
-    pub name: String,
-    /// The name in the kernel's computation.
-    pub fused_name: String,
-    /// The ranges of the instruction and of its name in the file; `None` if it no longer exists.
-    pub at: Option<(TextRange, TextRange)>,
-    /// The instruction and its aliases: the fusion's operand for a parameter.
-    pub(crate) refs: Vec<InstructionRef>,
-}
-
-impl KernelDocument {
-    /// A document that is a head alone.
-    pub fn without_code(head: Vec<String>, why: FusionError) -> KernelDocument {
-        KernelDocument::new(head, KernelOrigin::Nowhere(why))
-    }
-
-    pub(crate) fn new(head: Vec<String>, origin: KernelOrigin) -> KernelDocument {
-        let (lines, accesses, instructions) = (Vec::new(), Vec::new(), Vec::new());
-        KernelDocument { head, body: String::new(), lines, accesses, instructions, origin }
-    }
-
-    /// The head with no body.
-    #[must_use]
-    pub fn without_body(self) -> KernelDocument {
-        KernelDocument::new(self.head, self.origin)
-    }
-
-    /// The code's facts; `None` if the body is not code.
-    pub fn code(&self) -> Option<&KernelCode> {
-        match &self.origin {
-            KernelOrigin::Emitters(code) => Some(code),
-            KernelOrigin::Elsewhere(_) | KernelOrigin::Nowhere(_) => None,
-        }
-    }
-
-    /// Whether zero replaces some instruction.
-    pub fn is_incomplete(&self) -> bool {
-        self.code().is_some_and(|code| !code.missing.is_empty())
-    }
-
-    /// The whole text, with `notes` in the head, and the number of lines above the body.
-    pub fn text(&self, notes: &[String]) -> (String, usize) {
-        let mut text = String::with_capacity(self.body.len() + 256);
-        let mut count = 0;
-        for line in self.head.iter().chain(notes).flat_map(|part| part.lines()) {
-            text.push_str("// ");
-            match self.code().is_some() {
-                true => text.extend(line.chars().map(ascii)),
-                false => text.push_str(line),
-            }
-            text.push('\n');
-            count += 1;
-        }
-        if !self.body.is_empty() {
-            text.push('\n');
-            count += 1;
-        }
-        text.push_str(&self.body);
-        (text, count)
-    }
-
-    /// The document of an earlier revision, without links to instructions.
-    pub fn without_source(&self) -> KernelDocument {
-        KernelDocument { instructions: Vec::new(), ..self.clone() }
-    }
-
-    /// The instruction from which a line of the body originates.
-    pub fn instruction_of(&self, line: usize) -> Option<&KernelInstruction> {
-        self.instructions.get((*self.lines.get(line)?)? as usize)
-    }
-
-    /// Line ranges of the body that originate from one of `instructions`, given by index.
-    pub fn lines_of(&self, instructions: &[u32]) -> Vec<Range<usize>> {
-        let mut runs: Vec<Range<usize>> = Vec::new();
-        for (n, origin) in self.lines.iter().enumerate() {
-            if !origin.is_some_and(|origin| instructions.contains(&origin)) {
-                continue;
-            }
-            match runs.last_mut().filter(|last| last.end == n) {
-                Some(last) => last.end += 1,
-                None => runs.push(n..n + 1),
-            }
-        }
-        runs
-    }
-}
-
-/// An ASCII replacement, because assemblers accept only ASCII, even in comments.
-fn ascii(letter: char) -> char {
-    match letter {
-        '·' => '|',
-        '×' => 'x',
-        '≈' => '~',
-        'µ' => 'u',
-        _ if letter.is_ascii() => letter,
-        _ => '?',
-    }
-}
-
-/// The kernel that contains the instruction at `offset`: its own, or that of the enclosing fusion.
-pub(crate) fn shown_kernel(context: &FileContext<'_>, offset: usize) -> Option<ShownKernel> {
-    let at = kernel_around(context, context.instruction_at(offset)?)?;
-    let computation = context.computation_index(at)?;
-    let block = context.block(at.piece);
-    Some(ShownKernel {
-        instruction: block.name(at.id).to_owned(),
-        computation: context.module().computations[computation].name.to_string(),
-        range: context.range(at.piece, block.instruction(at.id).name),
-        has_code: written_elsewhere(context, at).is_none(),
-        has_tiles: has_tiles(context, at),
-    })
-}
-
-/// The innermost enclosing instruction that is a kernel.
-pub(crate) fn kernel_around(context: &FileContext<'_>, at: InstructionRef) -> Option<InstructionRef> {
-    /// Call cycles are errors, but the search must terminate for them too.
-    const MAX_DEPTH: usize = 32;
-    let mut at = at;
-    for _ in 0..MAX_DEPTH {
-        if context.may_be_kernel(at) {
-            return Some(at);
-        }
-        at = context.caller(at)?;
-        // Instructions run by a loop or a call have kernels of their own.
-        let opcode = context.block(at.piece).instruction(at.id).opcode?;
-        if !matches!(opcode, ir::Opcode::Fusion) && !gpu::is_wrapped(opcode) {
-            return None;
-        }
-    }
-    None
-}
-
-/// The instruction that a query names.
-pub(crate) fn queried_instruction(
-    context: &FileContext<'_>,
-    query: &FusionQuery,
-) -> Result<InstructionRef, FusionError> {
-    let found = context.find_instruction(query.computation.as_deref(), &query.instruction);
-    found.ok_or_else(|| FusionError::NotFound(format!("{} is not in the module", query.instruction)))
-}
+use crate::kernel::lens::sizes;
+use crate::kernel::shown_kernel::queried_instruction;
+use crate::kernel::tile_document::tile_document;
 
 /// The document of one kernel. The error is that there is no such instruction; the document itself reports
 /// all other problems.
@@ -376,21 +147,17 @@ pub(crate) fn kernel_instruction(
 
 /// `grid 4 · block 128 · shared memory 4224 B`
 pub(crate) fn runs_as(launch: &Launch, shared_bytes: i64) -> String {
-    let sizes = |sizes: [i64; 3]| {
-        let last = sizes.iter().rposition(|&n| n != 1).unwrap_or(0);
-        sizes[..=last].iter().map(i64::to_string).collect::<Vec<_>>().join("×")
-    };
     format!("grid {} · block {} · shared memory {shared_bytes} B", sizes(launch.grid), sizes(launch.block))
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use expect_test::{Expect, expect};
 
     use super::*;
     use crate::fixture::open;
 
-    const MODULE: &str = "HloModule m
+    pub(crate) const MODULE: &str = "HloModule m
 
 %fused {
   p = f32[64,66] parameter(0)
@@ -442,27 +209,6 @@ ENTRY %e {
                 assert!(document.lines_of(&[place]).iter().any(|run| run.contains(&n)));
             }
         }
-    }
-
-    #[test]
-    fn a_kernel_is_found_around_the_cursor() {
-        #[track_caller]
-        fn check(text: &str, expect: Option<(&str, bool)>) {
-            let (analysis, file, offset) = open(text);
-            let found = analysis.shown_kernel(file, offset).expect("nobody cancels");
-            assert_eq!(found.as_ref().map(|k| (k.instruction.as_str(), k.has_code)), expect);
-        }
-        check(MODULE, Some(("f", true)));
-        let at = |mark: &str| MODULE.replace("$0", "").replace(mark, &mark.replace('|', "$0"));
-        let marked = |plain: &str| {
-            let text = at(plain);
-            text.replacen(plain, &format!("$0{plain}"), 1)
-        };
-        check(&marked("f = f32"), Some(("f", true)));
-        check(&marked("h = f32"), Some(("h", true)));
-        check(&marked("c = f32"), Some(("c", false)));
-        check(&marked("n = f32"), Some(("g", false)));
-        check(&marked("x = f32"), None);
     }
 
     #[test]

@@ -7,8 +7,8 @@ use gpu::FusionAnalysis;
 
 use crate::file_context::FileContext;
 use crate::hlo::locate::InstructionRef;
-use crate::kernel::document::queried_instruction;
 use crate::kernel::fusion::{FusionError, FusionQuery};
+use crate::kernel::shown_kernel::queried_instruction;
 
 pub(crate) struct LaunchedKernel<'a> {
     pub(crate) id: KernelId<'a>,

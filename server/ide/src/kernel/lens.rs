@@ -77,7 +77,7 @@ pub(crate) fn launched(launch: &Launch) -> String {
 }
 
 /// `8×4`: the sizes of a grid or a block without trailing ones.
-fn sizes(sizes: [i64; 3]) -> String {
+pub(crate) fn sizes(sizes: [i64; 3]) -> String {
     let last = sizes.iter().rposition(|&n| n != 1).unwrap_or(0);
     sizes[..=last].iter().map(i64::to_string).collect::<Vec<_>>().join("×")
 }

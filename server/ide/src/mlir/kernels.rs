@@ -14,12 +14,13 @@ use crate::code_lens::{CodeLens, CodeLenses};
 use crate::file_context::FileContext;
 use crate::hlo::locate::InstructionRef;
 use crate::kernel::access_pattern::Accessing;
-use crate::kernel::document::{KernelDocument, KernelInstruction, ShownKernel, code_of, not_emitted};
+use crate::kernel::document::{KernelDocument, KernelInstruction, code_of, not_emitted};
 use crate::kernel::elsewhere::by_whom;
 use crate::kernel::fusion::{FusionError, FusionQuery};
 use crate::kernel::language::KernelLanguage;
 use crate::kernel::launched::LaunchedKernel;
 use crate::kernel::lens::{KernelLens, lens_of_kernel};
+use crate::kernel::shown_kernel::ShownKernel;
 use crate::mlir::Mlir;
 use crate::mlir::context::OpRef;
 use crate::mlir::kernels::functions::{

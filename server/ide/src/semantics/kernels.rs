@@ -5,10 +5,11 @@ use std::ops::Range;
 use crate::TextRange;
 use crate::file_context::FileContext;
 use crate::kernel::access_pattern::Accessing;
-use crate::kernel::document::{KernelDocument, ShownKernel};
+use crate::kernel::document::KernelDocument;
 use crate::kernel::fusion::{FusionError, FusionQuery};
 use crate::kernel::language::KernelLanguage;
 use crate::kernel::launched::LaunchedKernel;
+use crate::kernel::shown_kernel::ShownKernel;
 
 /// The GPU kernels of a text.
 pub(crate) trait Kernels {

@@ -13,11 +13,11 @@ use crate::file_context::FileContext;
 use crate::hlo::locate::InstructionRef;
 use crate::kernel::document::{
     KernelCode, KernelDocument, KernelOrigin, KernelParam, kernel_instruction, not_emitted,
-    queried_instruction,
 };
 use crate::kernel::fusion::{FusionError, FusionQuery};
 use crate::kernel::language::KernelLanguage;
 use crate::kernel::launched::LaunchedKernel;
+use crate::kernel::shown_kernel::queried_instruction;
 
 /// Whether the dump of the file's compile has code of the kernel.
 pub(crate) fn has_xla_kernel(context: &FileContext<'_>, query: &FusionQuery) -> bool {
