@@ -100,10 +100,15 @@ fn a_dump_folder_has_the_memory_of_its_modules() {
     assert_eq!((&module["module"], &module["is_scheduled"]), (&"jit_step".into(), &true.into()));
     let dumped = &module["dumped"];
     assert_eq!(dumped["total_bytes"], module["total_bytes"]);
-    assert_eq!((&dumped["values"], &dumped["differences"]), (&15.into(), &Value::Array(Vec::new())), "{module}");
+    assert_eq!(
+        (&dumped["values"], &dumped["differences"]),
+        (&15.into(), &Value::Array(Vec::new())),
+        "{module}"
+    );
     let output = run(&["memory", folder.to_str().expect("the path is text")]);
     let shown = text(&output.stdout);
-    let comparison = "\nXLA's buffer assignment: 394 kB in 13 allocations, as here\nall 15 values are placed as here\n";
+    let comparison =
+        "\nXLA's buffer assignment: 394 kB in 13 allocations, as here\nall 15 values are placed as here\n";
     assert!(shown.contains(comparison), "{shown}");
 }
 
@@ -122,7 +127,8 @@ fn an_assignment_that_differs_is_compared() {
     let assignment = "BufferAssignment:\nallocation 0: size 4096, preallocated-temp:\n \
         value: <1 other @0> (size=2048,offset=1024): f32[512]{0}\n \
         value: <2 concatenate @0> (size=2048,offset=0): f32[512]{0}\n";
-    let output = shown(assignment, "  Live ranges at 1 (peak):\n    other{}: 2048 bytes (cumulative: 2048 bytes)\n");
+    let output =
+        shown(assignment, "  Live ranges at 1 (peak):\n    other{}: 2048 bytes (cumulative: 2048 bytes)\n");
     let report = text(&output.stdout);
     assert!(output.status.success(), "{}", text(&output.stderr));
     for line in [

@@ -12,6 +12,7 @@ mod editor;
 mod formatting;
 mod kernels;
 mod lifecycle;
+mod memory;
 mod mlir;
 mod navigation;
 mod nothing_blocks;

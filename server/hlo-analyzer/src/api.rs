@@ -24,6 +24,9 @@ mod tile;
 
 pub use access_pattern::described as described_access_pattern;
 pub use error::{ApiError, ErrorKind};
-pub use memory::{at_peak as memory_at_peak, category, comparison as memory_comparison, plan as memory_plan};
+pub use memory::{
+    at_peak as memory_at_peak, category, comparison as memory_comparison, plan as memory_plan,
+    timeline as memory_timeline,
+};
 pub use request::MAX_REQUEST_BYTES;
 pub use session::Session;

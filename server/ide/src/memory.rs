@@ -2,6 +2,7 @@
 
 mod picture;
 mod report;
+mod timeline;
 
 use std::sync::Arc;
 
@@ -12,6 +13,7 @@ use crate::file_context::FileContext;
 
 pub use picture::memory_picture;
 pub use report::{AliveUntil, AliveValue, MemoryReport, MemoryStep};
+pub use timeline::{MemoryColumn, MemoryTimeline};
 
 /// Why there is no plan of a file's memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,6 +26,16 @@ pub enum NoMemory {
         offset: usize,
     },
     NoEntry,
+}
+
+impl std::fmt::Display for NoMemory {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            NoMemory::Mlir => f.write_str("is no HLO"),
+            NoMemory::Syntax { message, .. } => write!(f, "has an error: {message}"),
+            NoMemory::NoEntry => f.write_str("has no entry computation"),
+        }
+    }
 }
 
 pub(crate) fn module_memory(context: &FileContext<'_>) -> Result<Arc<Memory>, NoMemory> {
@@ -42,4 +54,13 @@ pub(crate) fn module_memory(context: &FileContext<'_>) -> Result<Arc<Memory>, No
 /// The memory, with at most `limit` of the values that are alive at its peak.
 pub(crate) fn memory_report(context: &FileContext<'_>, limit: usize) -> Result<MemoryReport, NoMemory> {
     Ok(MemoryReport::new(context, module_memory(context)?, limit))
+}
+
+/// The timeline in at most so many columns, with at most `limit` of the values that are alive at the peak.
+pub(crate) fn memory_timeline(
+    context: &FileContext<'_>,
+    columns: usize,
+    limit: usize,
+) -> Result<MemoryTimeline, NoMemory> {
+    Ok(MemoryTimeline::new(context, memory_report(context, limit)?, columns))
 }

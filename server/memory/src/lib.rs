@@ -37,4 +37,4 @@ pub use program::{Computation, Id, Instruction, Program};
 pub use schedule::Time;
 pub use sharing::FusionOrder;
 pub use sizes::bytes;
-pub use usage::{Bytes, Category, Usage, sum};
+pub use usage::{Bytes, Category, Column, Usage, sum};

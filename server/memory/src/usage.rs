@@ -49,6 +49,17 @@ pub struct Usage {
     pub fragmentation: u64,
 }
 
+/// Neighbouring positions of the schedule.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Column {
+    /// The first of them.
+    pub first: Time,
+    /// The first one at which most bytes are in use.
+    pub position: Time,
+    /// The bytes in use there.
+    pub bytes: Bytes,
+}
+
 /// A place in an allocation, and the sizes of the values that are alive there: one, or two where one overwrites the other.
 struct Place {
     allocation: u32,
@@ -108,6 +119,18 @@ impl Usage {
         let unused = blocks.map(|(allocation, &most)| allocation.size.saturating_sub(most));
         usage.fragmentation = unused.fold(0, u64::saturating_add);
         usage
+    }
+
+    /// All positions in at most `count` columns of about equal length.
+    pub fn columns(&self, count: usize) -> Vec<Column> {
+        let positions = self.in_use.len();
+        let count = positions.min(count);
+        let column = |n: usize| {
+            let [first, end] = [n, n + 1].map(|n| (n * positions / count) as Time);
+            let position = self.peak_within(first, end);
+            Column { first, position, bytes: self.in_use[position as usize] }
+        };
+        (0..count).map(column).collect()
     }
 
     /// Bytes in use at the peak.

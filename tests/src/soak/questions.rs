@@ -23,6 +23,7 @@ const OF_DOCUMENTS: &[&str] = &[
     "textDocument/rangeFormatting",
     "hlo-analyzer/convert",
     "hlo-analyzer/heaviestKernels",
+    "hlo-analyzer/memoryTimeline",
     "hlo-analyzer/compiles",
     "hlo-analyzer/stageChanges",
     "hlo-analyzer/stageCosts",

@@ -2,7 +2,10 @@
 
 mod dumped;
 
-use ide::{AliveUntil, Category, DumpedAssignment, Language, Memory, MemoryReport, MemoryStep, NoMemory};
+use ide::{
+    AliveUntil, Category, DumpedAssignment, Language, Memory, MemoryReport, MemoryStep, MemoryTimeline,
+    NoMemory, TextRange,
+};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -43,11 +46,9 @@ pub fn memory(session: &mut Session, value: &Value) -> Answer {
     let memory = session.ask(|analysis| {
         let memory = analysis.module_memory(file)?;
         Ok(memory.map_err(|reason| match reason {
-            NoMemory::Mlir => ApiError::new(ErrorKind::Unsupported, "the text is no HLO"),
+            NoMemory::Mlir => ApiError::new(ErrorKind::Unsupported, format!("the text {reason}")),
             NoMemory::Syntax { message, offset } => ApiError::in_text(analysis.rope(file), offset, message),
-            NoMemory::NoEntry => {
-                ApiError::in_text(analysis.rope(file), 0, "the text has no entry computation")
-            }
+            NoMemory::NoEntry => ApiError::in_text(analysis.rope(file), 0, format!("the text {reason}")),
         }))
     })??;
     let mut answer = plan(&memory);
@@ -91,13 +92,18 @@ pub fn plan(memory: &Memory) -> Value {
     answer
 }
 
-/// `{"position", "bytes", "instruction"?, "values": [{"name", "bytes", "kind", "live", "until", "allocation"?, "offset"?,
-/// "shares_with"?, "defined"?}]}`, where a use or a definition is `{"name", "op_name", "source"}`: what is alive when most bytes are in use, the largest first.
+/// `{"position", "bytes", "fragmentation_bytes", "instruction", "values": [{"name", "bytes", "kind", "live", "until",
+/// "allocation", "offset", "shares_with", "defined"}]}`, where a use or a definition is `{"name", "op_name", "source"}`: what is
+/// alive when most bytes are in use, the largest first.
 pub fn at_peak(report: &MemoryReport) -> Value {
+    alive_at_peak(report, &step_json)
+}
+
+fn alive_at_peak(report: &MemoryReport, step: &dyn Fn(&MemoryStep) -> Value) -> Value {
     let usage = &report.memory.usage;
     let values = report.alive.iter().map(|value| {
         let until = match &value.until {
-            AliveUntil::Use(step) => step_json(step),
+            AliveUntil::Use(user) => step(user),
             AliveUntil::Result => json!("result"),
             AliveUntil::Caller => json!("caller"),
         };
@@ -110,15 +116,49 @@ pub fn at_peak(report: &MemoryReport) -> Value {
             "allocation": value.place.map(|place| place.0),
             "offset": value.place.map(|place| place.1),
             "shares_with": value.shares_with,
-            "defined": value.defined.as_ref().map(step_json),
+            "defined": value.defined.as_ref().map(step),
         })
     });
     json!({
         "position": usage.peak,
         "bytes": ide::sum_of_bytes(&usage.at_peak()),
         "fragmentation_bytes": usage.fragmentation,
-        "instruction": report.peak.as_ref().map(step_json),
+        "instruction": report.peak.as_ref().map(step),
         "values": values.collect::<Value>(),
+    })
+}
+
+/// `{"module", "is_scheduled", "total_bytes", "positions", "kinds", "allocated", "columns": [{"first", "position", "bytes",
+/// "step"}], "at_peak", "omitted", "problems", "summary", "svg"}`: `allocated` and the `bytes` of a column are by `kinds`; a step has
+/// also the `range` of its name.
+pub fn timeline(timeline: &MemoryTimeline, range: &dyn Fn(&TextRange) -> Value) -> Value {
+    let report = &timeline.report;
+    let step = |step: &MemoryStep| {
+        let mut value = step_json(step);
+        value["range"] = range(&step.range);
+        value
+    };
+    let columns = timeline.columns.iter().map(|column| {
+        json!({
+            "first": column.first,
+            "position": column.position,
+            "bytes": column.bytes,
+            "step": column.step.as_ref().map(step),
+        })
+    });
+    json!({
+        "module": report.module,
+        "is_scheduled": report.is_scheduled,
+        "total_bytes": report.memory.total,
+        "positions": report.memory.positions(),
+        "kinds": Category::ALL.map(category),
+        "allocated": report.memory.usage.allocated,
+        "columns": columns.collect::<Value>(),
+        "at_peak": alive_at_peak(report, &step),
+        "omitted": report.omitted,
+        "problems": report.memory.problems,
+        "summary": report.peak_in_words(),
+        "svg": ide::memory_picture(report),
     })
 }
 

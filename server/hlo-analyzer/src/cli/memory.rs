@@ -129,8 +129,7 @@ fn report(source: Source, arguments: &MemoryArguments) -> Result<(String, Memory
     let limit = if arguments.at_peak || arguments.json { usize::MAX } else { arguments.top };
     let found = host.analysis().memory_report(file, limit).map_err(|_| "the analysis was cancelled")?;
     let report = found.map_err(|why| match why {
-        NoMemory::Mlir => format!("{} is no HLO", source.name),
-        NoMemory::NoEntry => format!("{} has no entry computation", source.name),
+        NoMemory::Mlir | NoMemory::NoEntry => format!("{} {why}", source.name),
         NoMemory::Syntax { message, offset } => {
             let at = api::ApiError::in_text(&Rope::from_str(&source.text), offset, message);
             let [line, column] = [at.line, at.column].map(Option::unwrap_or_default);

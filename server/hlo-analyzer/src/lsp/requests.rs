@@ -34,6 +34,7 @@ mod kernel_content;
 mod kernel_functions;
 mod kernel_lines;
 mod kernel_source;
+mod memory_timeline;
 mod on_type_formatting;
 mod open_kernel;
 mod outgoing_calls;
@@ -126,6 +127,7 @@ serve_requests! {
         kernel_functions::KernelFunctions;
         kernel_lines::KernelLines;
         kernel_source::KernelSource;
+        memory_timeline::MemoryTimeline;
         show_kernel::ShowKernel;
         stage_changes::StageChanges;
         stage_costs::StageCosts;

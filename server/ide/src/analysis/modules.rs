@@ -88,6 +88,16 @@ impl Analysis {
         self.with_file(file, |context| memory::memory_report(&context, limit))
     }
 
+    /// The bytes in use over the schedule in at most so many columns, with the report.
+    pub fn memory_timeline(
+        &self,
+        file: FileId,
+        columns: usize,
+        limit: usize,
+    ) -> Cancellable<Result<MemoryTimeline, NoMemory>> {
+        self.with_file(file, |context| memory::memory_timeline(&context, columns, limit))
+    }
+
     /// Counts of the module.
     pub fn statistics(&self, file: FileId) -> Cancellable<FileStatistics> {
         self.with_file(file, |context| context.semantics().statistics(&context))

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use ::memory::{Bytes, Category, Usage, sum};
+use ::memory::{Bytes, Category, Usage};
 
 use super::{AliveUntil, MemoryReport};
 use crate::escaped_xml as escaped;
@@ -44,7 +44,7 @@ const STYLE: &str = "<style>\
 /// shows the position of those it stands for at which most bytes are in use; `data-positions` has the first one per column.
 pub fn memory_picture(report: &MemoryReport) -> String {
     let usage = &report.memory.usage;
-    let columns = columns(usage);
+    let columns: Vec<Bytes> = usage.columns(WIDTH).iter().map(|column| column.bytes).collect();
     let allocated = report.memory.total.max(1);
     let listed = report.alive.len().min(LISTED);
     let (width, height) = (LEFT + WIDTH + RIGHT, TOP + HEIGHT + 76 + ROW * listed);
@@ -87,18 +87,6 @@ pub fn memory_picture(report: &MemoryReport) -> String {
     out + "</svg>\n"
 }
 
-/// Per column the bytes in use at the position with most of those that it stands for.
-fn columns(usage: &Usage) -> Vec<Bytes> {
-    let positions = usage.in_use.len();
-    let count = positions.clamp(1, WIDTH);
-    let column = |n: usize| {
-        let range = n * positions / count..((n + 1) * positions / count).max(n * positions / count + 1);
-        let own = usage.in_use.get(range).unwrap_or_default();
-        own.iter().copied().max_by_key(sum).unwrap_or_default()
-    };
-    (0..count).map(column).collect()
-}
-
 fn axis(out: &mut String, allocated: u64) {
     let bottom = TOP + HEIGHT;
     for quarter in 0..=4 {
@@ -118,7 +106,7 @@ fn axis(out: &mut String, allocated: u64) {
 
 fn areas(out: &mut String, columns: &[Bytes], allocated: u64) {
     let y = |bytes: u64| (TOP + HEIGHT) as f64 - bytes as f64 / allocated as f64 * HEIGHT as f64;
-    let x = |column: usize| LEFT as f64 + column as f64 * WIDTH as f64 / columns.len() as f64;
+    let x = |column: usize| LEFT as f64 + column as f64 * WIDTH as f64 / columns.len().max(1) as f64;
     let mut below = vec![0u64; columns.len()];
     for (category, _, class) in AREAS {
         let above: Vec<u64> = columns

@@ -138,7 +138,7 @@ fn is_callers(memory: &Memory, value: u32) -> bool {
 }
 
 /// The instruction of a step in the text.
-fn located(context: &FileContext<'_>, step: &Step) -> Option<MemoryStep> {
+pub(super) fn located(context: &FileContext<'_>, step: &Step) -> Option<MemoryStep> {
     let computation = context.module().computations.get(step.computation as usize)?;
     let at = computation.segments.iter().find_map(|segment| {
         let id = context.block(segment.piece).find(segment.computation, &step.name)?;

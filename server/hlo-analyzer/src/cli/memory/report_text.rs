@@ -4,8 +4,8 @@ use std::cmp::Ordering;
 use std::fmt::Write;
 
 use ide::{
-    AliveUntil, AliveValue, Category, DumpedAssignment, MemoryReport, PlaceDifference, ValuePlace, bytes,
-    counted, sum_of_bytes,
+    AliveUntil, AliveValue, Category, DumpedAssignment, MemoryReport, PlaceDifference, UsageColumn as Column,
+    ValuePlace, bytes, counted, sum_of_bytes,
 };
 
 use crate::api;
@@ -130,16 +130,13 @@ pub(super) fn timeline(report: &MemoryReport) -> String {
     let usage = &report.memory.usage;
     let positions = usage.in_use.len().max(1);
     let count = positions.min(COLUMNS);
-    let heights: Vec<usize> = (0..count)
-        .map(|n| {
-            let range = n * positions / count..((n + 1) * positions / count).max(n * positions / count + 1);
-            let most =
-                usage.in_use.get(range).unwrap_or_default().iter().map(sum_of_bytes).max().unwrap_or(0);
-            let eighths = u128::from(most) * 8 * ROWS as u128 / u128::from(report.memory.total.max(1));
-            // What is in use is seen.
-            if most > 0 { (eighths as usize).max(1) } else { 0 }
-        })
-        .collect();
+    let height = |column: &Column| {
+        let most = sum_of_bytes(&column.bytes);
+        let eighths = u128::from(most) * 8 * ROWS as u128 / u128::from(report.memory.total.max(1));
+        // What is in use is seen.
+        if most > 0 { (eighths as usize).max(1) } else { 0 }
+    };
+    let heights: Vec<usize> = usage.columns(COLUMNS).iter().map(height).collect();
     let mut out = String::new();
     for row in (0..ROWS).rev() {
         let label = if row + 1 == ROWS { bytes(report.memory.total) } else { String::new() };

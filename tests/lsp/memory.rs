@@ -1,0 +1,76 @@
+//! Where the memory of a module goes.
+
+use hlo_analyzer_tests::lsp_client::LspClient;
+use serde_json::{Value, json};
+
+use crate::editor::{Editor, URI, document};
+
+const MODULE: &str = "HloModule m, is_scheduled=true
+
+ENTRY %e {
+  %p = f32[256]{0} parameter(0)
+  %wide = f32[4096]{0} broadcast(%p), dimensions={}, metadata={op_name=\"f/wide\" source_file=\"/src/a.py\" source_line=7}
+  %last = f32[4096]{0} reverse(%wide), dimensions={0}
+  ROOT %r = f32[256]{0} slice(%last), slice={[0:256]}
+}
+";
+
+/// The text at a range on one line.
+fn text_at(range: &Value) -> &'static str {
+    let of = |end: &str, member: &str| range[end][member].as_u64().expect("a number") as usize;
+    let line = MODULE.lines().nth(of("start", "line")).expect("a line");
+    &line[of("start", "character")..of("end", "character")]
+}
+
+#[test]
+fn the_timeline_leads_to_instructions() {
+    let mut client = LspClient::modern();
+    client.open(URI, MODULE);
+    let timeline = client.ask("hlo-analyzer/memoryTimeline", document(URI));
+    assert_eq!((&timeline["module"], &timeline["is_scheduled"]), (&json!("m"), &json!(true)));
+    assert_eq!((&timeline["total_bytes"], &timeline["positions"]), (&json!(2 * 1024 + 2 * 16384), &json!(4)));
+    assert_eq!(timeline["kinds"], json!(["parameter", "constant", "output", "temp", "thread-local"]));
+    let columns = timeline["columns"].as_array().expect("a list");
+    let shown = columns.iter().map(|column| -> (Option<&str>, Option<u64>, Value) {
+        let name = column["step"]["range"].as_object().map(|_| text_at(&column["step"]["range"]));
+        (name, column["first"].as_u64(), column["bytes"].clone())
+    });
+    let expected = [
+        (Some("p"), Some(0), json!([1024, 0, 0, 0, 0])),
+        (Some("wide"), Some(1), json!([1024, 0, 0, 16384, 0])),
+        (Some("last"), Some(2), json!([1024, 0, 0, 32768, 0])),
+        (Some("r"), Some(3), json!([1024, 0, 1024, 16384, 0])),
+        (None, Some(4), json!([1024, 0, 1024, 0, 0])),
+    ];
+    assert_eq!(shown.collect::<Vec<_>>(), expected);
+    let first = &timeline["at_peak"]["values"][0];
+    assert_eq!((&first["name"], &first["defined"]["source"]["line"]), (&json!("wide{}"), &json!(7)));
+    assert_eq!(text_at(&first["until"]["range"]), "last");
+    assert!(timeline["svg"].as_str().is_some_and(|svg| svg.starts_with("<svg ")), "{timeline}");
+}
+
+#[test]
+fn the_timeline_is_as_long_as_asked_for() {
+    let mut client = LspClient::modern();
+    client.open(URI, MODULE);
+    let params = json!({"textDocument": {"uri": URI}, "columns": 2, "limit": 1});
+    let timeline = client.ask("hlo-analyzer/memoryTimeline", params);
+    let columns = timeline["columns"].as_array().expect("a list");
+    let shown = columns.iter().map(|column| [column["first"].clone(), column["position"].clone()]);
+    assert_eq!(shown.collect::<Vec<_>>(), [[json!(0), json!(1)], [json!(2), json!(2)]]);
+    assert_eq!(timeline["at_peak"]["values"].as_array().map(Vec::len), Some(1));
+    assert_eq!(timeline["omitted"], 2);
+}
+
+#[test]
+fn a_text_without_a_plan_says_why() {
+    for (text, reason) in [
+        ("HloModule m\n", "the text has no entry computation"),
+        ("HloModule m\n\nENTRY e {\n  x = f32[\n}\n", "the text has an error: "),
+    ] {
+        let mut client = LspClient::modern();
+        client.open(URI, text);
+        let answer = client.ask("hlo-analyzer/memoryTimeline", document(URI));
+        assert!(answer["reason"].as_str().is_some_and(|shown| shown.starts_with(reason)), "{answer}");
+    }
+}
