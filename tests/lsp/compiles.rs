@@ -82,6 +82,47 @@ fn a_folder_is_listed_without_an_open_file() {
 }
 
 #[test]
+fn the_flags_and_the_thunks_of_a_compile_are_listed() {
+    let dump = Dump::new("details");
+    // The copy has the text files alone.
+    let flags = dump.folder().join("module_0001.jit_step.debug_options");
+    let target = dump.folder().join("module_0001.jit_step.gpu_target_config.pbtxt");
+    for file in [&flags, &target] {
+        let name = file.file_name().expect("it has one");
+        fs::copy(test_files::dump_folder().join(name), file).expect("a copy");
+    }
+    let mut client = LspClient::modern();
+    let mut params = document(&dump.uri());
+    params["compile"] = json!(0);
+    let found = client.ask("hlo-analyzer/compileDetails", params.clone());
+    assert_eq!(found["device"], "h100-sxm", "{found}");
+    let listed = found["flags"].as_array().expect("flags");
+    assert_eq!(listed.len(), 9);
+    assert_eq!(listed[1], json!({"name": "xla_gpu_autotune_level", "value": "0", "default": "4"}));
+    let thunks = found["thunks"].as_array().expect("thunks");
+    let kernels: Vec<&Value> = thunks.iter().map(|thunk| &thunk["kernel"]).collect();
+    assert_eq!(kernels, ["gemm_fusion_dot", "loop_tanh_fusion", "input_multiply_reduce_fusion"]);
+    assert_eq!(thunks[0]["launch"], "grid 512 | block 64 | 768 B dynamic shared memory");
+    assert_eq!((&thunks[1]["kind"], &thunks[1]["parent"]), (&json!("CustomKernel"), &Value::Null));
+    // The place is that of the instruction in the last stage.
+    let at = &thunks[1]["at"];
+    assert_eq!(at["uri"], dump.file_uri("after_optimizations.txt"), "{at}");
+    let text = fs::read_to_string(dump.file("after_optimizations.txt")).expect("a stage");
+    let line = text.lines().nth(at["range"]["start"]["line"].as_u64().expect("a line") as usize);
+    assert!(line.is_some_and(|line| line.trim_start().starts_with("%loop_tanh_fusion = ")), "{line:?}");
+    // What is missing is null or empty, and nothing else.
+    fs::remove_file(&flags).expect("it is ours");
+    fs::remove_file(dump.file("thunk_sequence")).expect("it is ours");
+    let less = client.ask("hlo-analyzer/compileDetails", params.clone());
+    assert_eq!(
+        (&less["device"], &less["flags"], &less["thunks"]),
+        (&json!("h100-sxm"), &Value::Null, &json!([]))
+    );
+    params["compile"] = json!(7);
+    assert!(client.ask("hlo-analyzer/compileDetails", params).is_null());
+}
+
+#[test]
 fn a_truncated_stage_is_named_and_the_others_work() {
     let dump = Dump::new("truncated");
     let path = dump.file("0003.hlo_normalization");

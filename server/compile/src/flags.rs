@@ -35,6 +35,16 @@ pub fn flag_value<'a>(flags: &'a [Flag], name: &str) -> Option<&'a str> {
     flags.iter().find(|flag| flag.name == name).map(|flag| flag.value.as_str())
 }
 
+/// XLA's default of a flag as of August 2026, where its code sets a constant; flags that it does not set are off, 0 or empty.
+/// Source: `DefaultDebugOptionsIgnoringFlags`, `xla/debug_options_flags.cc`.
+pub fn default_flag(name: &str) -> Option<&'static str> {
+    let lines = include_str!("flag_defaults.txt").lines();
+    lines
+        .map(|line| line.split_once(' ').unwrap_or((line, "")))
+        .find(|found| found.0 == name)
+        .map(|found| found.1)
+}
+
 fn flag(line: &str) -> Option<Flag> {
     let (name, value) = line.trim().split_once(": ")?;
     let is_name = name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_') && !name.is_empty();
@@ -45,6 +55,15 @@ fn flag(line: &str) -> Option<Flag> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn defaults_are_known_by_the_name_of_a_flag() {
+        assert_eq!(default_flag("xla_gpu_autotune_level"), Some("4"));
+        assert_eq!(default_flag("xla_gpu_cuda_data_dir"), Some("./cuda_sdk_lib"));
+        assert_eq!(default_flag("xla_gpu_autotune"), None);
+        let lines: Vec<&str> = include_str!("flag_defaults.txt").lines().collect();
+        assert!(lines.len() > 200 && lines.is_sorted() && lines.iter().all(|line| line.starts_with("xla_")));
+    }
 
     #[test]
     fn flags_are_read_from_both_files() {

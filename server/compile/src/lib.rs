@@ -26,7 +26,7 @@ mod stage;
 mod thunks;
 
 pub use artefact::{Artefact, ArtefactKind};
-pub use flags::{Flag, all_flags, changed_flags, flag_value};
+pub use flags::{Flag, all_flags, changed_flags, default_flag, flag_value};
 pub use folder::{Compile, Entry, Folder, Problem};
 pub use functions::{KernelFunction, llvm_functions, ptx_kernels};
 pub use group::group;

@@ -66,9 +66,9 @@ pub use code_actions::show_kernel::{ID as SHOW_KERNEL_ACTION, ID_AS_TEXT as SHOW
 pub use code_actions::{Change, CodeAction, CodeActionKind, Wanted};
 pub use code_lens::CodeLens;
 pub use compiles::{
-    ComparedStages, CompileReport, CompileSummary, DumpSummary, InstructionHistory, InstructionStage,
-    ListedStage, Pipeline, ReportedChanges, ReportedThunk, StageCosts, StagePlace, StageRole, StageStep,
-    StageSummary, StepDirection,
+    ChangedFlag, ComparedStages, CompileDetails, CompileReport, CompileSummary, DumpSummary,
+    InstructionHistory, InstructionStage, ListedStage, ListedThunk, Pipeline, ReportedChanges, ReportedThunk,
+    StageCosts, StagePlace, StageRole, StageStep, StageSummary, StepDirection, ThunkLaunch,
 };
 pub use completion::{Completion, CompletionItem, CompletionKind};
 pub use convert::{Conversion, NotConverted};

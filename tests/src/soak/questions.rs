@@ -25,6 +25,7 @@ const OF_DOCUMENTS: &[&str] = &[
     "hlo-analyzer/heaviestKernels",
     "hlo-analyzer/memoryTimeline",
     "hlo-analyzer/compiles",
+    "hlo-analyzer/compileDetails",
     "hlo-analyzer/stageChanges",
     "hlo-analyzer/stageCosts",
     "hlo-analyzer/compareStages",
@@ -142,7 +143,7 @@ impl Asked<'_> {
                 params["options"] = options;
             }
             "hlo-analyzer/heaviestKernels" => params["limit"] = json!(5),
-            "hlo-analyzer/compiles" => params["compile"] = json!(0),
+            "hlo-analyzer/compiles" | "hlo-analyzer/compileDetails" => params["compile"] = json!(0),
             "hlo-analyzer/stageChanges" => params["stages"] = json!([self.uri]),
             _ => {}
         }

@@ -10,6 +10,7 @@ mod code_action_resolve;
 mod code_lens;
 mod code_lens_resolve;
 mod compare_stages;
+mod compile_details;
 mod compile_source;
 mod compiles;
 mod completion;
@@ -118,6 +119,7 @@ serve_requests! {
     custom {
         access_pattern::AccessPattern;
         compare_stages::CompareStages;
+        compile_details::CompileDetails;
         compiles::Compiles;
         convert::Convert;
         evaluate::Evaluate;

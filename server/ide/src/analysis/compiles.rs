@@ -66,6 +66,14 @@ impl Analysis {
         })
     }
 
+    /// The device, flags and thunks of a compile; `None` if the folder has no such compile.
+    pub fn compile_details(&self, folder: &str, compile: usize) -> Cancellable<Option<CompileDetails>> {
+        self.catch(|db| {
+            let compile = self.folders.get(folder)?.compiles(db).get(compile).copied()?;
+            Some(compile_details(db, compile))
+        })
+    }
+
     /// What a stage changed; `None` if the folder has no such stage.
     pub fn stage_summary(&self, folder: &str, path: &str) -> Cancellable<Option<StageSummary>> {
         self.with_stage(folder, path, |db, stage| Some(stage_summary(db, stage)))

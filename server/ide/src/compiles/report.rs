@@ -75,7 +75,7 @@ pub(crate) fn compile_report(db: &Database, compile: DumpedCompile, changes: boo
     }
 }
 
-fn thunks(db: &Database, compile: DumpedCompile) -> Vec<ReportedThunk> {
+pub(super) fn thunks(db: &Database, compile: DumpedCompile) -> Vec<ReportedThunk> {
     let thunks = compile_thunks(db, compile);
     let mut instructions: FxHashMap<usize, &str> = FxHashMap::default();
     for (name, indices) in &thunks.of_instruction {
