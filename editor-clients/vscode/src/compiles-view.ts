@@ -1,10 +1,12 @@
 import * as vscode from "vscode";
 import { COMPILES_CHANGED } from "./client-commands";
+import { type DetailNode, detailItem, detailNodes, GO_TO_THUNK, goToThunk, inDetail } from "./compile-details";
 import {
   type Changes,
   type Compile,
   type CompileStages,
   type Costs,
+  detailsOf,
   dumpFolders,
   type Folder,
   folderOf,
@@ -15,6 +17,7 @@ import {
   unique,
 } from "./compiles";
 import type { Server } from "./server";
+import { item } from "./tree-item";
 
 const VIEW = "hlo-analyzer.compiles";
 /** How long files of a folder must stay as they are before it is listed again, in milliseconds. */
@@ -25,6 +28,7 @@ type Node =
   | { kind: "compile"; folder: Folder; compile: Compile }
   | { kind: "pipeline"; parent: Node; pipeline: Pipeline; of: number }
   | { kind: "stage"; parent: Node; stage: Stage; of: number }
+  | DetailNode
   | { kind: "artefacts"; artefacts: CompileStages["artefacts"] }
   | { kind: "artefact"; uri: string; title: string }
   | { kind: "problem"; message: string };
@@ -47,6 +51,8 @@ export class CompilesView implements vscode.Disposable, vscode.TreeDataProvider<
   private readonly changes = new Map<string, Changes>();
   /** Kernels, bytes and time of the stages, by URI; null before fusion. */
   private readonly costs = new Map<string, Costs | null>();
+  /** Device, flags and thunks, by folder and compile. */
+  private readonly details = new Map<string, ReturnType<typeof detailsOf>>();
   private timer: NodeJS.Timeout | undefined;
 
   constructor(private readonly server: Server) {
@@ -63,6 +69,7 @@ export class CompilesView implements vscode.Disposable, vscode.TreeDataProvider<
       server.onNotification(COMPILES_CHANGED, () => this.refreshLater()),
       vscode.commands.registerCommand("hlo-analyzer.openDumpFolder", () => this.openFolder()),
       vscode.commands.registerCommand("hlo-analyzer.compiles.refresh", () => this.refresh()),
+      vscode.commands.registerCommand(GO_TO_THUNK, goToThunk),
       vscode.commands.registerCommand("hlo-analyzer.compiles.close", (node?: Node) => this.close(node)),
       vscode.workspace.onDidChangeWorkspaceFolders(() => this.refresh()),
       vscode.window.onDidChangeActiveTextEditor((editor) => this.follow(editor)),
@@ -85,6 +92,7 @@ export class CompilesView implements vscode.Disposable, vscode.TreeDataProvider<
   private refresh(): void {
     this.changes.clear();
     this.costs.clear();
+    this.details.clear();
     this.changed.fire(undefined);
   }
 
@@ -173,6 +181,10 @@ export class CompilesView implements vscode.Disposable, vscode.TreeDataProvider<
         this.loadChanges(node, node.pipeline.stages);
         return this.shown(node.pipeline).map((stage) => ({ kind: "stage", parent: node, stage, of: node.of }));
       }
+      case "flags":
+      case "thunks":
+      case "thunk":
+        return inDetail(node);
       case "artefacts":
         return node.artefacts.map((artefact) => ({ kind: "artefact", ...artefact }));
       default:
@@ -193,7 +205,10 @@ export class CompilesView implements vscode.Disposable, vscode.TreeDataProvider<
 
   private async inCompile(node: Node & { kind: "compile" }): Promise<Node[]> {
     const params = { textDocument: { uri: node.folder.folder }, compile: node.compile.index };
-    const found = await this.server.ask<CompileStages>("hlo-analyzer/compiles", params);
+    const [found, details] = await Promise.all([
+      this.server.ask<CompileStages>("hlo-analyzer/compiles", params),
+      this.detailsOf(node),
+    ]);
     const problems: Node[] = node.compile.problems.map((message) => ({ kind: "problem", message }));
     if (found === undefined) {
       return problems;
@@ -210,7 +225,14 @@ export class CompilesView implements vscode.Disposable, vscode.TreeDataProvider<
     });
     this.loadChanges(node, passes.flatMap((pass) => (pass.kind === "stage" ? [pass.stage] : [])));
     const artefacts: Node[] = found.artefacts.length > 0 ? [{ kind: "artefacts", artefacts: found.artefacts }] : [];
-    return [...problems, ...passes, ...artefacts];
+    return [...problems, ...passes, ...detailNodes(details), ...artefacts];
+  }
+
+  private detailsOf({ folder: { folder }, compile: { index } }: Node & { kind: "compile" }): ReturnType<typeof detailsOf> {
+    const key = `${index} ${folder}`;
+    const known = this.details.get(key) ?? detailsOf(this.server, folder, index);
+    this.details.set(key, known);
+    return known;
   }
 
   /** Stages that changed something. Until that is known: all but the starts of pipelines, which seldom do. */
@@ -285,6 +307,12 @@ export class CompilesView implements vscode.Disposable, vscode.TreeDataProvider<
       }
       case "stage":
         return this.stageItem(node);
+      case "device":
+      case "flags":
+      case "flag":
+      case "thunks":
+      case "thunk":
+        return detailItem(node);
       case "artefacts": {
         const shown = item("Other files", "files", true);
         shown.description = String(node.artefacts.length);
@@ -358,12 +386,6 @@ function inFolder(folder: Folder): Node[] {
   return [...problems, ...folder.compiles.map((compile): Node => ({ kind: "compile", folder, compile }))];
 }
 
-function item(label: string, icon: string, hasChildren: boolean): vscode.TreeItem {
-  const { Collapsed, None } = vscode.TreeItemCollapsibleState;
-  const shown = new vscode.TreeItem(label, hasChildren ? Collapsed : None);
-  shown.iconPath = new vscode.ThemeIcon(icon);
-  return shown;
-}
 
 function nameOf(uri: vscode.Uri): string {
   return uri.path.split("/").pop() ?? uri.path;

@@ -1,6 +1,7 @@
 // The compiles of XLA's dump folders, as the server describes them.
 
 import * as vscode from "vscode";
+import type { Position } from "./place";
 import type { Server } from "./server";
 
 /** Names of files of which every dump as text has at least one. */
@@ -48,6 +49,35 @@ export interface CompileStages {
   artefacts: { uri: string; title: string }[];
 }
 
+/** A step of the executable. */
+export interface Thunk {
+  kind: string;
+  /** The thunk that contains it: an index into the list. */
+  parent: number | null;
+  instruction: string | null;
+  /** The name of the function in PTX that it launches. */
+  kernel: string | null;
+  /** `grid 64 | block 128` */
+  launch: string | null;
+  /** The instruction in the module after optimizations. */
+  at: { uri: string; range: { start: Position; end: Position } } | null;
+}
+
+export interface Flag {
+  name: string;
+  value: string;
+  /** Null if unknown. */
+  default: string | null;
+}
+
+/** The response of `hlo-analyzer/compileDetails`. */
+export interface Details {
+  device: string | null;
+  /** Those that differ from XLA's defaults; null if the folder does not say. */
+  flags: Flag[] | null;
+  thunks: Thunk[];
+}
+
 /** An element of the response of `hlo-analyzer/stageChanges`. */
 export interface Changes {
   uri: string;
@@ -69,6 +99,10 @@ export interface Costs {
 
 export function foldersOf(server: Server, folder: vscode.Uri): Promise<Folder | undefined> {
   return server.ask<Folder>("hlo-analyzer/compiles", { textDocument: { uri: folder.toString() } });
+}
+
+export function detailsOf(server: Server, folder: string, compile: number): Promise<Details | undefined> {
+  return server.ask<Details>("hlo-analyzer/compileDetails", { textDocument: { uri: folder }, compile });
 }
 
 /** The folders of the workspace that have dumps. */

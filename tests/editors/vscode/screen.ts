@@ -3,6 +3,7 @@
 // Only mouse coordinates and keys are used. Playwright's own `click` and `hover` on an element first scroll it into
 // view, and that moves an inner container of VS Code's editor which must not scroll.
 
+import assert from "node:assert/strict";
 import type { Locator, Page } from "playwright-core";
 import { eventually } from "./report.ts";
 
@@ -203,6 +204,31 @@ export class Screen {
       }
     }
     throw new Error(`${key} never offered ${row}`);
+  }
+
+  /** Types the path of a file into the dialog that has opened at the top. It lists a folder first, and ignores keys until then. */
+  async chooseFile(path: string): Promise<void> {
+    const input = this.page.locator(".quick-input-widget:visible input").first();
+    await input.waitFor({ timeout: 10_000 });
+    for (let attempt = 0; attempt < 6 && (await input.isVisible()); attempt++) {
+      this.retries += attempt === 0 ? 0 : 1;
+      await eventually("the dialog's folder", async () => ((await input.inputValue()).startsWith("/") ? true : undefined));
+      await input.fill(path);
+      await this.page.waitForTimeout(500);
+      await this.press("Enter");
+      await input.waitFor({ state: "hidden", timeout: 2_000 }).catch(() => undefined);
+    }
+    assert.ok(!(await input.isVisible()), `the dialog does not take ${path}`);
+  }
+
+  /** Follows a link of the editor in front as a person does with Ctrl and a click, at its end, where the cursor is after `find`. */
+  async clickLink(text: string): Promise<void> {
+    const link = this.page.locator(".editor-group-container.active .detected-link", { hasText: text }).first();
+    const box = await eventually(`the link ${text}`, () => boxOf(link));
+    await this.page.keyboard.down("Control");
+    await this.page.mouse.move(box.x + box.width - 8, box.y + box.height / 2);
+    await this.page.mouse.click(box.x + box.width - 6, box.y + box.height / 2);
+    await this.page.keyboard.up("Control");
   }
 
   /** The rows of the picker that is open. */

@@ -1,7 +1,7 @@
 // What a picky user looks at, once per theme. Each step leaves a picture in a folder of the theme, numbered in order.
 
 import assert from "node:assert/strict";
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DUMP_FOLDER, FIXTURE, HUGE, LARGE, MLIR_FIXTURE, WASTEFUL, eventually } from "./report.ts";
 import type { Screen } from "./screen.ts";
@@ -16,6 +16,7 @@ const READ = "%add_fusion = ";
 const OTHER = "%scale_fusion = ";
 /** Rows of the view of compiles. */
 const COMPILES = ".monaco-list[aria-label='Compiles'] .monaco-list-row";
+const LAST_STAGE = "module_0001.jit_step.sm_9.0a_gpu_after_optimizations.txt";
 const ACTIONS = ["Show kernel", "Show access pattern", "Evaluate"];
 
 export const TOUR: Record<string, Step> = {
@@ -105,10 +106,7 @@ export const TOUR: Record<string, Step> = {
   "compiles: three passes, what the last one changed, the source line and back": async (screen, picture) => {
     await screen.command("View: Close All Editors");
     await screen.command("XLA Compiles: Focus on Compiles View");
-    const row = (...parts: string[]): Promise<string> =>
-      eventually(parts.join(" "), async () =>
-        (await screen.texts(COMPILES)).find((text) => parts.every((part) => text.includes(part))),
-      );
+    const row = (...parts: string[]): Promise<string> => compileRow(screen, ...parts);
     const isClosed = async (text: string): Promise<boolean> => (await screen.count(`${COMPILES}[aria-expanded='false']`, text)) > 0;
     for (const [closed, inside] of [
       [`${DUMP_FOLDER} · module 1 · 8 stages`, "fusion"],
@@ -163,14 +161,7 @@ export const TOUR: Record<string, Step> = {
     await screen.command("View: Close All Editors");
   },
   "compiles: a Triton kernel is a program on tiles, beside XLA's own code": async (screen, picture) => {
-    await screen.command("View: Close All Editors");
-    await screen.command("XLA Compiles: Focus on Compiles View");
-    const closed = `${DUMP_FOLDER} · module 1 · 8 stages`;
-    const isOpen = async (): Promise<boolean> => (await screen.count(COMPILES, "after optimizations")) > 0;
-    if (!(await isOpen())) {
-      await screen.clickOn(`${COMPILES}[aria-expanded='false']`, closed);
-    }
-    await eventually("the last stage", async () => (await isOpen()) || undefined);
+    await showCompile(screen);
     await screen.clickOn(COMPILES, "after optimizations");
     await screen.find("%gemm_fusion_dot = ");
     await screen.command("hlo-analyzer: Show Kernel");
@@ -189,6 +180,49 @@ export const TOUR: Record<string, Step> = {
     await screen.waitForLine("XLA's own code", 30_000, "XLA's kernel");
     await picture("xla-kernel");
     await screen.command("View: Show Explorer");
+    await screen.command("View: Close All Editors");
+  },
+  "compiles: device, flags with their defaults, and thunks that lead to instructions": async (screen, picture) => {
+    await showCompile(screen);
+    for (const part of ["Flags", "Thunks"]) {
+      await screen.clickOn(`${COMPILES}[aria-expanded='false']`, part);
+    }
+    for (const parts of [
+      ["h100-sxm", "compiled for this device"],
+      ["Flags", "9 differ from XLA's defaults"],
+      ["gpu_autotune_level = 0", "default 4"],
+      ["Thunks", "3 steps, 3 kernels"],
+      ["loop_tanh_fusion", "grid 64 · block 128"],
+    ]) {
+      await compileRow(screen, ...parts);
+    }
+    await picture("flags-and-thunks");
+    await screen.clickOn(COMPILES, "loop_tanh_fusion");
+    await screen.waitForLine("the instruction", 30_000, "%loop_tanh_fusion = ");
+    await eventually("the cursor on its line", async () => (await screen.texts(".line-numbers.active-line-number")).includes("78") || undefined);
+    await picture("instruction-of-a-thunk");
+    for (const part of ["Flags", "Thunks"]) {
+      await screen.clickOn(`${COMPILES}[aria-expanded='true']`, part);
+    }
+    await screen.command("View: Show Explorer");
+    await screen.command("View: Close All Editors");
+  },
+  "two compiles: the report shows the edit, and a click leads to the instruction": async (screen, picture, folder) => {
+    const last = join(folder, DUMP_FOLDER, LAST_STAGE);
+    const edited = join(folder, "edited.hlo");
+    writeFileSync(edited, readFileSync(last, "utf8").replace(" tanh(", " exponential("));
+    await screen.openFile(LAST_STAGE);
+    await screen.command("hlo-analyzer: Compare with Another Compile");
+    await screen.chooseFile(edited);
+    await screen.waitForLine("the edit", 60_000, "other opcode of %tanh.3: exponential → tanh");
+    await screen.waitForLine("the kernel", 10_000, "slower", "%loop_tanh_fusion");
+    await picture("two-compiles");
+    await screen.find(":68:9");
+    await screen.clickLink(":68:9");
+    await screen.waitForLine("the instruction", 30_000, "ROOT %tanh.3 = ");
+    await eventually("the cursor on its line", async () => (await screen.texts(".editor-group-container.active .line-numbers.active-line-number")).includes("68") || undefined);
+    await picture("changed-instruction");
+    rmSync(edited);
     await screen.command("View: Close All Editors");
   },
   "a module is compiled with the XLA of a Python, and what is missing is said": async (screen, picture, folder) => {
@@ -295,6 +329,25 @@ export const LARGE_FILES: Record<string, Step> = {
     await screen.command("View: Hide Panel");
   },
 };
+
+/** Shows the view of compiles with that of the fixture expanded. */
+async function showCompile(screen: Screen): Promise<void> {
+  await screen.command("View: Close All Editors");
+  await screen.command("XLA Compiles: Focus on Compiles View");
+  const closed = `${DUMP_FOLDER} · module 1 · 8 stages`;
+  await compileRow(screen, closed);
+  if ((await screen.count(COMPILES, "after optimizations")) === 0) {
+    await screen.clickOn(`${COMPILES}[aria-expanded='false']`, closed);
+  }
+  await compileRow(screen, "after optimizations");
+}
+
+/** Waits for a row of the view of compiles that has these texts. */
+async function compileRow(screen: Screen, ...parts: string[]): Promise<string> {
+  return eventually(parts.join(" "), async () =>
+    (await screen.texts(COMPILES)).find((text) => parts.every((part) => text.includes(part))),
+  );
+}
 
 /** Numbers the pictures of one theme. */
 export function album(folder: string, screen: Screen): (name: string) => Promise<void> {
