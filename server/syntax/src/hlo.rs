@@ -9,6 +9,7 @@ mod fragments;
 mod instruction;
 mod layout;
 mod lexer;
+mod line_forms;
 mod literal;
 mod metadata;
 mod module_header;

@@ -2,7 +2,7 @@
 //! token by token, without the rest of the file, and missing parts are tolerated.
 
 use super::lexer::{Lexer, Token};
-use super::pieces::{looks_like_computation, looks_like_instruction};
+use super::line_forms::{looks_like_computation, looks_like_instruction};
 use super::vocabulary::{AttributeKey, Opcode};
 use crate::Span;
 

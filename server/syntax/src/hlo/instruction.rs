@@ -1,8 +1,8 @@
 //! `[ROOT] name = [shape] opcode(operands)[, attribute=value]…`
 
 use super::lexer::Token;
+use super::line_forms::looks_like_instruction;
 use super::parser::{Parsed, Parser};
-use super::pieces::looks_like_instruction;
 use super::suggestions::unknown;
 use super::tree::{Attribute, Instruction, InstructionId, ValueNode};
 use super::vocabulary::{AttributeKey, ElementType, Opcode};

@@ -3,8 +3,8 @@
 
 use memchr::{memchr, memchr2, memchr3};
 
+use super::line_forms::ends_open_string;
 use super::numbers::{decimal, digits_end, dim_labels, dxd, nan_payload, pad};
-use super::pieces::ends_open_string;
 use super::vocabulary::ElementType;
 use crate::Span;
 

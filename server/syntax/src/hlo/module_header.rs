@@ -43,7 +43,7 @@ impl Parser<'_> {
     /// Skips to the first computation.
     fn skip_header(&mut self) {
         let text = self.text;
-        self.skip_lines(0, |at| super::pieces::looks_like_computation(text, at));
+        self.skip_lines(0, |at| super::line_forms::looks_like_computation(text, at));
     }
 
     fn module_header(&mut self, header: &mut ModuleHeader) -> Parsed {

@@ -5,7 +5,8 @@ use std::collections::VecDeque;
 use rustc_hash::FxHashMap;
 
 use super::lexer::{Lexer, Token, is_ident_start};
-use super::pieces::{PieceStart, PieceState, looks_like_computation, looks_like_instruction, split_units};
+use super::line_forms::{looks_like_computation, looks_like_instruction};
+use super::pieces::{PieceStart, PieceState, split_units};
 use super::tree::{
     Computation, ComputationKind, InstructionId, Parameter, Parse, ShapeId, ShapeNode, ValueNode,
 };

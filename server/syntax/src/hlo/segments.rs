@@ -5,7 +5,8 @@
 use memchr::memmem;
 use rayon::prelude::*;
 
-use super::pieces::{Cuts, PieceStart, PieceState, looks_like_computation, looks_like_instruction};
+use super::line_forms::{looks_like_computation, looks_like_instruction};
+use super::pieces::{Cuts, PieceStart, PieceState};
 
 /// The size of a segment in bytes. Fixed, so that a text is cut in the same way on every machine.
 const SEGMENT: usize = 512 << 10;
