@@ -27,10 +27,11 @@ impl OpText<'_> {
 
     /// The number in `upper_bound 32`, in any form.
     pub fn upper_bound(&self) -> Option<i64> {
-        match (0..self.tokens.len()).find(|&at| self.word(at) == "upper_bound") {
-            Some(at) => self.word(at + 1).parse().ok(),
-            None => self.attribute("upper_bound").and_then(integer),
+        if let Some(stated) = self.attribute("upper_bound") {
+            return integer(stated);
         }
+        let at = (0..self.tokens.len()).find(|&at| self.word(at) == "upper_bound")?;
+        self.word(at + 1).parse().ok()
     }
 
     /// The number of blocks on each axis of a launch, then the number of threads.
