@@ -74,7 +74,11 @@ impl Column {
     }
 
     /// The elements at `indices` of this column, which must be in range.
-    pub(crate) fn pick(&self, indices: &[u32]) -> Column {
+    ///
+    /// # Panics
+    ///
+    /// If one is not.
+    pub fn pick(&self, indices: &[u32]) -> Column {
         fn of<T: Copy>(values: &[T], indices: &[u32]) -> Vec<T> {
             let mut picked = Vec::with_capacity(indices.len());
             for indices in indices.chunks(1 << 14) {
@@ -103,7 +107,7 @@ impl Column {
 
     /// Appends another column of the same kind. If the kinds differ, as only in broken graphs, the values are
     /// open.
-    pub(crate) fn append(&mut self, other: &Column) {
+    pub fn append(&mut self, other: &Column) {
         if std::mem::discriminant(&self.values) != std::mem::discriminant(&other.values) {
             let len = other.len();
             let mut open = Column::none(self.kind);

@@ -77,7 +77,8 @@ pub(crate) fn products(
             // The products are rounded too.
             let error =
                 part(x, ey) + part(y, ex) + part(ex, ey) + (x * y).abs() * short.unit() + short.tiny();
-            sum.add(x * y, if (x * y).is_finite() { error } else { 0.0 });
+            let is_open = !ex.is_finite() || !ey.is_finite();
+            sum.add(x * y, if is_open || (x * y).is_finite() { error } else { 0.0 });
         }
         if length == 1 && sum.value == 0.0 {
             sum.error = 0.0;

@@ -74,6 +74,11 @@ impl<'a> Evaluator<'a> {
         (self.work, self.work_left) = (work, work);
     }
 
+    /// How many elements may still be computed.
+    pub fn work_left(&self) -> u64 {
+        self.work_left
+    }
+
     /// Sets the number of devices that run the program; one of them is evaluated.
     pub fn run_on(&mut self, devices: i64) {
         self.devices = devices;

@@ -97,6 +97,11 @@ pub(crate) fn sort<T: Ord>(values: &mut [T]) {
 
 /// The distinct positions in order, and the index into them of each of `positions`.
 pub(crate) fn distinct(positions: &[i64]) -> (Vec<i64>, Vec<u32>) {
+    let largest = positions.iter().copied().max().unwrap_or(0);
+    let is_dense = usize::try_from(largest).is_ok_and(|largest| largest / 4 <= positions.len());
+    if is_dense && positions.iter().all(|&p| p >= 0) {
+        return distinct_of_dense(positions, largest as usize);
+    }
     let mut sorted: Vec<i64> = positions.to_vec();
     sort(&mut sorted);
     sorted.dedup();
@@ -106,4 +111,29 @@ pub(crate) fn distinct(positions: &[i64]) -> (Vec<i64>, Vec<u32>) {
     };
     let numbers = positions.iter().map(number).collect();
     (sorted, numbers)
+}
+
+/// The same for positions of which most up to the largest one occur.
+fn distinct_of_dense(positions: &[i64], largest: usize) -> (Vec<i64>, Vec<u32>) {
+    cancel::check();
+    let mut numbers = vec![u32::MAX; largest + 1];
+    positions.iter().for_each(|&p| numbers[p as usize] = 0);
+    let mut distinct = Vec::new();
+    for (p, number) in numbers.iter_mut().enumerate().filter(|(_, number)| **number == 0) {
+        *number = distinct.len() as u32;
+        distinct.push(p as i64);
+    }
+    (distinct, positions.iter().map(|&p| numbers[p as usize]).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn distinct_positions_are_in_order() {
+        assert_eq!(distinct(&[3, 1, 3, 0]), (vec![0, 1, 3], vec![2, 1, 2, 0]));
+        assert_eq!(distinct(&[1 << 40, 1, 1 << 40]), (vec![1, 1 << 40], vec![1, 0, 1]));
+        assert_eq!(distinct(&[]), (vec![], vec![]));
+    }
 }
