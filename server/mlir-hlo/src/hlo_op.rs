@@ -19,6 +19,7 @@ use crate::op_row::{Dialect, Form, How, OpRow, Pretty, Special};
 use crate::op_table::{mnemonic, row_of, row_of_chlo};
 use crate::other_dialects::op_of_other_dialect;
 use crate::to_hlo::{Writer, one_instruction, wanted_name};
+use crate::types::{computed_shape, stored_shape};
 
 /// An op of HLO in a graph of its own.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,9 +47,26 @@ pub fn hlo_op(source: &Source<'_>, id: OpId) -> Option<Result<HloOp, NotInHlo>> 
     if let Some(row) = own.or_else(|| row_of_chlo(name)) {
         // An einsum has maps of its own: it is several instructions.
         let has_maps = !is_opaque(row) && row.how != How::Special(Special::Einsum);
-        return has_maps.then(|| of_row(source, id, own));
+        return has_maps.then(|| of_row(source, id, own, false));
     }
     op_of_other_dialect(source, id).map(Ok)
+}
+
+/// Returns the op of HLO that computes what an op computes. Scalars are arrays without dimensions, an index is an `s64`.
+///
+/// # Errors
+///
+/// If HLO has no such instruction, or the text of the op is not understood.
+pub fn computed_op(source: &Source<'_>, id: OpId) -> Result<HloOp, NotInHlo> {
+    let row = mnemonic(source.parse.name(id, source.text)).and_then(row_of);
+    if row.is_some_and(is_opaque) {
+        return Err(NotInHlo::no_instruction("it is not a function of its operands alone"));
+    }
+    let found = of_row(source, id, row, true)?;
+    match found.only_maps {
+        true => Err(NotInHlo::no_instruction("no instruction with these operands computes the same")),
+        false => Ok(found),
+    }
 }
 
 /// Ops whose maps are those of other ops, or nobody's.
@@ -107,13 +125,14 @@ pub fn is_checked_as_hlo(parse: &Parse, text: &str, id: OpId) -> bool {
 }
 
 /// `row` is that of an op of StableHLO or MHLO.
-fn of_row(source: &Source<'_>, id: OpId, row: Option<&OpRow>) -> Result<HloOp, NotInHlo> {
+fn of_row(source: &Source<'_>, id: OpId, row: Option<&OpRow>, is_computed: bool) -> Result<HloOp, NotInHlo> {
     let (parse, text) = (source.parse, source.text);
     let op = parse.op(id);
     if op.results.is_empty() {
         return Err("it has no result".into());
     }
-    let mut shapes = Shapes::new(source, op.span.start);
+    let shape_of = if is_computed { computed_shape } else { stored_shape };
+    let mut shapes = Shapes::new(source, op.span.start, shape_of);
     let mut result = None;
     for &ty in parse.types(&op.result_types) {
         let ty =
@@ -138,7 +157,7 @@ fn of_row(source: &Source<'_>, id: OpId, row: Option<&OpRow>) -> Result<HloOp, N
             let name = wanted_name(source, op.results.start, single.opcode.name());
             HloOp::of_instruction(single, name, &operands, &given, FxHashMap::default(), 1)
         }
-        None => written(source, id, arguments.given, results)?,
+        None => written(source, id, arguments.given, results, is_computed)?,
     };
     found.only_maps |= shapes.is_quantised;
     Ok(found)
@@ -150,9 +169,13 @@ fn written(
     id: OpId,
     mut given: Vec<Given<'_>>,
     results: usize,
+    is_computed: bool,
 ) -> Result<HloOp, NotInHlo> {
     let environment = Environment::default();
-    let mut writer = Writer::bare(source, &environment);
+    let mut writer = match is_computed {
+        true => Writer::computed(source, &environment),
+        false => Writer::bare(source, &environment),
+    };
     for value in &given {
         let parameter = writer.body().parameter("operand", value.shape.clone(), Attributes::default(), id);
         writer.body().values.insert(value.key, parameter);

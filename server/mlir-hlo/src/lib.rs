@@ -37,7 +37,7 @@ pub use custom_form::{CustomForm, Piece, Types, custom_form};
 pub use dot_algorithms::fields as dot_algorithm_fields;
 pub use environment::{Declared, Environment, Slice};
 pub use hlo_instructions::{HloInstructions, hlo_instructions};
-pub use hlo_op::{HloOp, hlo_op, is_checked_as_hlo};
+pub use hlo_op::{HloOp, computed_op, hlo_op, is_checked_as_hlo};
 pub use incomplete::Incomplete;
 pub use not_in_hlo::NotInHlo;
 pub use op_table::{op_names, opcode_of};

@@ -61,9 +61,16 @@ impl fmt::Display for LiteralError {
 /// The most elements of a literal; a larger one is printed as `{...}`.
 pub(crate) const MAX_ELEMENTS: i64 = 1 << 24;
 
-/// The literal of `dense<…>`, with or without its type.
+/// The literal of `dense<…>`, with or without its type, and of the number `4 : i32`.
 pub(crate) fn literal_of_dense(value: &str, array: &ArrayShape) -> Result<Literal, LiteralError> {
-    let body = value.trim().strip_prefix("dense<").ok_or(LiteralError::NotDense)?;
+    let value = value.trim();
+    let is_number =
+        value.starts_with(|c: char| c.is_ascii_digit() || c == '-') || matches!(value, "true" | "false");
+    if is_number && array.rank() == 0 {
+        let number = value.split(':').next().unwrap_or_default();
+        return Ok(Literal::Whole(element(number.trim(), array.element)?));
+    }
+    let body = value.strip_prefix("dense<").ok_or(LiteralError::NotDense)?;
     let end = body.find('>').ok_or(LiteralError::Unterminated("its value"))?;
     let body = body[..end].trim();
     let count = array.elements().filter(|&n| n <= MAX_ELEMENTS).ok_or(LiteralError::TooManyElements)?;

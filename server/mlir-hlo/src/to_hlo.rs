@@ -2,6 +2,7 @@
 
 mod annotations;
 mod arguments;
+mod arithmetic;
 mod asynchronous;
 mod attributes;
 mod body;

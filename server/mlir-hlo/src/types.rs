@@ -26,6 +26,14 @@ pub(crate) fn stored_shape(ty: &str) -> Result<Shape, NotInHlo> {
     shape_at(ty, 0, |element| hlo_element(element).or_else(|why| storage(element).ok_or(why)))
 }
 
+/// The same as [`hlo_shape`], and `s32[]` of `i32`: a scalar is an array without dimensions.
+pub(crate) fn computed_shape(ty: &str) -> Result<Shape, NotInHlo> {
+    hlo_shape(ty).or_else(|why| match hlo_element(ty.trim()) {
+        Ok(element) => Ok(Shape::array(element, &[])),
+        Err(_) => Err(why),
+    })
+}
+
 /// `s8` of `!quant.uniform<u8<0:250>:f32, 0.1>`.
 fn storage(quantised: &str) -> Option<ElementType> {
     let (_, expressed) = quantised.strip_prefix("!quant.")?.split_once('<')?;

@@ -19,14 +19,20 @@ pub(super) struct Shapes<'s, 'a> {
     source: &'s Source<'a>,
     /// The offset of the op.
     at: u32,
+    /// The shape of a type.
+    shape_of: fn(&str) -> Result<Shape, NotInHlo>,
     known: Vec<(Cow<'a, str>, Shape)>,
     /// Whether one of the types has quantised elements.
     pub is_quantised: bool,
 }
 
 impl<'s, 'a> Shapes<'s, 'a> {
-    pub fn new(source: &'s Source<'a>, at: u32) -> Shapes<'s, 'a> {
-        Shapes { source, at, known: Vec::new(), is_quantised: false }
+    pub fn new(
+        source: &'s Source<'a>,
+        at: u32,
+        shape_of: fn(&str) -> Result<Shape, NotInHlo>,
+    ) -> Shapes<'s, 'a> {
+        Shapes { source, at, shape_of, known: Vec::new(), is_quantised: false }
     }
 
     pub fn of(&mut self, ty: Cow<'a, str>) -> Result<Shape, NotInHlo> {
@@ -35,7 +41,7 @@ impl<'s, 'a> Shapes<'s, 'a> {
         }
         let resolved = self.source.resolved(&ty, self.at);
         self.is_quantised |= is_quantised(resolved);
-        let shape = stored_shape(resolved)?;
+        let shape = (self.shape_of)(resolved)?;
         self.known.push((ty, shape.clone()));
         Ok(shape)
     }

@@ -11,7 +11,7 @@ use crate::environment::{Environment, Slice};
 use crate::incomplete::Incomplete;
 use crate::names::sanitized;
 use crate::not_in_hlo::NotInHlo;
-use crate::types::{hlo_shape, stored_shape};
+use crate::types::{computed_shape, hlo_shape, stored_shape};
 
 /// What the header of a module says of the function that it starts with.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -123,6 +123,8 @@ pub(crate) struct Writer<'a> {
     is_unbounded: bool,
     /// Instructions get no annotations and no source locations.
     pub(super) is_bare: bool,
+    /// Whether instructions have to compute what ops do, and not only to read alike.
+    pub(super) is_computed: bool,
     /// An op has operands that its instruction has as attributes, or as a tuple: such a one has maps alone.
     pub(crate) only_maps: bool,
     /// An op whose annotations another one's instruction says, and what they are.
@@ -160,6 +162,7 @@ impl<'a> Writer<'a> {
             regions: 0,
             is_unbounded: false,
             is_bare: false,
+            is_computed: false,
             only_maps: false,
             held: None,
         }
@@ -168,6 +171,11 @@ impl<'a> Writer<'a> {
     /// A writer of single ops without annotations and source locations.
     pub fn bare(source: &'a Source<'a>, environment: &'a Environment) -> Writer<'a> {
         Writer { is_bare: true, ..Writer::alone(source, environment) }
+    }
+
+    /// The same for ops that are executed.
+    pub fn computed(source: &'a Source<'a>, environment: &'a Environment) -> Writer<'a> {
+        Writer { is_computed: true, ..Writer::bare(source, environment) }
     }
 
     pub fn body(&mut self) -> &mut Body {
@@ -222,7 +230,11 @@ impl<'a> Writer<'a> {
             return Err(NotInHlo::unknown_type(name));
         };
         let at = parse.values[value as usize].name.start;
-        let hlo_shape = if self.is_bare { stored_shape } else { hlo_shape };
+        let hlo_shape = match (self.is_computed, self.is_bare) {
+            (true, _) => computed_shape,
+            (_, true) => stored_shape,
+            _ => hlo_shape,
+        };
         match ty {
             std::borrow::Cow::Borrowed(ty) => {
                 if let Some(known) = self.shapes.get(ty) {

@@ -6,6 +6,7 @@ use mlir_ops::{Arithmetic, OpKind};
 
 use super::Writer;
 use super::annotations::known_attributes;
+use super::arithmetic::arithmetic;
 use super::attributes::attributes;
 use super::body::Operand;
 use crate::not_in_hlo::NotInHlo;
@@ -72,6 +73,8 @@ impl Writer<'_> {
                 let attributes = Attributes::default().with(K::Dimensions, Vec::<i64>::new());
                 self.emit(id, Opcode::Broadcast, &[one], attributes, &[])
             }
+            ("arith" | "math", _) if arithmetic(name).is_some() => self.arithmetic(id, name),
+            ("tensor", "bitcast") => self.arithmetic(id, name),
             ("tensor" | "linalg", _) => self.tensor_op(id).unwrap_or_else(|| Err(none())),
             _ => {
                 // CHLO's functions have the names that they have in StableHLO and MHLO.

@@ -42,6 +42,42 @@ func.func @main(%a: tensor<4x{ty}>) -> tensor<4x{ty}> {{
 }
 
 #[test]
+fn comparisons_selections_and_conversions_of_arith() {
+    check(
+        "func.func @main(%a: tensor<4xi32>, %b: tensor<4xi32>, %c: tensor<4xbf16>) -> tensor<4xf32> {
+  %0 = arith.cmpi slt, %a, %b : tensor<4xi32>
+  %1 = arith.select %0, %a, %b : tensor<4xi1>, tensor<4xi32>
+  %2 = arith.sitofp %1 : tensor<4xi32> to tensor<4xf32>
+  %3 = arith.extf %c : tensor<4xbf16> to tensor<4xf32>
+  %4 = arith.cmpf une, %2, %3 : tensor<4xf32>
+  %5 = arith.uitofp %4 : tensor<4xi1> to tensor<4xf32>
+  %6 = math.cbrt %5 : tensor<4xf32>
+  return %6 : tensor<4xf32>
+}",
+        &[
+            "pred[4] compare(a, b), direction=LT",
+            "s32[4] select(compare.0, a, b)",
+            "f32[4] convert(select.1)",
+            "f32[4] convert(c)",
+            "pred[4] compare(convert.2, convert.3), direction=NE",
+            "f32[4] convert(compare.4)",
+            "f32[4] cbrt(convert.5)",
+        ],
+    );
+    // Of i32, HLO knows signed numbers alone; of floats, no comparison that is true of NaN but `!=`.
+    for (op, why) in [
+        ("arith.cmpi ult, %a, %a : tensor<4xi32>", "HLO has no comparison ult of s32"),
+        ("arith.cmpf ult, %c, %c : tensor<4xf32>", "HLO has no comparison ult of f32"),
+    ] {
+        let function = format!(
+            "func.func @main(%a: tensor<4xi32>, %c: tensor<4xf32>) -> tensor<4xi1> {{\n  %0 = {op}\n  return %0 : tensor<4xi1>\n}}"
+        );
+        let (_, told) = lines(&function);
+        assert!(told.iter().any(|told| told.contains(why)), "{told:?}");
+    }
+}
+
+#[test]
 fn scans_and_ragged_dots_of_chlo() {
     check(
         "func.func @main(%a: tensor<2x3xf32>, %i: tensor<2xf32>) -> (tensor<2x3xf32>, tensor<2xf32>) {
