@@ -3,13 +3,14 @@
 //!
 //! [`check`] takes the HLO text and the PTX. Integers, data movement and single roundings must match exactly,
 //! everything else within the error of [`eval::Column`]. Elements that it leaves open are counted.
-//! [`xla_kernels`] loads the kernels of XLA's compiler.
+//! [`check_tiles`] takes the tile program of a Triton fusion in the place of PTX. [`xla_kernels`] loads the kernels of XLA's compiler.
 //!
 //! Architecture Invariant: nothing here depends on which compiler wrote the kernel.
 
 mod buffers;
 mod comparison;
 mod graphs;
+mod tile_programs;
 mod values;
 pub mod xla_kernels;
 
@@ -22,6 +23,7 @@ use executor::{Argument, Blocks, Contents, Launch, Memory, Program, Report, run}
 
 pub use buffers::memory_bits;
 pub use graphs::Graphs;
+pub use tile_programs::{TileEffort, TileOutcome, check_tiles};
 pub use values::{Flavour, bits};
 
 /// A kernel and its launch dimensions.

@@ -3,5 +3,6 @@
 mod cases;
 pub mod hlo;
 pub mod mlir;
+pub mod tiles;
 
 pub use cases::{cases, on_all_cores, seed};
