@@ -17,6 +17,17 @@ mkdirSync(join(here, "docs"), { recursive: true });
 copyFileSync(join(tree, "server/docs/warnings.md"), join(here, "docs/warnings.md"));
 
 const minify = process.argv.includes("--minify");
+// The script of a page runs in a browser.
+await build({
+  absWorkingDir: here,
+  entryPoints: ["src/memory-picture.ts"],
+  outfile: "dist/memory-picture.js",
+  bundle: true,
+  platform: "browser",
+  format: "iife",
+  target: "es2022",
+  minify,
+});
 await build({
   absWorkingDir: here,
   entryPoints: ["src/extension.ts"],

@@ -10,6 +10,7 @@ import { registerEvaluateInstruction } from "./evaluate-instruction";
 import { registerKernelsView } from "./kernels-view";
 import { registerLargeFiles } from "./large-files";
 import { Server } from "./server";
+import { registerShowMemory } from "./show-memory";
 import { registerShowReferences } from "./show-references";
 import { registerStages } from "./stages";
 import { type KernelHighlights, registerShowKernel } from "./show-kernel";
@@ -44,6 +45,7 @@ export function activate(context: vscode.ExtensionContext): { kernels: KernelHig
     registerEvaluateInstruction(running, context),
     registerConvert(running),
     registerCompareCompiles(running, context),
+    registerShowMemory(running, context),
     kernels,
     registerStatus(running),
     switchHloDocuments(),

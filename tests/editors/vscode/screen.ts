@@ -206,7 +206,10 @@ export class Screen {
     throw new Error(`${key} never offered ${row}`);
   }
 
-  /** Types the path of a file into the dialog that has opened at the top. It lists a folder first, and ignores keys until then. */
+  /**
+   * Types the path of a file into the dialog that has opened at the top. It lists a folder first, ignores keys until then, and may
+   * replace what was typed too early.
+   */
   async chooseFile(path: string): Promise<void> {
     const input = this.page.locator(".quick-input-widget:visible input").first();
     await input.waitFor({ timeout: 10_000 });
@@ -214,7 +217,10 @@ export class Screen {
       this.retries += attempt === 0 ? 0 : 1;
       await eventually("the dialog's folder", async () => ((await input.inputValue()).startsWith("/") ? true : undefined));
       await input.fill(path);
-      await this.page.waitForTimeout(500);
+      await this.page.waitForTimeout(700);
+      if ((await input.inputValue()) !== path) {
+        continue;
+      }
       await this.press("Enter");
       await input.waitFor({ state: "hidden", timeout: 2_000 }).catch(() => undefined);
     }
@@ -305,6 +311,21 @@ export class Screen {
       }
       return undefined;
     });
+  }
+
+  /** Clicks the middle of an element of a web view. */
+  async clickInWebview(selector: string, text?: string): Promise<void> {
+    const ask = async (): Promise<Box | undefined> => {
+      for (const frame of this.page.frames()) {
+        const found = frame.locator(selector, { hasText: text }).first();
+        // A frame that goes meanwhile has none. Without this, each frame without one would take a second.
+        if ((await found.count().catch(() => 0)) > 0) {
+          return boxOf(found);
+        }
+      }
+      return undefined;
+    };
+    await this.page.mouse.click(...(await this.middle(selector, ask)));
   }
 
   async type(text: string): Promise<void> {

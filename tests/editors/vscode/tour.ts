@@ -1,7 +1,7 @@
 // What a picky user looks at, once per theme. Each step leaves a picture in a folder of the theme, numbered in order.
 
 import assert from "node:assert/strict";
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DUMP_FOLDER, FIXTURE, HUGE, LARGE, MLIR_FIXTURE, WASTEFUL, eventually } from "./report.ts";
 import type { Screen } from "./screen.ts";
@@ -223,6 +223,31 @@ export const TOUR: Record<string, Step> = {
     await eventually("the cursor on its line", async () => (await screen.texts(".editor-group-container.active .line-numbers.active-line-number")).includes("68") || undefined);
     await picture("changed-instruction");
     rmSync(edited);
+    await screen.command("View: Close All Editors");
+  },
+  "the memory over the schedule: the peak, zoom, a click to the instruction, a file": async (screen, picture, folder) => {
+    await screen.command("View: Close All Editors");
+    await screen.openFile(LAST_STAGE);
+    await screen.command("hlo-analyzer: Show Memory");
+    const text = await screen.webview("393 kB of 394 kB in use at position 6 of 11, %loop_tanh_fusion (layer.py:9)");
+    assert.ok(text.includes("peak") && text.includes("Alive from"), text);
+    await picture("memory");
+    await screen.clickInWebview("svg#picture line.peak");
+    const line = (number: string): Promise<true> =>
+      eventually(`the cursor on line ${number}`, async () => (await screen.texts(".line-numbers.active-line-number")).includes(number) || undefined);
+    await screen.waitForLine("the instruction", 30_000, "%loop_tanh_fusion = ");
+    await line("78");
+    await screen.clickInWebview("button#in");
+    await screen.clickInWebview("button#topeak");
+    await screen.webview("position 6: 393 kB in use at %loop_tanh_fusion");
+    await picture("memory-zoomed");
+    await screen.clickInWebview("#values a", "gemm_fusion_dot");
+    await line("77");
+    await screen.clickInWebview("button#save");
+    const svg = join(folder, "memory.svg");
+    await screen.chooseFile(svg);
+    await eventually("the file", () => (existsSync(svg) && readFileSync(svg, "utf8").startsWith("<svg ")) || undefined);
+    rmSync(svg);
     await screen.command("View: Close All Editors");
   },
   "a module is compiled with the XLA of a Python, and what is missing is said": async (screen, picture, folder) => {
