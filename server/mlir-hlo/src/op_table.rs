@@ -5,6 +5,7 @@
 //!
 //! Source: `stablehlo/dialect/StablehloOps.td` for names and forms of attributes, `xla/hlo/translate` for the instructions.
 
+mod chlo;
 mod control;
 mod devices;
 mod elements;
@@ -14,6 +15,7 @@ mod sums;
 
 use std::sync::OnceLock;
 
+pub(crate) use chlo::{ChloOp, chlo_op, row_of_chlo};
 use ir::Opcode;
 use rustc_hash::FxHashMap;
 
@@ -39,16 +41,6 @@ pub(crate) fn row_of(name: &str) -> Option<&'static OpRow> {
     static BY_NAME: OnceLock<FxHashMap<&'static str, &'static OpRow>> = OnceLock::new();
     let rows = BY_NAME.get_or_init(|| ops().map(|row| (row.name, row)).collect());
     rows.get(name).copied()
-}
-
-/// The row of an op of CHLO, by its full name, that MHLO has, too: the instruction is the same.
-pub(crate) fn row_of_chlo(name: &str) -> Option<&'static OpRow> {
-    row_of(match name {
-        "chlo.ragged_dot" => "ragged_dot",
-        "chlo.scan" => "scan",
-        "chlo.top_k" => "topk",
-        _ => return None,
-    })
 }
 
 /// The op that is written for an opcode: the first of the table that is not only read.

@@ -7,6 +7,7 @@ mod asynchronous;
 mod attributes;
 mod body;
 mod calls;
+mod chlo;
 mod constants;
 mod control_flow;
 mod devices;

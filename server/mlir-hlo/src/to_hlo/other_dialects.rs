@@ -1,67 +1,25 @@
-//! Ops of CHLO, of arith and math on tensors, of tensor and linalg, where an instruction computes the same.
+//! Ops of arith and math on tensors, of tensor and linalg, where an instruction computes the same.
 
-use ir::{AttributeKey as K, AttributeValue, Attributes, ElementType, Opcode, Shape, is_elementwise};
+use ir::{AttributeKey as K, Attributes, Opcode, Shape};
 use mlir::OpId;
 use mlir_ops::{Arithmetic, OpKind};
 
 use super::Writer;
-use super::annotations::known_attributes;
 use super::arithmetic::arithmetic;
-use super::attributes::attributes;
 use super::body::Operand;
 use crate::not_in_hlo::NotInHlo;
-use crate::op_table::{row_of, row_of_chlo};
+use crate::op_table::chlo_op;
 use crate::other_dialects::{Exact, exact};
-use crate::types::{element, extents, has_dimensions_of, number, with_element};
+use crate::types::{element, has_dimensions_of, number};
 
 impl Writer<'_> {
     /// An op that is none of StableHLO's and MHLO's.
     pub(super) fn other_dialect(&mut self, id: OpId, name: &str) -> Result<(), NotInHlo> {
         let none = || NotInHlo::NO_SUCH_OP;
         let (dialect, op) = name.split_once('.').ok_or_else(none)?;
-        match (dialect, op) {
-            ("chlo", "top_k") => {
-                let operands = self.operands(id)?;
-                let k = self.op_text(id).int(&["k"]).ok_or("k is not read")?;
-                let attributes = Attributes::default().with(K::K, k).with(K::Largest, true);
-                self.emit(id, Opcode::Topk, &operands, attributes, &["k"])
-            }
-            ("chlo", "square") => {
-                let operands = self.operands(id)?;
-                let twice = [operands.first().ok_or("it has no operand")?.clone(), operands[0].clone()];
-                self.emit(id, Opcode::Multiply, &twice, Attributes::default(), &[])
-            }
-            ("chlo", _) if is_expanded(op.strip_prefix("broadcast_").unwrap_or(op)) => {
-                Err(NotInHlo::no_instruction("HLO has no such instruction: XLA expands it into many"))
-            }
-            ("chlo", _) if op.starts_with("broadcast_") => self.broadcasting(id, &op["broadcast_".len()..]),
-            ("chlo", "constant") => self.constant(id),
-            ("chlo", "conj") => self.conjugate(id),
-            ("chlo", _) if row_of_chlo(name).is_some() => {
-                self.of_row(id, row_of_chlo(name).ok_or_else(none)?)
-            }
-            ("sdy", _) => self.shardy(id, op),
-            ("chlo", "atan") => {
-                let operand = self.operands(id)?.first().ok_or("it has no operand")?.clone();
-                let one = self.filled(id, &operand, "1");
-                self.emit(id, Opcode::Atan2, &[operand, one], Attributes::default(), &[])
-            }
-            ("chlo", "is_inf" | "is_pos_inf" | "is_neg_inf") => {
-                let mut operand = self.operands(id)?.first().ok_or("it has no operand")?.clone();
-                if op == "is_inf" {
-                    operand = self.instruction(
-                        id,
-                        Opcode::Abs,
-                        operand.shape.clone(),
-                        &[operand],
-                        Attributes::default(),
-                    );
-                }
-                let infinity = self.filled(id, &operand, if op == "is_neg_inf" { "-inf" } else { "inf" });
-                let equal = AttributeValue::Word("EQ".to_owned());
-                let attributes = Attributes::default().with(K::Direction, equal);
-                self.emit(id, Opcode::Compare, &[operand, infinity], attributes, &[])
-            }
+        match dialect {
+            "chlo" => self.chlo(id, chlo_op(op).ok_or_else(none)?),
+            "sdy" => self.shardy(id, op),
             _ if OpKind::of(name) == OpKind::EmptyTensor => {
                 // Nobody may read what it holds: zeros do.
                 let shape = self.results(id)?.first().ok_or("it has no result")?.clone();
@@ -73,25 +31,21 @@ impl Writer<'_> {
                 let attributes = Attributes::default().with(K::Dimensions, Vec::<i64>::new());
                 self.emit(id, Opcode::Broadcast, &[one], attributes, &[])
             }
-            ("arith" | "math", _) if arithmetic(name).is_some() => self.arithmetic(id, name),
-            ("tensor", "bitcast") => self.arithmetic(id, name),
-            ("tensor" | "linalg", _) => self.tensor_op(id).unwrap_or_else(|| Err(none())),
-            _ => {
-                // CHLO's functions have the names that they have in StableHLO and MHLO.
-                let opcode = match dialect {
-                    "chlo" => row_of(op).map(|row| row.opcode).filter(|&opcode| is_elementwise(opcode)),
-                    _ => same_opcode(OpKind::of(name)),
-                };
-                let opcode = opcode.ok_or_else(none)?;
-                let operands = self.operands(id)?;
-                let results = self.results(id)?;
-                let is_same = |result: &Shape| operands.iter().all(|o| has_dimensions_of(&o.shape, result));
-                if !matches!(results.as_slice(), [only] if is_same(only)) {
-                    return Err("its operands are no arrays of one shape".into());
-                }
-                self.emit(id, opcode, &operands, Attributes::default(), &["fastmath"])
-            }
+            "arith" | "math" | "tensor" if arithmetic(name).is_some() => self.arithmetic(id, name),
+            "tensor" | "linalg" => self.tensor_op(id).unwrap_or_else(|| Err(none())),
+            _ => self.elementwise(id, same_opcode(OpKind::of(name)).ok_or_else(none)?),
         }
+    }
+
+    /// An op on arrays of one shape that computes the same as an instruction, element by element.
+    pub(super) fn elementwise(&mut self, id: OpId, opcode: Opcode) -> Result<(), NotInHlo> {
+        let operands = self.operands(id)?;
+        let results = self.results(id)?;
+        let is_same = |result: &Shape| operands.iter().all(|o| has_dimensions_of(&o.shape, result));
+        if !matches!(results.as_slice(), [only] if is_same(only)) {
+            return Err("its operands are no arrays of one shape".into());
+        }
+        self.emit(id, opcode, &operands, Attributes::default(), &["fastmath"])
     }
 
     /// Ops of tensor and linalg that only move elements; nothing where HLO has no instruction that computes the same.
@@ -120,23 +74,6 @@ impl Writer<'_> {
         Some(self.emit(id, Opcode::Reshape, &[whole], Attributes::default(), known))
     }
 
-    /// The other sign in the imaginary part; a real number is its own conjugate.
-    fn conjugate(&mut self, id: OpId) -> Result<(), NotInHlo> {
-        let operand = self.operands(id)?.first().ok_or("it has no operand")?.clone();
-        let part = match element(&operand.shape) {
-            ElementType::C64 => ElementType::F32,
-            ElementType::C128 => ElementType::F64,
-            _ => return self.alias_results(id, vec![operand]),
-        };
-        let shape = with_element(&operand.shape, part);
-        let mut push = |opcode: Opcode, of: &Operand| {
-            self.instruction(id, opcode, shape.clone(), std::slice::from_ref(of), Attributes::default())
-        };
-        let (real, imaginary) = (push(Opcode::Real, &operand), push(Opcode::Imag, &operand));
-        let negated = push(Opcode::Negate, &imaginary);
-        self.emit(id, Opcode::Complex, &[real, negated], Attributes::default(), &[])
-    }
-
     /// The results of an op are these values.
     pub(super) fn alias_results(&mut self, id: OpId, values: Vec<Operand>) -> Result<(), NotInHlo> {
         let parse = self.parse();
@@ -156,37 +93,6 @@ impl Writer<'_> {
         let attributes = Attributes::default().with(K::Dimensions, Vec::<i64>::new());
         self.instruction(id, Opcode::Broadcast, like.shape.clone(), &[one], attributes)
     }
-
-    /// An op that broadcasts its operands to the shape of its result.
-    fn broadcasting(&mut self, id: OpId, op: &str) -> Result<(), NotInHlo> {
-        let row = row_of(op).ok_or(NotInHlo::NO_SUCH_OP)?;
-        let operands = self.operands(id)?;
-        let results = self.results(id)?;
-        let result = results.first().ok_or("it has no result")?;
-        let to = result.dims().len();
-        let stated = self.op_text(id).list(&["broadcast_dimensions"]);
-        let mut wide = Vec::new();
-        for operand in operands {
-            let from = operand.shape.dims().len();
-            if has_dimensions_of(&operand.shape, result) {
-                wide.push(operand);
-                continue;
-            }
-            let behind = to.checked_sub(from).ok_or("an operand has more dimensions than the result")?;
-            // How far an operand is stretched must be known.
-            extents(result)?;
-            let stated = stated.clone().filter(|list| list.len() == from);
-            let dimensions = stated.unwrap_or_else(|| (behind as i64..to as i64).collect());
-            let (operand, kept) = self.unstretched(id, operand, result, &dimensions)?;
-            let shape = with_element(result, element(&operand.shape));
-            let attributes = Attributes::default().with(K::Dimensions, kept);
-            wide.push(self.instruction(id, Opcode::Broadcast, shape, &[operand], attributes));
-        }
-        let attributes = attributes(row, &self.op_text(id), &wide)?;
-        let mut known = known_attributes(row);
-        known.push("broadcast_dimensions");
-        self.emit(id, row.opcode, &wide, attributes, &known)
-    }
 }
 
 /// Attributes of ops of tensor and linalg that are read with their shapes.
@@ -200,22 +106,6 @@ const OWN_ATTRIBUTES: &[&str] = &[
     "static_sizes",
     "static_strides",
 ];
-
-/// Functions that XLA writes as polynomials, or bit by bit: dozens of instructions.
-fn is_expanded(op: &str) -> bool {
-    matches!(
-        op,
-        "bessel_i"
-            | "bessel_i1e"
-            | "digamma"
-            | "erf_inv"
-            | "erfc"
-            | "lgamma"
-            | "next_after"
-            | "polygamma"
-            | "zeta"
-    )
-}
 
 /// Ops of arith and math on numbers of one type that compute the same.
 fn same_opcode(kind: OpKind<'_>) -> Option<Opcode> {
