@@ -32,19 +32,8 @@ impl AffineMap {
         let mut reader = AffineReader::new(body(text, "affine_map"));
         let (dims, symbols) = variables(&mut reader)?;
         reader.expect("->")?;
-        reader.expect("(")?;
         let names = Names { dims: &dims, symbols: &symbols };
-        let mut results = Vec::new();
-        while !reader.eat(")") {
-            if !results.is_empty() {
-                reader.expect(",")?;
-            }
-            if results.len() == MAX_LIST {
-                return Err(NoAffineText::TooMany("results"));
-            }
-            results.push(reader.sum(&mut |name| names.find(name))?);
-        }
-        reader.end()?;
+        let results = list(&mut reader, "results", |reader| reader.sum(&mut |name| names.find(name)))?;
         Ok(AffineMap { dims, symbols, results })
     }
 
@@ -94,16 +83,8 @@ impl AffineSet {
         let mut reader = AffineReader::new(body(text, "affine_set"));
         let (dims, symbols) = variables(&mut reader)?;
         reader.expect(":")?;
-        reader.expect("(")?;
         let names = Names { dims: &dims, symbols: &symbols };
-        let mut constraints = Vec::new();
-        while !reader.eat(")") {
-            if !constraints.is_empty() {
-                reader.expect(",")?;
-            }
-            if constraints.len() == MAX_LIST {
-                return Err(NoAffineText::TooMany("constraints"));
-            }
+        let constraint = |reader: &mut AffineReader<'_>| {
             let left = reader.sum(&mut |name| names.find(name))?;
             let allowed = match () {
                 () if reader.eat(">=") => Interval::new(0, i64::MAX),
@@ -111,10 +92,9 @@ impl AffineSet {
                 () if reader.eat("==") => Interval::point(0),
                 () => return Err(NoAffineText::Expected("one of >=, <= and ==")),
             };
-            let right = reader.sum(&mut |name| names.find(name))?;
-            constraints.push((left - right, allowed));
-        }
-        reader.end()?;
+            Ok((left - reader.sum(&mut |name| names.find(name))?, allowed))
+        };
+        let constraints = list(&mut reader, "constraints", constraint)?;
         Ok(AffineSet { dims, symbols, constraints })
     }
 
@@ -137,6 +117,27 @@ fn body<'t>(text: &'t str, head: &str) -> &'t str {
     let text = text.trim();
     let inner = text.strip_prefix(head).and_then(|rest| rest.trim_start().strip_prefix('<'));
     inner.and_then(|rest| rest.strip_suffix('>')).unwrap_or(text)
+}
+
+/// `(d0, d1 + 1)`, which ends the text; `what` names the entries.
+fn list<'t, T>(
+    reader: &mut AffineReader<'t>,
+    what: &'static str,
+    mut entry: impl FnMut(&mut AffineReader<'t>) -> Result<T, NoAffineText>,
+) -> Result<Vec<T>, NoAffineText> {
+    reader.expect("(")?;
+    let mut found = Vec::new();
+    while !reader.eat(")") {
+        if !found.is_empty() {
+            reader.expect(",")?;
+        }
+        if found.len() == MAX_LIST {
+            return Err(NoAffineText::TooMany(what));
+        }
+        found.push(entry(reader)?);
+    }
+    reader.end()?;
+    Ok(found)
 }
 
 /// `(d0, d1)[s0]`
