@@ -3,7 +3,7 @@
 use hlo_analyzer_tests::lsp_client::LspClient;
 use serde_json::{Value, json};
 
-use crate::editor::{Editor, URI, document};
+use crate::editor::{Editor, URI, at, document, hover_text, range};
 
 const MODULE: &str = "HloModule m, is_scheduled=true
 
@@ -72,5 +72,37 @@ fn a_text_without_a_plan_says_why() {
         client.open(URI, text);
         let answer = client.ask("hlo-analyzer/memoryTimeline", document(URI));
         assert!(answer["reason"].as_str().is_some_and(|shown| shown.starts_with(reason)), "{answer}");
+    }
+}
+
+/// A plan that takes long is made in the background once a hover needs it, and again after an edit.
+#[test]
+fn the_memory_of_a_long_module_is_planned_in_the_background() {
+    let mut text =
+        String::from("HloModule m, is_scheduled=true\n\nENTRY %e {\n  %v0 = f32[64]{0} parameter(0)\n");
+    for n in 1..8_000 {
+        text += &format!("  %v{n} = f32[64]{{0}} reverse(%v{}), dimensions={{0}}\n", n - 1);
+    }
+    text += "  ROOT %r = f32[64]{0} reverse(%v7999), dimensions={0}\n}\n";
+    let mut client = LspClient::start(json!({"workspace": {"codeLens": {"refreshSupport": true}}}));
+    client.open(URI, &text);
+    for edit in 0..2 {
+        let hover = client.ask("textDocument/hover", at(URI, 100, 4));
+        assert!(hover_text(&hover).contains("%v97"), "{hover}");
+        assert!(!hover_text(&hover).contains("memory: "), "{hover}");
+        client.server_request("workspace/codeLens/refresh");
+        let hover = client.ask("textDocument/hover", at(URI, 100, 4));
+        assert!(hover_text(&hover).contains("memory: 256 B in "), "{hover}");
+        let lenses = client.ask("textDocument/codeLens", document(URI));
+        let lens = client.ask("codeLens/resolve", lenses[0].clone());
+        let title = lens["command"]["title"].as_str().unwrap_or_default();
+        assert!(title.contains(" · peak "), "{lens}");
+        client.notify(
+            "textDocument/didChange",
+            json!({
+                "textDocument": {"uri": URI, "version": edit + 2},
+                "contentChanges": [{"range": range((0, 10), (0, 10)), "text": "m"}],
+            }),
+        );
     }
 }

@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use gpu::FusionAnalysis;
 use ir::Module;
-use memory::{FusionOrder, Id, Memory, Part, Program};
+use memory::{FusionOrder, Id, Memory, Part, Program, ValueId};
+use rustc_hash::FxHashMap;
 
 use crate::giants::giant_index;
 use crate::kernel_ids::{KernelId, kernel_id};
@@ -34,6 +35,24 @@ fn fusion_order<'db>(db: &'db dyn salsa::Database, id: KernelId<'db>) -> Arc<Fus
 pub fn module_memory(db: &dyn salsa::Database, file: File) -> Option<Arc<Memory>> {
     let program = memory_program(db, file)?;
     Some(Arc::new(memory_of_program(db, file, &program)))
+}
+
+/// The values that an instruction defines, by the number of its computation and its name. Size: about 60 bytes per value.
+pub type DefinedValues = FxHashMap<(u32, Box<str>), Vec<ValueId>>;
+
+/// Finds the values of instructions for hovers. Empty if there is no plan.
+#[salsa::tracked(lru = 8, no_eq)]
+pub fn defined_values(db: &dyn salsa::Database, file: File) -> Arc<DefinedValues> {
+    let mut defined = DefinedValues::default();
+    let Some(memory) = module_memory(db, file) else { return Arc::default() };
+    for (number, value) in memory.values.iter().enumerate().filter(|(_, value)| !value.is_tuple) {
+        cancel::tick();
+        if let Some(step) = memory.steps.get(value.defined as usize) {
+            let own = defined.entry((step.computation, step.name.clone())).or_default();
+            own.push(number as ValueId);
+        }
+    }
+    Arc::new(defined)
 }
 
 /// The module as its memory is planned. Not kept: it takes as much memory as the text, and less time than the plan.

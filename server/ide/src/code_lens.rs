@@ -7,7 +7,7 @@ use crate::file_context::FileContext;
 pub struct CodeLens {
     /// The name of the computation, or of the instruction.
     pub range: TextRange,
-    /// `2 callers · 5 instructions · 1.02 kFLOP · 4.1 kB`; `loop · 24576 × 128 threads · 12.6 MB`
+    /// `2 callers · 5 instructions · 1.02 kFLOP · 4.1 kB`, and the peak of a scheduled computation; `loop · 24576 × 128 threads · 12.6 MB`
     pub title: String,
     /// The time of a kernel: `≈ 4.1 µs`.
     pub time: Option<String>,
@@ -24,8 +24,8 @@ pub(crate) trait CodeLenses {
         Vec::new()
     }
 
-    /// The lens of the name at `offset`.
-    fn code_lens(&self, _: &FileContext<'_>, _: usize) -> Option<CodeLens> {
+    /// The lens of the name at `offset`, with its part of the module's memory if `memory`.
+    fn code_lens(&self, _: &FileContext<'_>, _: usize, _: bool) -> Option<CodeLens> {
         None
     }
 }

@@ -57,7 +57,8 @@ pub(crate) fn lenses(text: &str) -> Vec<CodeLens> {
     let (analysis, file, _) = open(text);
     let places = analysis.code_lens_places(file, true, 100).expect("nobody cancels");
     let lens = |place: TextRange| {
-        let lens = analysis.code_lens(file, place.start).expect("nobody cancels").expect("it is a name");
+        let lens =
+            analysis.code_lens(file, place.start, true).expect("nobody cancels").expect("it is a name");
         assert_eq!(lens.range, place);
         lens
     };

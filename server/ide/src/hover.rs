@@ -17,11 +17,13 @@ pub struct HoverConfig {
     pub readable_variables: bool,
     /// How long to match the stages of a compile before the hover says how far it got. `None`: until all are matched.
     pub patience: Option<Duration>,
+    /// Show where results are in the memory of a scheduled module, which plans the memory of all of it.
+    pub memory: bool,
 }
 
 impl Default for HoverConfig {
     fn default() -> Self {
-        HoverConfig { readable_variables: true, patience: None }
+        HoverConfig { readable_variables: true, patience: None, memory: true }
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod picture;
 mod report;
+mod section;
 mod timeline;
 
 use std::sync::Arc;
@@ -13,6 +14,7 @@ use crate::file_context::FileContext;
 
 pub use picture::memory_picture;
 pub use report::{AliveUntil, AliveValue, MemoryReport, MemoryStep};
+pub(crate) use section::{lens_part, prepare, section};
 pub use timeline::{MemoryColumn, MemoryTimeline};
 
 /// Why there is no plan of a file's memory.

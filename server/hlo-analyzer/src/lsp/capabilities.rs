@@ -56,6 +56,7 @@ pub(super) struct ClientProfile {
     pub(super) hierarchical_symbols: bool,
     pub(super) related_information: bool,
     pub(super) inlay_hint_refresh: bool,
+    pub(super) code_lens_refresh: bool,
     /// Supports the `unnecessary` diagnostic tag, which fades the text.
     pub(super) unnecessary_tag: bool,
     /// Supports snippets in completions.
@@ -152,6 +153,11 @@ impl ClientProfile {
                 .workspace
                 .as_ref()
                 .and_then(|it| it.inlay_hint.as_ref()?.refresh_support)
+                .unwrap_or_default(),
+            code_lens_refresh: client
+                .workspace
+                .as_ref()
+                .and_then(|it| it.code_lens.as_ref()?.refresh_support)
                 .unwrap_or_default(),
             unnecessary_tag: document
                 .and_then(|it| it.publish_diagnostics.as_ref()?.tag_support.as_ref())

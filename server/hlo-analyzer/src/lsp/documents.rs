@@ -3,6 +3,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
 use std::sync::Arc;
+use std::time::Instant;
 
 use ide::{FileId, Language, TextEdit};
 use ropey::Rope;
@@ -17,6 +18,18 @@ use super::snapshot::{Session, View};
 
 /// The number of edits remembered per document. Requests about an older text are refused.
 const REMEMBERED_EDITS: usize = 4096;
+
+/// The largest text, in bytes, whose memory a hover plans itself: the plan takes at most 20 ms. That of others is made in the
+/// background once a hover or a lens needs it.
+const PLANNED_AT_ONCE: usize = 200_000;
+
+/// The plan of a document's memory since its last edit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum MemoryPlan {
+    Unasked,
+    Wanted,
+    Made,
+}
 
 /// The client's open documents by URI. Owned by the main loop.
 #[derive(Default)]
@@ -39,6 +52,8 @@ pub(super) struct Document {
     diagnostics: Schedule,
     kernels: Schedule,
     origins: Schedule,
+    memory: Schedule,
+    memory_plan: MemoryPlan,
     /// Whether all diagnostics of some version of the document have been published.
     pub(super) has_all_diagnostics: bool,
     /// Unique per opening, so that results for an earlier opening are not used.
@@ -59,6 +74,8 @@ impl Documents {
             diagnostics: Schedule::default(),
             kernels: Schedule::of_pauses(),
             origins: Schedule::of_pauses(),
+            memory: Schedule::of_pauses(),
+            memory_plan: MemoryPlan::Unasked,
             has_all_diagnostics: false,
             generation: self.generations,
             edits: VecDeque::new(),
@@ -87,6 +104,25 @@ impl Document {
             Job::Diagnostics => &mut self.diagnostics,
             Job::Kernels => &mut self.kernels,
             Job::Origins => &mut self.origins,
+            Job::Memory => &mut self.memory,
+        }
+    }
+
+    /// Plans the memory soon, unless that was asked for since the last edit.
+    pub(super) fn want_memory(&mut self, now: Instant) {
+        if self.memory_plan == MemoryPlan::Unasked {
+            self.memory_plan = MemoryPlan::Wanted;
+            self.memory.at_once(now);
+        }
+    }
+
+    pub(super) fn wants_memory(&self) -> bool {
+        self.memory_plan == MemoryPlan::Wanted
+    }
+
+    pub(super) fn memory_is_planned(&mut self) {
+        if self.memory_plan == MemoryPlan::Wanted {
+            self.memory_plan = MemoryPlan::Made;
         }
     }
 
@@ -99,12 +135,14 @@ impl Document {
             version: self.version,
             text: self.text.clone(),
             span,
+            has_memory: self.memory_plan == MemoryPlan::Made || self.text.len_bytes() <= PLANNED_AT_ONCE,
             open: Vec::new(),
         })
     }
 
     /// Applies one edit. `edit` fits the text, as [`from_proto::text_edit`] creates it.
     pub(super) fn apply(&mut self, edit: &TextEdit) {
+        self.memory_plan = MemoryPlan::Unasked;
         let Range { start, end } = edit.range;
         if edit.range == (0..self.text.len_bytes()) {
             self.text = Rope::from_str(&edit.insert);

@@ -25,6 +25,8 @@ pub(super) enum Job {
     Kernels,
     /// What hovers of a stage need. It runs on one thread, and an edit of any document cancels it.
     Origins,
+    /// The memory of a scheduled module, for hovers and lenses.
+    Memory,
 }
 
 /// A computation, and what it needs besides the snapshot.
@@ -35,6 +37,7 @@ pub(super) enum Work {
     },
     Kernels(Vec<KernelTab>),
     Origins,
+    Memory,
 }
 
 /// What a computation has to tell, and the opening of the document it belongs to.
@@ -52,6 +55,8 @@ pub(super) enum Outcome {
     Kernels(Vec<(Url, Arc<Rendered>)>),
     /// Nothing is published: the database keeps them.
     Origins,
+    /// As for origins. Lenses are asked for again.
+    Memory,
     Cancelled,
     /// A panic, already logged. What is published stays until the text changes.
     Failed,
@@ -61,10 +66,11 @@ enum Found {
     Diagnostics(ide::Diagnostics),
     Kernels(Vec<(Url, Arc<Rendered>)>),
     Origins,
+    Memory,
 }
 
 impl Job {
-    pub(super) const ALL: [Job; 3] = [Job::Diagnostics, Job::Kernels, Job::Origins];
+    pub(super) const ALL: [Job; 4] = [Job::Diagnostics, Job::Kernels, Job::Origins, Job::Memory];
 }
 
 impl Work {
@@ -78,6 +84,7 @@ impl Work {
             Ok(Ok(Found::Diagnostics(found))) => Outcome::Diagnostics(diagnostics::to_proto(&view, found)),
             Ok(Ok(Found::Kernels(tabs))) => Outcome::Kernels(tabs),
             Ok(Ok(Found::Origins)) => Outcome::Origins,
+            Ok(Ok(Found::Memory)) => Outcome::Memory,
             Ok(Err(Cancelled::PendingWrite | Cancelled::Local)) => Outcome::Cancelled,
             Err(panic) => {
                 let (uri, message) = (&view.uri, panic_message(&*panic));
@@ -98,6 +105,7 @@ impl Work {
                 let tabs = tabs.iter().map(|tab| Ok((tab.uri.clone(), snapshot.render(tab)?)));
                 tabs.collect::<Cancellable<_>>().map(Found::Kernels)
             }
+            Work::Memory => snapshot.analysis.prepare_memory(snapshot.view.file).map(|()| Found::Memory),
             Work::Origins => snapshot.analysis.prepare_origins(snapshot.view.file).map(|()| Found::Origins),
         }
     }
@@ -109,6 +117,7 @@ impl std::fmt::Display for Work {
             Work::Diagnostics { .. } => "diagnostics",
             Work::Kernels(_) => "kernels",
             Work::Origins => "origins",
+            Work::Memory => "memory",
         })
     }
 }

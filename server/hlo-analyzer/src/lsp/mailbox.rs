@@ -38,6 +38,8 @@ pub(super) enum Event {
     Progress(Progress),
     /// The assembler has finished some text.
     Assembled,
+    /// A hover or a lens needs the memory of this document.
+    PlanMemory(Url),
     /// Asks the client to show these files.
     ShowDocuments(Vec<Url>),
 }

@@ -120,6 +120,11 @@ impl MainLoop {
             // Reads are started when the mailbox is empty.
             Event::Room => {}
             Event::Progress(progress) => self.publish(progress),
+            Event::PlanMemory(uri) => {
+                if let Some(document) = self.documents.get_mut(&uri) {
+                    document.want_memory(Instant::now());
+                }
+            }
             Event::Assembled => self.look_at_shown_kernels(),
             Event::ShowDocuments(files) => {
                 // The first file last: an editor may have one window for all of them. Emacs 30 takes `takeFocus:
@@ -170,7 +175,8 @@ impl MainLoop {
         let open: Vec<OpenDocument> = documents.collect();
         let Some(file) = open.first().map(|document| document.file) else { return read.answer_nothing() };
         let (session, uri) = (self.session.clone(), read.uri.clone());
-        let view = View { session, uri, file, version: 0, text: Rope::new(), span: 0..0, open };
+        let view =
+            View { session, uri, file, version: 0, text: Rope::new(), span: 0..0, has_memory: false, open };
         self.run_read(read, view);
     }
 

@@ -12,7 +12,7 @@ use tower_lsp::lsp_types::Url;
 use super::capabilities::ClientProfile;
 use super::config::Settings;
 use super::kernel_shelf::KernelShelf;
-use super::mailbox::Mailbox;
+use super::mailbox::{Event, Mailbox};
 use super::semantic_tokens::TokenCache;
 
 /// The analysis at one revision, and the document a request is about.
@@ -36,6 +36,8 @@ pub(super) struct View {
     pub(super) text: Rope,
     /// The target of the request; empty for a position, the whole text if the request names no part of it.
     pub(super) span: Range<usize>,
+    /// Whether the memory of the module is planned, or planned in a few milliseconds.
+    pub(super) has_memory: bool,
     /// All open documents, for a request about the workspace; otherwise empty.
     pub(super) open: Vec<OpenDocument>,
 }
@@ -47,6 +49,14 @@ pub(super) struct OpenDocument {
 }
 
 impl View {
+    /// Whether to show the memory of the module. If its plan takes long, it is made in the background and shown next time.
+    pub(super) fn plans_memory(&self) -> bool {
+        if !self.has_memory {
+            self.session.mailbox.post(Event::PlanMemory(self.uri.clone()));
+        }
+        self.has_memory
+    }
+
     pub(super) fn encoding(&self) -> PositionEncoding {
         self.session.client.encoding
     }

@@ -76,8 +76,14 @@ impl Analysis {
         self.with_file(file, |context| context.semantics().code_lens_places(&context, kernels, limit))
     }
 
-    /// The lens of the computation or kernel whose name is at `offset`.
-    pub fn code_lens(&self, file: FileId, offset: usize) -> Cancellable<Option<CodeLens>> {
-        self.with_file(file, |context| context.semantics().code_lens(&context, offset))
+    /// The lens of the computation or kernel whose name is at `offset`; with the peak of a computation if `memory`, which plans
+    /// the memory of a scheduled module.
+    pub fn code_lens(&self, file: FileId, offset: usize, memory: bool) -> Cancellable<Option<CodeLens>> {
+        self.with_file(file, |context| context.semantics().code_lens(&context, offset, memory))
+    }
+
+    /// Plans the memory of a scheduled module, for hovers and lenses.
+    pub fn prepare_memory(&self, file: FileId) -> Cancellable<()> {
+        self.with_file(file, |context| memory::prepare(&context))
     }
 }

@@ -6,6 +6,7 @@ use crate::file_context::FileContext;
 use crate::hlo::Hlo;
 use crate::kernel::heaviest;
 use crate::kernel::lens::{KernelLens, kernel_lens};
+use crate::memory::lens_part;
 use crate::semantics::Names;
 use crate::symbol::Symbol;
 use crate::units::{bytes, counted};
@@ -29,7 +30,7 @@ impl CodeLenses for Hlo {
         places
     }
 
-    fn code_lens(&self, context: &FileContext<'_>, offset: usize) -> Option<CodeLens> {
+    fn code_lens(&self, context: &FileContext<'_>, offset: usize, memory: bool) -> Option<CodeLens> {
         if let Some(lens) = of_kernel(context, offset) {
             return Some(lens);
         }
@@ -67,6 +68,7 @@ impl CodeLenses for Hlo {
             Some(count) => parts.push(format!("{at_least}{}", bytes(count))),
             None => {}
         }
+        parts.extend(memory.then(|| lens_part(context, index)).flatten());
         Some(CodeLens {
             range: context.range(named.at.piece, named.at.span),
             title: parts.join(" · "),

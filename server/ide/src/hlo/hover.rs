@@ -17,6 +17,7 @@ use crate::hlo::source_location::source_location;
 use crate::hover::{HoverConfig, Hovers};
 use crate::kernel::hover::{caused_in_kernel, kernel_hover};
 use crate::kernel::why_not_fused::why_not_fused;
+use crate::memory;
 use crate::origins;
 use crate::rich_text::{Line, RichText, code, parts};
 use crate::semantics::Names;
@@ -103,6 +104,9 @@ pub(crate) fn instruction(context: &FileContext<'_>, at: InstructionRef, config:
     }
     text.append(maps::maps(context, at, config));
     text.append(kernel.details);
+    if config.memory {
+        text.append(memory::section(context, at));
+    }
     text.append(why_not_fused(context, at));
     text.append(covered::covered(context, at, &source));
     text.append(if is_kernel { source.callers() } else { source.footer() });

@@ -87,17 +87,10 @@ impl MemoryReport {
     pub(crate) fn new(context: &FileContext<'_>, memory: Arc<Memory>, limit: usize) -> MemoryReport {
         let at = memory.usage.peak;
         let alive = memory.alive_at(at);
-        let offset = |value: u32| {
-            let allocation = &memory.allocations[memory.values[value as usize].allocation? as usize];
-            let own = allocation.values.binary_search_by_key(&value, |own| own.0).ok();
-            let own = own.map(|n| &allocation.values[n]);
-            own.or_else(|| allocation.values.iter().find(|own| own.0 == value)).map(|own| own.1)
-        };
-        let place = |value: u32| Some((memory.values[value as usize].allocation?, offset(value)?));
         let mut first_at: rustc_hash::FxHashMap<(u32, u64), u32> = rustc_hash::FxHashMap::default();
         let shown = alive.iter().take(limit).map(|&number| {
             let value = &memory.values[number as usize];
-            let place = place(number);
+            let place = place_of(&memory, number);
             let first = place.map_or(number, |place| *first_at.entry(place).or_insert(number));
             let until = match memory.steps.get(value.live.end as usize) {
                 Some(step) => located(context, step).map_or(AliveUntil::Result, AliveUntil::Use),
@@ -130,8 +123,17 @@ impl MemoryReport {
     }
 }
 
+/// The allocation of a value, and its offset there in bytes.
+pub(super) fn place_of(memory: &Memory, value: u32) -> Option<(u32, u64)> {
+    let number = memory.values[value as usize].allocation?;
+    let values = &memory.allocations[number as usize].values;
+    let own = values.binary_search_by_key(&value, |own| own.0).ok().map(|n| &values[n]);
+    let (_, offset) = own.or_else(|| values.iter().find(|own| own.0 == value))?;
+    Some((number, *offset))
+}
+
 /// Whether a value that is alive to the end is so because the caller owns it.
-fn is_callers(memory: &Memory, value: u32) -> bool {
+pub(super) fn is_callers(memory: &Memory, value: u32) -> bool {
     let allocation = memory.values[value as usize].allocation;
     let allocation = allocation.map(|number| &memory.allocations[number as usize]);
     allocation.is_some_and(|own| own.category() == Category::Parameter && !own.is_result)

@@ -41,7 +41,7 @@ const AT_PLACES: &[Feature] = &[
         };
         format!("{:?}", document.map(|d| d.map(|d| of(&d))))
     }),
-    ("code_lens", |a, f, at| format!("{:?}", a.code_lens(f, at))),
+    ("code_lens", |a, f, at| format!("{:?}", a.code_lens(f, at, true))),
     ("goto_type", |a, f, at| format!("{:?}", a.goto_type_definition(f, at))),
     ("signature", |a, f, at| format!("{:?}", a.signature_help(f, at))),
 ];

@@ -42,7 +42,7 @@ impl CodeLenses for Mlir {
         functions::kernels(context).filter_map(|f| name_of(context, f)).take(limit).collect()
     }
 
-    fn code_lens(&self, context: &FileContext<'_>, offset: usize) -> Option<CodeLens> {
+    fn code_lens(&self, context: &FileContext<'_>, offset: usize, _: bool) -> Option<CodeLens> {
         let function = function_at(context, offset)?;
         let range = name_of(context, function).filter(|range| range.start == offset)?;
         let converted = Converted::of(context, function)?;
@@ -278,7 +278,7 @@ mod tests {
         let places = analysis.code_lens_places(file, true, 100).expect("nobody cancels");
         let text = analysis.rope(file).to_string();
         assert_eq!(places.iter().map(|p| &text[p.clone()]).collect::<Vec<_>>(), ["@twice"]);
-        let lens = analysis.code_lens(file, places[0].start).expect("nobody cancels").expect("a lens");
+        let lens = analysis.code_lens(file, places[0].start, true).expect("nobody cancels").expect("a lens");
         assert_eq!((lens.time.is_some(), lens.title.as_str()), (true, "loop · 33 × 128 threads · 33.8 kB"));
         let shown = analysis.shown_kernel(file, offset).expect("nobody cancels").expect("a kernel");
         assert_eq!((shown.instruction.as_str(), shown.computation.as_str()), ("twice", "twice"));

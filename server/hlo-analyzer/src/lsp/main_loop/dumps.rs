@@ -171,7 +171,16 @@ impl MainLoop {
         let (session, uri) = (self.session.clone(), read.uri.clone());
         // No document: the read names files by their paths.
         let file = FileId(u32::MAX);
-        let view = View { session, uri, file, version: 0, text: Rope::new(), span: 0..0, open: Vec::new() };
+        let view = View {
+            session,
+            uri,
+            file,
+            version: 0,
+            text: Rope::new(),
+            span: 0..0,
+            has_memory: false,
+            open: Vec::new(),
+        };
         self.run_read(read, view);
     }
 }

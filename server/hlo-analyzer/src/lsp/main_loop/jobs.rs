@@ -3,6 +3,7 @@
 use std::time::Instant;
 
 use tower_lsp::lsp_types::notification::PublishDiagnostics;
+use tower_lsp::lsp_types::request::CodeLensRefresh;
 use tower_lsp::lsp_types::{PublishDiagnosticsParams, Url};
 
 use super::MainLoop;
@@ -29,6 +30,7 @@ impl MainLoop {
                     Job::Origins => {
                         document.file.filter(|file| self.host.is_stage(*file)).map(|_| Work::Origins)
                     }
+                    Job::Memory => document.wants_memory().then_some(Work::Memory),
                 };
                 let view = document.view(uri, &self.session, 0..document.text.len_bytes());
                 let Some((work, view)) = work.zip(view) else {
@@ -62,6 +64,12 @@ impl MainLoop {
             }
             Outcome::Kernels(tabs) => tabs.into_iter().for_each(|(uri, tab)| self.publish_tab(uri, &tab)),
             Outcome::Origins => tracing::debug!("the origins of {uri} are computed"),
+            Outcome::Memory => {
+                document.memory_is_planned();
+                if self.session.client.code_lens_refresh {
+                    self.outbox.request::<CodeLensRefresh>();
+                }
+            }
             Outcome::Cancelled | Outcome::Failed => {}
         }
     }

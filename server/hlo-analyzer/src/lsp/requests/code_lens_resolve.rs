@@ -24,7 +24,7 @@ impl Request for CodeLensResolve {
     }
 
     fn run(Snapshot { analysis, view }: &Snapshot, _: &CodeLens) -> Cancellable<Self::Found> {
-        analysis.code_lens(view.file, view.span.start)
+        analysis.code_lens(view.file, view.span.start, view.plans_memory())
     }
 
     fn respond(view: &View, lens: CodeLens, found: Self::Found) -> Result<Self::Response> {

@@ -33,6 +33,7 @@ impl Request for Hover {
         let config = HoverConfig {
             readable_variables: view.session.settings.readable_variables,
             patience: Some(MATCHING_PATIENCE),
+            memory: view.plans_memory(),
         };
         let TextDocumentPositionParams { text_document, position } = &params.text_document_position_params;
         let Ok(tab) = KernelTab::try_from(text_document.uri.clone()) else {

@@ -118,7 +118,7 @@ func.func @one(%x: tensor<1024x4096xf32>) -> tensor<1024xf32> {
         let places = analysis.code_lens_places(file, true, 10).expect("nobody cancels");
         let titles: Vec<String> = places
             .iter()
-            .map(|p| analysis.code_lens(file, p.start).expect("nobody cancels").expect("a lens").title)
+            .map(|p| analysis.code_lens(file, p.start, true).expect("nobody cancels").expect("a lens").title)
             .collect();
         assert_eq!(titles[0], "several kernels: %sum is not fused into what reads it");
         assert!(titles[1].starts_with("reduction-row · "), "{titles:?}");
@@ -153,7 +153,8 @@ func.func @image(%x: tensor<8x64x56x56xf32>, %w: tensor<64x64x3x3xf32>) -> tenso
         let wrong = analysis.diagnostics(file, 9).expect("nobody cancels").shown;
         assert!(wrong.is_empty(), "the fixture is wrong: {wrong:?}");
         let places = analysis.code_lens_places(file, true, 10).expect("nobody cancels");
-        let lens = |p: &std::ops::Range<usize>| analysis.code_lens(file, p.start).expect("nobody cancels");
+        let lens =
+            |p: &std::ops::Range<usize>| analysis.code_lens(file, p.start, true).expect("nobody cancels");
         let titles: Vec<String> = places.iter().map(|p| lens(p).expect("a lens").title).collect();
         let several = "several kernels: %0 is a library's or Triton's";
         assert_eq!(titles, ["cuBLAS or Triton", several, "cuDNN · 12.5 MB needed"]);

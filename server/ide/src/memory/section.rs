@@ -1,0 +1,146 @@
+//! The memory section of hovers, and the memory part of lenses above computations.
+
+use ::memory::{Category, Memory, sum};
+use db::Language;
+
+use super::report::{is_callers, located, place_of};
+use crate::file_context::FileContext;
+use crate::hlo::locate::InstructionRef;
+use crate::rich_text::{Line, RichText, code, parts, strong};
+use crate::units::{bytes, counted};
+
+/// Results of an instruction, and values that share a buffer with one, that are listed.
+const LIMIT: usize = 4;
+
+/// Where the results of an instruction of a scheduled module are, since when and until which use. Empty inside fusions, and
+/// where the order of the instructions is not stated.
+pub(crate) fn section(context: &FileContext<'_>, at: InstructionRef) -> RichText {
+    let mut text = RichText::default();
+    let Some(memory) = scheduled_memory(context) else { return text };
+    let block = context.block(at.piece);
+    let found = block.parse.computation_of(at.id).and_then(|computation| {
+        let segment = ir::SegmentRef { piece: at.piece, computation };
+        context.module().computation_of(segment)
+    });
+    let Some(computation) = found else { return text };
+    let defined = db::defined_values(context.db, context.view.file);
+    let Some(values) = defined.get(&(computation as u32, block.name(at.id).into())) else { return text };
+    for &value in values.iter().take(LIMIT) {
+        text.item(value_in_words(context, memory, value));
+    }
+    if values.len() > LIMIT {
+        text.item(format!("and {} more", counted((values.len() - LIMIT) as u64, "buffer")));
+    }
+    text.space();
+    text
+}
+
+/// `memory: 2.1 MB of temporaries at offset 256 · live 21–38 of 40, until %backward (train.py:19) reads it · …`
+fn value_in_words(context: &FileContext<'_>, memory: &Memory, number: u32) -> Line {
+    let value = &memory.values[number as usize];
+    let place = place_of(memory, number);
+    let kind = place.map(|(allocation, offset)| {
+        let kind = match memory.allocations[allocation as usize].category() {
+            Category::Parameter => "a parameter",
+            Category::Constant => "constants",
+            Category::Output => "an output",
+            Category::Temporary => "temporaries",
+            Category::ThreadLocal => "registers",
+        };
+        format!(" in {kind} at offset {offset}")
+    });
+    let size = format!("{}{}", bytes(value.bytes), kind.unwrap_or_default());
+    let (_, element) = value.name.split_once('{').unwrap_or_default();
+    let title = match element {
+        "}" => parts![strong("memory:"), " "],
+        _ => parts![strong("memory of "), code(format!("{{{element}")), " "],
+    };
+    let until = match memory.steps.get(value.live.end as usize) {
+        Some(step) => match located(context, step) {
+            Some(step) => parts![", until ", code(step.with_source()), " uses it"],
+            None => Line::default(),
+        },
+        None if is_callers(memory, number) => parts![", since the caller owns it"],
+        None => parts![", since it is a result of the module"],
+    };
+    let [start, end] = [value.live.start, value.live.end];
+    let live = parts![format!("alive {start}–{end} of {}", memory.positions()), until];
+    let mut facts = vec![parts![size], live];
+    facts.extend(sharers(memory, number, place));
+    if value.live.contains(memory.usage.peak) {
+        facts.push("alive at the peak".into());
+    }
+    parts![title, Line::facts(facts)]
+}
+
+/// The values that are in the same place at other times, the largest first.
+fn sharers(memory: &Memory, number: u32, place: Option<(u32, u64)>) -> Option<Line> {
+    let (allocation, offset) = place?;
+    let own = &memory.values[number as usize];
+    let others = memory.allocations[allocation as usize].values.iter();
+    let others = others.filter(|&&(other, at)| at == offset && other != number);
+    let mut others: Vec<u32> = others.map(|&(other, _)| other).collect();
+    let rank = |&other: &u32| {
+        let value = &memory.values[other as usize];
+        (value.buffer != own.buffer, std::cmp::Reverse(value.bytes), value.live.start)
+    };
+    others.sort_by_key(rank);
+    let names = others.iter().take(LIMIT).map(|&other| {
+        let name = memory.values[other as usize].name.trim_end_matches("{}");
+        code(format!("%{name}"))
+    });
+    let names = Line::joined(names, ", ");
+    let more = others.len().saturating_sub(LIMIT);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    (!others.is_empty()).then(|| parts!["shares its buffer with ", names, more])
+}
+
+/// The peak within a computation whose instructions run as steps: `peak 2.15 MB at %row: 16.4 kB parameters, …`; of
+/// the entry also what is allocated. `None` for
+/// others, and in modules without a schedule.
+pub(crate) fn lens_part(context: &FileContext<'_>, computation: usize) -> Option<String> {
+    let memory = scheduled_memory(context)?;
+    let body = memory.bodies.iter().find(|body| body.computation as usize == computation)?;
+    let is_entry = context.module().is_entry(computation);
+    let usage = &memory.usage;
+    let at = if is_entry { usage.peak } else { usage.peak_within(body.start, body.end) };
+    let used = usage.in_use.get(at as usize)?;
+    let named =
+        memory.steps.get(at as usize).map_or_else(|| "the end".to_owned(), |step| format!("%{}", step.name));
+    let kinds = [
+        (Category::Parameter, "parameters"),
+        (Category::Constant, "constants"),
+        (Category::Output, "outputs"),
+        (Category::Temporary, "temporaries"),
+    ];
+    let kinds = kinds.into_iter().filter(|(kind, _)| used[*kind as usize] > 0);
+    let kinds: Vec<String> =
+        kinds.map(|(kind, name)| format!("{} {name}", bytes(used[kind as usize]))).collect();
+    let fragmentation = match usage.fragmentation {
+        unused if is_entry && unused > 0 => format!(", {} fragmentation", bytes(unused)),
+        _ => String::new(),
+    };
+    let of_all = if is_entry { format!(" of {}", bytes(memory.total)) } else { String::new() };
+    Some(format!("peak {}{of_all} at {named}: {}{fragmentation}", bytes(sum(used)), kinds.join(", ")))
+}
+
+/// The plan of a module that states its schedule.
+fn scheduled_memory<'a>(context: &FileContext<'a>) -> Option<&'a Memory> {
+    is_scheduled(context).then(|| db::module_memory(context.db, context.view.file).as_deref())?
+}
+
+/// Whether the text states the order of its instructions.
+fn is_scheduled(context: &FileContext<'_>) -> bool {
+    context.view.file.language(context.db) == Language::Hlo
+        && context.module().settings(0).is_some_and(|settings| settings.is_scheduled)
+}
+
+/// Plans what hovers and lenses show.
+pub(crate) fn prepare(context: &FileContext<'_>) {
+    if scheduled_memory(context).is_some() {
+        db::defined_values(context.db, context.view.file);
+    }
+}
+
+#[cfg(test)]
+mod tests;
