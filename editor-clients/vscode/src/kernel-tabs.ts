@@ -1,12 +1,20 @@
 import * as vscode from "vscode";
 import { KERNEL_SCHEME } from "./schemes";
 
+/** The kernels shown so far. A second one during the first would take its tabs for those of an earlier kernel, or miss some. */
+let shown: Promise<void> = Promise.resolve();
+
 /**
  * Shows the tabs of a kernel in one editor group, and closes the unpinned tabs of the previous kernel, so
  * that the group is reused. The kind of the active tab stays: a user who reads PTX gets the PTX of the next
  * kernel.
  */
-export async function openTabs(uris: vscode.Uri[]): Promise<void> {
+export function openTabs(uris: vscode.Uri[]): Promise<void> {
+  shown = shown.catch(() => undefined).then(() => open(uris));
+  return shown;
+}
+
+async function open(uris: vscode.Uri[]): Promise<void> {
   const group = vscode.window.tabGroups.all.find(({ tabs }) => tabs.some(isKernel));
   const wanted = new Set(uris.map(String));
   const former = group?.activeTab && kernelOf(group.activeTab);
@@ -17,8 +25,8 @@ export async function openTabs(uris: vscode.Uri[]): Promise<void> {
   });
   let viewColumn = group?.viewColumn ?? vscode.ViewColumn.Beside;
   for (const uri of front ? [...uris, front] : uris) {
-    const shown = await vscode.window.showTextDocument(uri, { viewColumn, preserveFocus: true, preview: false });
-    viewColumn = shown.viewColumn ?? viewColumn;
+    const editor = await vscode.window.showTextDocument(uri, { viewColumn, preserveFocus: true, preview: false });
+    viewColumn = editor.viewColumn ?? viewColumn;
   }
   // Closed last, because a group without tabs closes.
   await vscode.window.tabGroups.close(stale, true);

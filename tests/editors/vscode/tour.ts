@@ -273,6 +273,7 @@ export const TOUR: Record<string, Step> = {
     await picture("compile-without-python");
     mkdirSync(join(folder, ".vscode"), { recursive: true });
     writeFileSync(settings, JSON.stringify({ "hlo-analyzer.xla.python": python }));
+    await new Promise((resolve) => setTimeout(resolve, 2_000));
     runs("echo 'problem: INTERNAL: ptxas has no such target' >&2; exit 1");
     await compileUntil(`${WASTEFUL} is not compiled: INTERNAL: ptxas has no such target`);
     await screen.command("Notifications: Clear All Notifications");
