@@ -5,6 +5,7 @@
 //!                                                             │              └─► text, on disk or in the editor
 //!                                            stage_program ◄──┤ read on request, kept by size
 //!                                            stage_links   ◄──┘ with the stage before; small, and kept
+//! stablehlo_links: from the first stage to the module in StableHLO
 //! sources, descendants, fates, reasons: steps over the links of all stages
 //! artefacts_of_kernel: thunks, PTX, LLVM IR and Triton IR of one instruction; xla_trace: its requests when it is executed
 //! ```
@@ -24,6 +25,7 @@ mod links;
 mod programs;
 mod reasons;
 mod runs;
+mod stablehlo;
 mod traced;
 
 use std::sync::Arc;
@@ -40,6 +42,7 @@ pub use lineage::{descendants, first_stage, last_stage, sources, trace_ahead};
 pub use links::{StageLinks, match_ahead, stage_links};
 pub use programs::{StageProblem, StageProgram, StagePrograms, stage_problem, stage_program};
 pub use reasons::{Introduced, introduced_for};
+pub use stablehlo::{StableHloLinks, StableHloOp, stablehlo_links, stablehlo_sources};
 pub use traced::{
     KernelArgument, TracedArray, XlaTrace, kernel_arguments, memory_of_argument, xla_kernels, xla_ptx,
     xla_trace,

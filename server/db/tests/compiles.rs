@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex};
 use compile::Entry;
 use db::compiles::{
     DumpFolder, DumpFolders, DumpedCompile, DumpedStage, Fated, ListedFile, ReadDump, compile_device,
-    descendants, fate_in, first_stage, introduced_for, last_stage, match_ahead, sources, stage_changes,
-    stage_links, stage_program,
+    descendants, fate_in, first_stage, introduced_for, last_stage, match_ahead, sources, stablehlo_links,
+    stage_changes, stage_links, stage_program,
 };
 use db::{Database, Documents, Language};
 use matching::{Blame, Lineage, Matching, Relation, match_programs, outermost_fusions};
@@ -238,6 +238,68 @@ fn an_edit_matches_two_pairs_again() {
     match_ahead(&fixture.db, fixture.compile());
     assert_eq!(fixture.ran().get("stage_links"), None);
     assert_eq!(fixture.folders.folder("dump"), Some(folder));
+}
+
+/// The ops of the instruction of a name in the first stage, each with its line from 1.
+fn ops(fixture: &Fixture, name: &str) -> Vec<String> {
+    let first = fixture.stage(FIRST);
+    let links = stablehlo_links(&fixture.db, first).unwrap();
+    let ops = links.ops_of(fixture.find(first, name));
+    ops.map(|op| format!("{}:{}", op.name, op.line + 1)).collect()
+}
+
+#[test]
+fn instructions_lead_to_the_ops_of_stablehlo() {
+    let mut fixture = Fixture::dumped();
+    assert_eq!(ops(&fixture, "dot_general.1"), ["stablehlo.dot_general:7"]);
+    // One location, told apart by the opcode.
+    assert_eq!(ops(&fixture, "add.6"), ["stablehlo.broadcast_in_dim:9"]);
+    assert_eq!(ops(&fixture, "add.7"), ["stablehlo.add:10"]);
+    // Neither has the opcode.
+    assert_eq!(ops(&fixture, "add.5"), ["stablehlo.broadcast_in_dim:9", "stablehlo.add:10"]);
+    assert!(ops(&fixture, "constant.2").is_empty() && ops(&fixture, "x.1").is_empty());
+
+    // The text of the editor counts while it is open.
+    let path = "jax_ir0001_jit_step_compile.mlir";
+    let text = fixture.texts.texts.lock().unwrap()[path].clone();
+    let edited = text.replacen("module @jit_step", "\nmodule @jit_step", 1);
+    let id = fixture.documents.open(&mut fixture.db, Language::Mlir, &edited);
+    let file = fixture.documents.view(id).unwrap().file;
+    assert!(fixture.folders.open(&mut fixture.db, "dump", path, file));
+    assert_eq!(ops(&fixture, "dot_general.1"), ["stablehlo.dot_general:8"]);
+    fixture.folders.close(&mut fixture.db, file);
+    fixture.documents.close(&mut fixture.db, id);
+    assert_eq!(ops(&fixture, "dot_general.1"), ["stablehlo.dot_general:7"]);
+}
+
+#[test]
+fn ops_that_nothing_tells_apart_are_all_named_unless_they_are_many() {
+    let path = "jax_ir0001_jit_step_compile.mlir";
+    let tanh = "    %4 = stablehlo.tanh %3 : tensor<128x64xf32> loc(#loc36)\n";
+    let linked = |change: &dyn Fn(&str) -> String| {
+        let mut fixture = Fixture::dumped();
+        let text = fixture.texts.texts.lock().unwrap()[path].clone();
+        assert!(text.contains(tanh));
+        fixture.texts.texts.lock().unwrap().insert(path.to_owned(), change(&text));
+        fixture.time += 1;
+        fixture.list();
+        ops(&fixture, "tanh.1").len()
+    };
+    let repeated = |count: usize| move |text: &str| text.replacen(tanh, &tanh.repeat(count), 1);
+    assert_eq!(linked(&repeated(1)), 1);
+    assert_eq!(linked(&repeated(3)), 3);
+    assert_eq!(linked(&repeated(16)), 16);
+    assert_eq!(linked(&repeated(17)), 0);
+    assert_eq!(linked(&repeated(5000)), 0);
+    // Another call of the function, and another line.
+    let other_stack = "#loc99 = loc(\"jit(step)/tanh\"(\"layer.py\":9:8))\n";
+    let others = [("#loc36)\n", "#loc99)\n"), (":9:8))", ":99:8))")];
+    let one_more = |text: &str| {
+        let (from, to) = others[0];
+        text.replacen(tanh, &(tanh.to_owned() + &tanh.replace(from, to)), 1) + other_stack
+    };
+    assert_eq!(linked(&one_more), 1);
+    assert_eq!(linked(&|text: &str| one_more(text).replace(others[1].0, others[1].1)), 1);
 }
 
 #[test]

@@ -106,8 +106,8 @@ pub use memory::{
     AliveUntil, AliveValue, MemoryColumn, MemoryReport, MemoryStep, MemoryTimeline, NoMemory, memory_picture,
 };
 pub use origins::{
-    BlamedCompile, BlamedInstruction, InstructionBlame, InstructionFuture, InstructionLineage, Introducer,
-    StageBlame, StageLineage,
+    BlamedCompile, BlamedInstruction, InstructionBlame, InstructionFuture, InstructionLineage,
+    InstructionSources, Introducer, OriginSource, StableHloSource, StageBlame, StageLineage,
 };
 pub use references::{Reference, ReferenceKind};
 pub use rename::RenameError;

@@ -8,17 +8,20 @@ mod introducer;
 mod located;
 mod navigation;
 mod section;
+mod sources;
+mod stablehlo;
 #[cfg(test)]
 mod tests;
 
 use std::time::{Duration, Instant};
 
 use db::Database;
-use db::compiles::{DumpedCompile, DumpedStage, stage_links, trace_ahead};
+use db::compiles::{DumpedCompile, DumpedStage, first_stage, stablehlo_links, stage_links, trace_ahead};
 
 pub use answers::{InstructionBlame, InstructionFuture, InstructionLineage, StageBlame, StageLineage};
 pub use blamed::{BlamedCompile, BlamedInstruction};
 pub use introducer::Introducer;
+pub use sources::{InstructionSources, OriginSource, StableHloSource};
 
 pub(crate) use answers::{stage_blame, stage_lineage, stage_named};
 pub(crate) use blamed::blamed_compile;
@@ -54,5 +57,8 @@ pub(crate) fn prepare(db: &Database, stage: DumpedStage) {
     let compile = stage.compile(db).filter(|compile| compile.stages(db).len() > 1);
     if compile.is_some_and(|compile| match_stages(db, compile, None).is_ok()) {
         trace_ahead(db, stage);
+        if let Some(first) = first_stage(db, stage) {
+            stablehlo_links(db, first);
+        }
     }
 }

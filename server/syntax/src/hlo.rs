@@ -20,6 +20,7 @@ mod pieces;
 mod protobuf;
 mod segments;
 mod sharding;
+mod source_metadata;
 mod stack_frames;
 mod suggestions;
 mod tokens;
@@ -33,6 +34,7 @@ pub use fragments::{Fragment, parse_fragment};
 pub use lexer::unescape;
 pub use parser::{is_reserved, parse, parse_units};
 pub use pieces::{Cuts, PieceStart, PieceState, split};
+pub use source_metadata::{SourceFrame, SourceMetadata, source_metadata};
 pub use stack_frames::{Stack, StackEnd, StackFrame};
 pub use tokens::{TextToken, TokenClass, tokens};
 pub use tree::{

@@ -23,6 +23,8 @@ pub struct ListedFile {
 #[derive(Default)]
 pub struct DumpFolders {
     folders: FxHashMap<Arc<str>, Known>,
+    /// The files that are open in the editor.
+    opened: FxHashMap<File, DumpedFile>,
 }
 
 struct Known {
@@ -80,6 +82,7 @@ impl DumpFolders {
         if dumped.open(db) != Some(file) {
             dumped.set_open(db).to(Some(file));
         }
+        self.opened.insert(file, dumped);
         let stage = known.stages.get(path).copied();
         if file.stage(db) != stage {
             file.set_stage(db).to(stage);
@@ -89,9 +92,11 @@ impl DumpFolders {
 
     /// `file` of the editor is closed: the text on disk counts again.
     pub fn close(&mut self, db: &mut Database, file: File) {
-        let Some(stage) = file.stage(db) else { return };
-        file.set_stage(db).to(None);
-        stage.file(db).set_open(db).to(None);
+        let Some(dumped) = self.opened.remove(&file) else { return };
+        dumped.set_open(db).to(None);
+        if file.stage(db).is_some() {
+            file.set_stage(db).to(None);
+        }
     }
 }
 

@@ -2,7 +2,10 @@
 
 use std::path::Path;
 
-use ide::{AnalysisHost, CompileReport, InstructionFuture, ReportedChanges, ReportedThunk};
+use ide::{
+    AnalysisHost, CompileReport, InstructionFuture, InstructionSources, OriginSource, ReportedChanges,
+    ReportedThunk, SourceFrame, StableHloSource,
+};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -88,7 +91,30 @@ pub fn lineage(host: &mut AnalysisHost, value: &Value) -> Answer {
         answer["removed"] = json!(removed.map(|removed| removed.text()));
         answer["history"] = history.collect();
     }
+    if let Some(InstructionSources { own, origins }) = &lineage.sources {
+        answer["op_name"] = json!(own.op_name);
+        answer["frames"] = frames(&own.frames);
+        answer["origins"] = origins.iter().map(origin).collect();
+    }
     Ok(answer)
+}
+
+/// An instruction of the first stage, with its source lines.
+fn origin(OriginSource { name, op_name, frames: stack, problem, stablehlo }: &OriginSource) -> Value {
+    let op = |StableHloSource { path, line, op, frames: stack }: &StableHloSource| json!({"path": path, "line": line, "op": op, "frames": frames(stack)});
+    json!({
+        "instruction": name,
+        "op_name": op_name,
+        "frames": frames(stack),
+        "problem": problem,
+        "stablehlo": stablehlo.iter().map(op).collect::<Value>(),
+    })
+}
+
+/// A stack of source lines, innermost first.
+fn frames(frames: &[SourceFrame]) -> Value {
+    let frame = |SourceFrame { function, path, line }: &SourceFrame| json!({"function": function, "file": path, "line": line});
+    frames.iter().map(frame).collect()
 }
 
 /// As `blame` of texts: `{"introduced": {instruction: stage}, "reasons": {instruction: sentence}}`, with `stage`, `problems`, and

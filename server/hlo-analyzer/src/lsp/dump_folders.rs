@@ -18,6 +18,9 @@ const PAUSE: Duration = Duration::from_millis(200);
 /// The age of a listing from which a request lists even a watched folder again. File watchers lose changes.
 const RECHECK: Duration = Duration::from_secs(2);
 
+/// The endings of files of a dump that editors open.
+const FILE_ENDINGS: [&str; 5] = ["txt", "gz", "mlir", "ptx", "ll"];
+
 /// A listing of a folder.
 pub(super) struct Listed {
     pub(super) folder: PathBuf,
@@ -182,7 +185,10 @@ impl DumpFolders {
             Some((folder, _)) => Some(folder.clone()),
             None if self.is_known(path) => Some(path.to_owned()),
             // A name with an ending is a file's. Which it is, is not asked of the disk here.
-            None if path.extension().is_some_and(|ending| ending == "txt" || ending == "gz") => {
+            None if path
+                .extension()
+                .is_some_and(|ending| FILE_ENDINGS.iter().any(|known| ending == *known)) =>
+            {
                 path.parent().map(Path::to_owned)
             }
             None => Some(path.to_owned()),

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use db::Database;
-use db::compiles::{DumpedStage, StageProgram, stage_program};
+use db::compiles::{DumpedCompile, DumpedFile, DumpedStage, StageProgram, dumped_text, stage_program};
 use syntax::hlo::{Parse, PieceState, parse};
 
 use crate::TextRange;
 
-/// A place in the text of a stage, which need not be open in the editor.
+/// A place in a file of a dump folder, which need not be open in the editor.
 #[derive(Clone)]
 pub struct StagePlace {
     /// The name under which the folder was listed.
@@ -16,7 +16,13 @@ pub struct StagePlace {
     /// Relative to the folder.
     pub path: Arc<str>,
     pub range: TextRange,
-    program: Arc<StageProgram>,
+    text: PlaceText,
+}
+
+#[derive(Clone)]
+enum PlaceText {
+    OfStage(Arc<StageProgram>),
+    OfFile(Arc<str>),
 }
 
 /// A stage with its parse; instructions are numbered as in its program.
@@ -38,12 +44,28 @@ impl StagePlace {
             folder: folder.unwrap_or_default(),
             path: stage.file(db).path(db).clone(),
             range,
-            program,
+            text: PlaceText::OfStage(program),
         }
     }
 
+    /// A place in a file of the compile that is no stage.
+    pub(crate) fn in_file(
+        db: &Database,
+        compile: DumpedCompile,
+        file: DumpedFile,
+        range: TextRange,
+    ) -> Option<StagePlace> {
+        let text = dumped_text(db, file).ok()?;
+        text.get(range.clone())?;
+        let folder = compile.folder(db).path(db).clone();
+        Some(StagePlace { folder, path: file.path(db).clone(), range, text: PlaceText::OfFile(text) })
+    }
+
     pub fn text(&self) -> &str {
-        self.program.text()
+        match &self.text {
+            PlaceText::OfStage(program) => program.text(),
+            PlaceText::OfFile(text) => text,
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! The framework name and the stack of an instruction, from its metadata and the tables at the head of the module.
 
 use syntax::Span;
-use syntax::hlo::{AttributeKey, ModuleHeader, StackEnd, unescape};
+use syntax::hlo::{AttributeKey, SourceMetadata, source_metadata};
 
 use crate::TextRange;
 use crate::file_context::FileContext;
@@ -15,50 +15,21 @@ pub(crate) fn source_location(context: &FileContext<'_>, at: InstructionRef) -> 
     let Some(metadata) = attributes.iter().find(|a| a.key == Some(AttributeKey::Metadata)) else {
         return SourceLocation::default();
     };
-    let text = metadata.value_span.of(&block.text);
-    let number = |key| field(text, key).and_then(|v| v.parse().ok());
-    let string = |key| field(text, key).filter(|v| !v.is_empty()).map(unescape);
-    let mut location = SourceLocation { op_name: string("op_name"), ..SourceLocation::default() };
-    if let Some(path) = string("source_file") {
-        let frame = SourceFrame { function: String::new(), path, line: number("source_line") };
-        location.frames.push(frame);
-    }
-    // A written file is the innermost frame, which the stack has too.
-    if let Some(innermost) = number("stack_frame_id") {
-        // The tables are in the first piece.
-        let header = context.block(0);
-        let written = header.parse.header.as_ref();
-        let (frames, problem) =
-            written.map(|written| stack(written, &header.text, innermost)).unwrap_or_default();
-        if !frames.is_empty() {
-            location.frames = frames;
-        }
-        location.problem = problem;
-    }
-    location
+    // The tables are in the first piece.
+    let header = context.block(0);
+    let written = header.parse.header.as_ref().map(|written| (written, &*header.text));
+    source_metadata(metadata.value_span.of(&block.text), written).into()
 }
 
-/// The source frames from row `innermost` of `StackFrames`, and why they are not complete.
-fn stack(header: &ModuleHeader, text: &str, innermost: u32) -> (Vec<SourceFrame>, Option<String>) {
-    let stack = header.stack(innermost);
-    let frame = |frame: &syntax::hlo::StackFrame| SourceFrame {
-        function: unescape(frame.function.of(text)),
-        path: unescape(frame.file.of(text)),
-        line: Some(frame.line),
-    };
-    let problem = match stack.end {
-        StackEnd::Outermost => None,
-        // Without tables, metadata refers to those of another text.
-        StackEnd::Missing { .. } if header.stack_frames.is_empty() => None,
-        StackEnd::Missing { table, row } => {
-            Some(format!("stack_frame_id={innermost}: the table {table} has no row {row}"))
-        }
-        StackEnd::Cycle { frame } => {
-            Some(format!("stack_frame_id={innermost}: frame {frame} of the table StackFrames calls itself"))
-        }
-        StackEnd::Deep => Some(format!("the stack has more than {} frames", stack.frames.len())),
-    };
-    (stack.frames.iter().map(frame).collect(), problem)
+impl From<SourceMetadata> for SourceLocation {
+    fn from(SourceMetadata { op_name, frames, problem }: SourceMetadata) -> SourceLocation {
+        let frames = frames.into_iter().map(|frame| SourceFrame {
+            function: frame.function,
+            path: frame.path,
+            line: frame.line,
+        });
+        SourceLocation { op_name, frames: frames.collect(), problem }
+    }
 }
 
 /// The stack of the instruction whose name, opcode or metadata is at `offset`.
@@ -75,44 +46,11 @@ pub(crate) fn frames_at(context: &FileContext<'_>, offset: usize) -> Option<(Tex
     Some((context.range(at.piece, origin), source_location(context, at).frames))
 }
 
-/// The value of `key=` in `{key="value" key=1}`, without its quotes.
-fn field<'a>(metadata: &'a str, key: &str) -> Option<&'a str> {
-    let mut rest = metadata.trim_start_matches('{');
-    loop {
-        let (name, value) = rest.split_once('=')?;
-        let (value, behind) = match value.strip_prefix('"') {
-            Some(quoted) => {
-                let mut escaped = false;
-                let end = quoted.find(|c| {
-                    let ends = c == '"' && !escaped;
-                    escaped = c == '\\' && !escaped;
-                    ends
-                })?;
-                (&quoted[..end], &quoted[end + 1..])
-            }
-            None => value.split_at(value.find([' ', ',', '}']).unwrap_or(value.len())),
-        };
-        if name.trim_matches([' ', ',', '\t', '\n', '\r']) == key {
-            return Some(value);
-        }
-        rest = behind;
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use expect_test::{Expect, expect};
 
-    use super::*;
     use crate::fixture::open;
-
-    #[test]
-    fn fields_are_found_behind_quoted_text() {
-        let metadata = r#"{op_type="a" op_name="x \"source_line=3\" y" source_file="/m.py", source_line=12}"#;
-        assert_eq!(field(metadata, "source_line"), Some("12"));
-        assert_eq!(field(metadata, "op_name"), Some(r#"x \"source_line=3\" y"#));
-        assert_eq!(field(metadata, "stack_frame_id"), None);
-    }
 
     const TABLES: &str = "HloModule m
 

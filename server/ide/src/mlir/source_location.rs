@@ -19,16 +19,21 @@ pub(crate) fn source_location(context: &FileContext<'_>, at: OpRef) -> SourceLoc
     let read = context.mlir_piece(at.piece);
     let span = read.parse.op(at.id).location;
     let part = context.part_at(at.piece, span.start);
-    let found = mlir::source_place(span.of(&read.text), &|name| alias(context, part, name));
-    let frame = |frame: mlir::SourceFrame| SourceFrame {
-        function: frame.function,
-        path: frame.file,
-        line: u32::try_from(frame.line).ok().filter(|line| *line > 0),
-    };
-    SourceLocation {
-        op_name: Some(found.name).filter(|name| !name.is_empty()),
-        frames: found.frames.into_iter().map(frame).collect(),
-        problem: None,
+    mlir::source_place(span.of(&read.text), &|name| alias(context, part, name)).into()
+}
+
+impl From<mlir::SourcePlace> for SourceLocation {
+    fn from(place: mlir::SourcePlace) -> SourceLocation {
+        let frame = |frame: mlir::SourceFrame| SourceFrame {
+            function: frame.function,
+            path: frame.file,
+            line: u32::try_from(frame.line).ok().filter(|line| *line > 0),
+        };
+        SourceLocation {
+            op_name: Some(place.name).filter(|name| !name.is_empty()),
+            frames: place.frames.into_iter().map(frame).collect(),
+            problem: None,
+        }
     }
 }
 

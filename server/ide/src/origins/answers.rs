@@ -11,6 +11,7 @@ use crate::compiles::{InstructionStage, history_of};
 use crate::origins::Introducer;
 use crate::origins::located::Located;
 use crate::origins::section::became;
+use crate::origins::sources::{InstructionSources, instruction_sources};
 
 /// Where the instructions of a stage come from.
 #[derive(Clone)]
@@ -21,6 +22,8 @@ pub struct StageLineage {
     pub instructions: Vec<InstructionLineage>,
     /// What became of the instruction, if one was asked about.
     pub future: Option<InstructionFuture>,
+    /// The source lines that led to it.
+    pub sources: Option<InstructionSources>,
     /// Stages that cannot be read, in words.
     pub problems: Vec<String>,
 }
@@ -143,6 +146,7 @@ pub(crate) fn stage_lineage(
         first: stage_name(db, first),
         instructions,
         future,
+        sources: instruction.and(ids.first()).and_then(|&id| instruction_sources(db, &any.at(id))),
         problems: problems(db, stage),
     })
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use db::Database;
-use db::compiles::{DumpedStage, StageProgram, stage_of, stage_program};
+use db::compiles::{DumpedCompile, DumpedFile, DumpedStage, StageProgram, stage_of, stage_program};
 
 use crate::StagePlace;
 use crate::file_context::FileContext;
@@ -57,14 +57,15 @@ impl Located {
     /// The name as a link to its line in the file of the stage.
     pub(super) fn link(&self, db: &Database) -> Inline {
         let line = self.program.line(self.instruction) + 1;
-        file_link(self.name(), &stage_path(db, self.stage), Some(line)).unwrap_or_else(|| code(self.name()))
+        file_link(self.name(), &file_path(db, self.stage.compile(db), self.stage.file(db)), Some(line))
+            .unwrap_or_else(|| code(self.name()))
     }
 }
 
-/// The path of the file of a stage, absolute if its folder was listed under an absolute path.
-fn stage_path(db: &Database, stage: DumpedStage) -> String {
-    let path = stage.file(db).path(db);
-    match stage.compile(db) {
+/// The path of a file of a compile, absolute if its folder was listed under an absolute path.
+pub(super) fn file_path(db: &Database, compile: Option<DumpedCompile>, file: DumpedFile) -> String {
+    let path = file.path(db);
+    match compile {
         Some(compile) => format!("{}/{path}", compile.folder(db).path(db)),
         None => path.to_string(),
     }

@@ -7,18 +7,23 @@ use crate::file_context::FileContext;
 use crate::hlo::locate::InstructionRef;
 use crate::origins::located::Located;
 use crate::origins::section::became;
+use crate::origins::stablehlo::StableHlo;
 use crate::symbol::{Name, Symbol};
 
 /// The largest number of targets; a longer list is of no use.
 const MAX_TARGETS: usize = 1000;
 
-/// What the instruction at `offset` and all that it fuses were in the first stage; empty there.
+/// What the instruction at `offset` and all that it fuses were in the first stage. In that stage the ops of StableHLO that the
+/// instruction comes from; empty if they are not known.
 pub(crate) fn declarations(context: &FileContext<'_>, offset: usize) -> Vec<StagePlace> {
     let db = context.db;
     let find = || {
         let at = Located::of(context, instruction_at(context, offset)?)?;
         match_ahead(db, at.stage.compile(db)?);
-        let first = first_stage(db, at.stage).filter(|first| *first != at.stage)?;
+        let first = first_stage(db, at.stage)?;
+        if first == at.stage {
+            return Some(StableHlo::of(db, &at)?.places(db, &at));
+        }
         let found = sources(db, at.stage, at.program.program(), at.instruction);
         let targets = found.into_iter().take(MAX_TARGETS).filter_map(|id| Located::new(db, first, id));
         Some(targets.map(|target| target.place(db)).collect())

@@ -10,6 +10,7 @@ use crate::file_context::FileContext;
 use crate::hlo::locate::InstructionRef;
 use crate::hover::HoverConfig;
 use crate::origins::located::{Located, stage_title};
+use crate::origins::stablehlo::StableHlo;
 use crate::origins::{Introducer, Progress, match_stages};
 use crate::rich_text::{Inline, Line, RichText, parts, quoted};
 use crate::units::counted;
@@ -32,8 +33,13 @@ pub(crate) fn section(context: &FileContext<'_>, at: InstructionRef, config: &Ho
         text.line(format!("matching stages: {done} of {total} done; hover again for origins and blame"));
         return text;
     }
-    let lines =
-        [introduction(db, &located), origin(db, &located), future(db, &located), certainty(db, &located)];
+    let lines = [
+        introduction(db, &located),
+        origin(db, &located),
+        stablehlo(db, &located),
+        future(db, &located),
+        certainty(db, &located),
+    ];
     lines.into_iter().flatten().for_each(|line| text.item(line));
     text
 }
@@ -61,6 +67,12 @@ fn origin(db: &Database, at: &Located) -> Option<Line> {
     }
     let names = found.iter().map(|&source| first.at(source).link(db));
     Some(parts![quoted(title), ": ", listed(names.take(MAX_NAMES), found.len())])
+}
+
+/// ``StableHLO: `stablehlo.dot_general` ``
+fn stablehlo(db: &Database, at: &Located) -> Option<Line> {
+    let found = StableHlo::of(db, at)?;
+    Some(parts!["StableHLO: ", listed(found.names(db, at).take(MAX_NAMES), found.ops.len())])
 }
 
 /// ``after optimizations: part of `%fusion.3` ``

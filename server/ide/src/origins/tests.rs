@@ -80,15 +80,17 @@ fn hovers_name_the_pass_and_the_origins() {
         expect![[r#"
             - introduced between `priority-fusion` and `after optimizations` (dumped stages only): it comes from `%fusion.3` of `priority-fusion`, which joins `%reduce.2`, `%add.2`, `%tanh.2`, `%bitcast.24` and `%broadcast.3.0`
             - before optimizations: [%dot\_general.1](file:///dump/module_0001.jit_step.before_optimizations.txt#L40), [%add.6](file:///dump/module_0001.jit_step.before_optimizations.txt#L45), [%add.7](file:///dump/module_0001.jit_step.before_optimizations.txt#L46), [%tanh.1](file:///dump/module_0001.jit_step.before_optimizations.txt#L47), [%constant.3](file:///dump/module_0001.jit_step.before_optimizations.txt#L53)
+            - StableHLO: [stablehlo.dot\_general](file:///dump/jax_ir0001_jit_step_compile.mlir#L7), [stablehlo.broadcast\_in\_dim](file:///dump/jax_ir0001_jit_step_compile.mlir#L9), [stablehlo.add](file:///dump/jax_ir0001_jit_step_compile.mlir#L10), [stablehlo.tanh](file:///dump/jax_ir0001_jit_step_compile.mlir#L11)
         "#]],
     );
     check(
         LAST,
         "gemm_fusion_dot",
         expect![[r#"
-        - introduced by `triton-gemm-rewriter` (stage 5 of 8): it joins `%dot`, `%reshape.3` and `%reshape.4`
-        - before optimizations: [%dot\_general.1](file:///dump/module_0001.jit_step.before_optimizations.txt#L40)
-    "#]],
+            - introduced by `triton-gemm-rewriter` (stage 5 of 8): it joins `%dot`, `%reshape.3` and `%reshape.4`
+            - before optimizations: [%dot\_general.1](file:///dump/module_0001.jit_step.before_optimizations.txt#L40)
+            - StableHLO: [stablehlo.dot\_general](file:///dump/jax_ir0001_jit_step_compile.mlir#L7)
+        "#]],
     );
     check(
         LAST,
@@ -96,6 +98,7 @@ fn hovers_name_the_pass_and_the_origins() {
         expect![[r#"
             - introduced between `priority-fusion` and `after optimizations` (dumped stages only): it joins `%fusion.4` and `%fusion.2`
             - before optimizations: [%constant.2](file:///dump/module_0001.jit_step.before_optimizations.txt#L49), [%mul.3](file:///dump/module_0001.jit_step.before_optimizations.txt#L50), [%mul.4](file:///dump/module_0001.jit_step.before_optimizations.txt#L51), [%mul.5](file:///dump/module_0001.jit_step.before_optimizations.txt#L52), [%constant.3](file:///dump/module_0001.jit_step.before_optimizations.txt#L53), [%reduce\_sum.7](file:///dump/module_0001.jit_step.before_optimizations.txt#L54)
+            - StableHLO: [stablehlo.broadcast\_in\_dim](file:///dump/jax_ir0001_jit_step_compile.mlir#L14), [stablehlo.multiply](file:///dump/jax_ir0001_jit_step_compile.mlir#L15), [stablehlo.multiply](file:///dump/jax_ir0001_jit_step_compile.mlir#L19), [stablehlo.reduce](file:///dump/jax_ir0001_jit_step_compile.mlir#L21)
         "#]],
     );
 }
@@ -106,20 +109,23 @@ fn hovers_of_earlier_stages_name_what_became_of_it() {
         FIRST,
         "dot_general.1",
         expect![[r#"
-        - after optimizations: part of [%gemm\_fusion\_dot](file:///dump/module_0001.jit_step.sm_9.0a_gpu_after_optimizations.txt#L77), [%loop\_tanh\_fusion](file:///dump/module_0001.jit_step.sm_9.0a_gpu_after_optimizations.txt#L78), [%bitcast.11.0](file:///dump/module_0001.jit_step.sm_9.0a_gpu_after_optimizations.txt#L74), [%bitcast.12.0](file:///dump/module_0001.jit_step.sm_9.0a_gpu_after_optimizations.txt#L76)
-    "#]],
+            - StableHLO: [stablehlo.dot\_general](file:///dump/jax_ir0001_jit_step_compile.mlir#L7)
+            - after optimizations: part of [%gemm\_fusion\_dot](file:///dump/module_0001.jit_step.sm_9.0a_gpu_after_optimizations.txt#L77), [%loop\_tanh\_fusion](file:///dump/module_0001.jit_step.sm_9.0a_gpu_after_optimizations.txt#L78), [%bitcast.11.0](file:///dump/module_0001.jit_step.sm_9.0a_gpu_after_optimizations.txt#L74), [%bitcast.12.0](file:///dump/module_0001.jit_step.sm_9.0a_gpu_after_optimizations.txt#L76)
+        "#]],
     );
     check(
         FIRST,
         "tanh.1",
         expect![[r#"
-        - after optimizations: part of [%loop\_tanh\_fusion](file:///dump/module_0001.jit_step.sm_9.0a_gpu_after_optimizations.txt#L78)
-    "#]],
+            - StableHLO: [stablehlo.tanh](file:///dump/jax_ir0001_jit_step_compile.mlir#L11)
+            - after optimizations: part of [%loop\_tanh\_fusion](file:///dump/module_0001.jit_step.sm_9.0a_gpu_after_optimizations.txt#L78)
+        "#]],
     );
     check(
         FIRST,
         "add.4",
         expect![[r#"
+            - StableHLO: [stablehlo.broadcast\_in\_dim](file:///dump/jax_ir0001_jit_step_compile.mlir#L9)
             - after optimizations: gone; removed between `before optimizations` and `flatten-call-graph` (dumped stages only)
         "#]],
     );
@@ -129,6 +135,7 @@ fn hovers_of_earlier_stages_name_what_became_of_it() {
         expect![[r#"
             - introduced between `before optimizations` and `flatten-call-graph` (dumped stages only): it permutes `%mul.0` by {1,0} for element 0 of `%tuple.1`
             - before optimizations: [%mul.4](file:///dump/module_0001.jit_step.before_optimizations.txt#L51)
+            - StableHLO: [stablehlo.multiply](file:///dump/jax_ir0001_jit_step_compile.mlir#L15)
             - after optimizations: part of [%input\_multiply\_reduce\_fusion](file:///dump/module_0001.jit_step.sm_9.0a_gpu_after_optimizations.txt#L79), [%get-tuple-element.1](file:///dump/module_0001.jit_step.sm_9.0a_gpu_after_optimizations.txt#L80)
         "#]],
     );
@@ -224,7 +231,13 @@ fn declarations_are_before_optimizations_and_implementations_after() {
     let implemented = |name| targets(&analysis.goto_implementation(file, at(name)).expect("nobody cancels"));
     assert_eq!(implemented("dot_general.1")[0], "gemm_fusion_dot in 0a_gpu_after_optimizations");
     assert_eq!(implemented("tanh.1"), ["loop_tanh_fusion in 0a_gpu_after_optimizations"]);
-    assert!(analysis.goto_declaration(file, at("tanh.1")).expect("nobody cancels").is_empty());
+    let declared = |name| targets(&analysis.goto_declaration(file, at(name)).expect("nobody cancels"));
+    assert_eq!(declared("tanh.1"), ["stablehlo.tanh in jax_ir0001_jit_step_compile"]);
+    assert!(declared("constant.2").is_empty(), "it has no location");
+    let mut alone = texts();
+    alone.retain(|path, _| !path.ends_with(".mlir"));
+    let (host, file, _) = open(alone, FIRST);
+    assert!(host.analysis().goto_declaration(file, at("tanh.1")).expect("nobody cancels").is_empty());
 }
 
 #[test]

@@ -95,6 +95,40 @@ fn one_instruction_has_its_history() {
 }
 
 #[test]
+fn one_instruction_has_its_source_lines() {
+    let answer = ask(lineage, json!({"folder": dump(), "instruction": "gemm_fusion_dot"}));
+    let frame =
+        |function: &str, file: &str, line: u32| json!({"function": function, "file": file, "line": line});
+    let stack = json!([
+        frame("scores", "layer.py", 5),
+        frame("step", "layer.py", 9),
+        frame("<module>", "compile.py", 15)
+    ]);
+    assert_eq!((&answer["op_name"], &answer["frames"]), (&json!("jit(step)/dot_general"), &stack));
+    let op = json!({
+        "path": "jax_ir0001_jit_step_compile.mlir",
+        "line": 7,
+        "op": "stablehlo.dot_general",
+        "frames": stack,
+    });
+    let origin = json!({
+        "instruction": "dot_general.1",
+        "op_name": "jit(step)/dot_general",
+        "frames": stack,
+        "problem": null,
+        "stablehlo": [op],
+    });
+    assert_eq!(answer["origins"], json!([origin]));
+    let without = copied("no-stablehlo", |name, text| match name.ends_with(".mlir") {
+        true => Vec::new(),
+        false => vec![(name.to_owned(), text)],
+    });
+    let answer = ask(lineage, json!({"folder": without, "instruction": "gemm_fusion_dot"}));
+    assert_eq!((&answer["frames"], &answer["origins"][0]["stablehlo"]), (&stack, &json!([])));
+    fs::remove_dir_all(without).unwrap();
+}
+
+#[test]
 fn bad_requests_say_what_there_is() {
     let cases = [
         (json!({}), ErrorKind::InvalidParams, "missing field `folder`"),

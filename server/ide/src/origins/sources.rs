@@ -1,0 +1,86 @@
+//! The source lines of one instruction, for scripts: its own, those of what it comes from, and of the ops of StableHLO.
+
+use db::Database;
+use db::compiles::{first_stage, sources, stablehlo_links, stablehlo_sources};
+use syntax::hlo::{AttributeKey, Parse, PieceState, parse, source_metadata};
+
+use crate::SourceFrame;
+use crate::origins::located::Located;
+use crate::source_location::SourceLocation;
+
+/// Further instructions that one comes from are not described.
+const MAX_ORIGINS: usize = 1000;
+
+/// The source lines that led to an instruction.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct InstructionSources {
+    pub own: OriginSource,
+    /// Of the instructions of the first stage that it comes from.
+    pub origins: Vec<OriginSource>,
+}
+
+/// What metadata says of an instruction.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct OriginSource {
+    pub name: String,
+    pub op_name: Option<String>,
+    /// The calls that led to it, innermost first.
+    pub frames: Vec<SourceFrame>,
+    /// Why there are not more frames.
+    pub problem: Option<String>,
+    /// The ops of StableHLO that it was: several if their locations do not tell them apart. Of instructions of the first stage.
+    pub stablehlo: Vec<StableHloSource>,
+}
+
+/// An op in the module of StableHLO.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StableHloSource {
+    /// Relative to the folder.
+    pub path: String,
+    /// From 1.
+    pub line: u32,
+    /// `stablehlo.add`
+    pub op: String,
+    /// The calls that led to it, innermost first.
+    pub frames: Vec<SourceFrame>,
+}
+
+/// `None` if a stage changed.
+pub(super) fn instruction_sources(db: &Database, at: &Located) -> Option<InstructionSources> {
+    let own = described(at, &parse(at.program.text(), PieceState::HEADER));
+    let first = first_stage(db, at.stage)?;
+    let located = Located::new(db, first, 0)?;
+    let read = parse(located.program.text(), PieceState::HEADER);
+    let links = stablehlo_links(db, first);
+    let found = sources(db, at.stage, at.program.program(), at.instruction);
+    let origins = found.into_iter().take(MAX_ORIGINS).map(|id| {
+        crate::analysis::check_cancelled(db);
+        let mut origin = described(&located.at(id), &read);
+        if let Some(links) = &links {
+            let ops: Vec<_> = links.ops_of(id).cloned().collect();
+            let places = if ops.is_empty() { Vec::new() } else { stablehlo_sources(db, links.file, &ops) };
+            origin.stablehlo = (ops.into_iter().zip(places))
+                .map(|(op, place)| StableHloSource {
+                    path: links.file.path(db).to_string(),
+                    line: op.line + 1,
+                    op: op.name,
+                    frames: SourceLocation::from(place).frames,
+                })
+                .collect();
+        }
+        origin
+    });
+    Some(InstructionSources { own, origins: origins.collect() })
+}
+
+fn described(at: &Located, read: &Parse) -> OriginSource {
+    let (program, text) = (at.program.program(), at.program.text());
+    let attributes = read.instructions.get(at.instruction as usize).map(|it| read.attributes_of(it));
+    let is_metadata = |key: Option<AttributeKey>| key == Some(AttributeKey::Metadata);
+    let metadata = attributes.unwrap_or_default().iter().find(|attribute| is_metadata(attribute.key));
+    let header = read.header.as_ref().map(|header| (header, text));
+    let source = metadata.map(|it| source_metadata(it.value_span.of(text), header)).unwrap_or_default();
+    let SourceLocation { op_name, frames, problem } = source.into();
+    let name = program.unique_name(at.instruction);
+    OriginSource { name, op_name, frames, problem, stablehlo: Vec::new() }
+}
