@@ -47,8 +47,7 @@ export function registerCompileWithXla(server: Server, show: (folder: vscode.Uri
 }
 
 async function tell(reason: string, setting: string | null): Promise<void> {
-  const sentence = reason.charAt(0).toUpperCase() + reason.slice(1);
-  const choice = await vscode.window.showErrorMessage(sentence, ...(setting === null ? [] : [OPEN_SETTINGS]));
+  const choice = await vscode.window.showErrorMessage(`hlo-analyzer: ${reason}`, ...(setting === null ? [] : [OPEN_SETTINGS]));
   if (choice === OPEN_SETTINGS) {
     await vscode.commands.executeCommand("workbench.action.openSettings", `${SECTION}.${setting}`);
   }
