@@ -43,7 +43,7 @@ fn analyse(text: &str) -> Vec<Diagnostic> {
         assert!(tokens.iter().all(|t| text.get(t.range.clone()).is_some_and(|t| !t.is_empty())));
     }
     for place in analysis.code_lens_places(file, true, 50).expect("nobody cancels") {
-        analysis.code_lens(file, place.start).expect("nobody cancels");
+        analysis.code_lens(file, place.start, true).expect("nobody cancels");
         show_kernel(&analysis, file, place.start, text);
     }
     analysis

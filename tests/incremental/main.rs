@@ -309,7 +309,7 @@ fn an_edit_in_one_fusion_runs_its_kernel_alone() {
         let config = ide::CoalescingConfig { marks_causes: false, ..ide::CoalescingConfig::default() };
         let wasted = analysis.coalescing_warnings(file, &config, 100).expect("nobody cancels").shown.len();
         for place in analysis.code_lens_places(file, true, 1000).expect("nobody cancels") {
-            analysis.code_lens(file, place.start).expect("nobody cancels");
+            analysis.code_lens(file, place.start, false).expect("nobody cancels");
             analysis.hover(file, place.start).expect("nobody cancels");
         }
         let kernels = ["kernel", "kernel_partition", "kernel_coalescing", "kernel_estimate"];
@@ -399,7 +399,7 @@ fn everything(analysis: &Analysis, file: FileId) -> String {
         .code_lens_places(file, true, 20)
         .expect("nobody cancels")
         .iter()
-        .map(|place| analysis.code_lens(file, place.start).expect("nobody cancels"))
+        .map(|place| analysis.code_lens(file, place.start, false).expect("nobody cancels"))
         .collect();
     let places = analysis.code_lens_places(file, true, 20).expect("nobody cancels");
     let kernels = places.iter().filter_map(|p| analysis.shown_kernel(file, p.start).expect("nobody cancels"));
@@ -447,7 +447,7 @@ fn white_space_leaves_calls_and_costs() {
     let file = counted.host.open("a.hlo", Language::Hlo, &text);
     let lens = |counted: &Counted| {
         let entry = counted.host.rope(file).to_string().find("%main").expect("the sample has an entry");
-        counted.host.analysis().code_lens(file, entry).expect("nobody cancels").expect("it is a name")
+        counted.host.analysis().code_lens(file, entry, false).expect("nobody cancels").expect("it is a name")
     };
     let before = lens(&counted);
     assert_eq!((counted.count("call_graph"), counted.count("computation_costs")), (1, 1));

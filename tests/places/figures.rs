@@ -133,7 +133,8 @@ fn check(name: &str, text: &str, seen: &mut [usize; 3]) -> usize {
     let mut compared = 0;
     for place in modules::instructions(&analysis, file) {
         let what = format!("{name}, %{}", place.name);
-        let Some(lens) = analysis.code_lens(file, place.at).expect(SAID).filter(|lens| lens.is_kernel) else {
+        let Some(lens) = analysis.code_lens(file, place.at, false).expect(SAID).filter(|lens| lens.is_kernel)
+        else {
             continue;
         };
         let hover = analysis.hover_with(file, place.at, &HoverConfig::default()).expect(SAID);
