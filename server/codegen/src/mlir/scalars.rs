@@ -167,13 +167,31 @@ fn scientific(value: f64, digits: usize) -> (String, i32) {
     let wanted_bits = (digits * 196).div_ceil(59) as f64;
     let removed = ((bits - wanted_bits).max(0.0) * 59.0 / 196.0).floor() as usize;
     let kept = exact.len().saturating_sub(removed).max(1);
-    let (first, rest) = exact.get(..kept).unwrap_or("0").split_at(1);
+    let (decimals, carried) = rounded(exact.get(..kept).unwrap_or("0"), digits);
+    let (first, rest) = decimals.split_at(1);
     let sign = if value.is_sign_negative() { "-" } else { "" };
-    let cut: f64 = format!("{sign}{first}.{rest}").parse().unwrap_or(value);
-    let text = format!("{cut:.*e}", digits - 1);
-    let (mantissa, carried) = text.split_once('e').unwrap_or((&text, "0"));
     let exponent = if exact.is_empty() { 0 } else { exact.len() as i32 - 1 - fraction_bits };
-    (mantissa.to_owned(), exponent + carried.parse::<i32>().unwrap_or(0))
+    (format!("{sign}{first}.{rest}"), exponent + i32::from(carried))
+}
+
+/// The first `count` digits of a decimal number, rounded up by the digit after them, and whether that carried
+/// into one more digit.
+fn rounded(number: &str, count: usize) -> (String, bool) {
+    let mut digits: Vec<u8> = number.bytes().chain(std::iter::repeat(b'0')).take(count).collect();
+    if number.as_bytes().get(count).is_none_or(|&next| next < b'5') {
+        return (digits.into_iter().map(char::from).collect(), false);
+    }
+    let nines = digits.iter().rev().take_while(|&&digit| digit == b'9').count();
+    let kept = count - nines;
+    digits[kept..].fill(b'0');
+    match kept.checked_sub(1) {
+        Some(last) => digits[last] += 1,
+        None => {
+            digits.insert(0, b'1');
+            digits.pop();
+        }
+    }
+    (digits.into_iter().map(char::from).collect(), kept == 0)
 }
 
 /// The number of decimal digits that tell any two numbers of the type apart, as LLVM's `APFloat` counts them.
@@ -330,6 +348,8 @@ mod tests {
         check_f32(1_234_567_936.0, "1.23456794E+9");
         check_f32(f64::INFINITY, "0x7F800000");
         check(ElementType::Bf16, 0.125, "1.250000e-01");
+        check(ElementType::F64, 2_147_483_647.0, "0x41DFFFFFFFC00000");
+        check(ElementType::F64, 9_223_372_036_854_775_807.0, "9.2233720368547758E+18");
         check(ElementType::F16, 65504.0, "6.550400e+04");
         check(ElementType::F64, 0.1, "1.000000e-01");
         check(ElementType::F64, f64::from_bits(1), "4.940660e-324");
