@@ -17,7 +17,7 @@ use rustc_hash::FxHashMap;
 use syntax::hlo::ElementType;
 
 use crate::Reason;
-use crate::program::{Arithmetic, Block, Kind, Memory, Op, Program, Type, ValueId};
+use crate::program::{Arithmetic, Block, Kind, Memory, Op, Program, Type, ValueId, signless};
 use crate::schedule::Schedule;
 use crate::space::TilingSpace;
 use crate::tile::{static_sizes, static_strides};
@@ -256,14 +256,22 @@ impl<'a> Emission<'a> {
     }
 
     fn number(&mut self, element: ElementType, value: i64) -> ValueId {
-        let constant = Constant::of_int(element, value);
-        self.push(Kind::Constant(constant), Vec::new(), Type::Scalar(element))
+        self.constant_of(Constant::of_int(element, value), Type::Scalar(element))
     }
 
     /// A tile whose elements are all this number.
     fn filled(&mut self, element: ElementType, value: i64, sizes: Vec<i64>) -> ValueId {
-        let constant = Constant::of_int(element, value);
-        self.push(Kind::Constant(constant), Vec::new(), Type::Tile(element, sizes))
+        self.constant_of(Constant::of_int(element, value), Type::Tile(element, sizes))
+    }
+
+    /// Unsigned constants are made without a sign. Source: `CreateConst`, `codegen/xtile/codegen/emitter_helpers.cc`.
+    fn constant_of(&mut self, mut constant: Constant, ty: Type) -> ValueId {
+        constant.element = signless(constant.element);
+        let plain = self.push(Kind::Constant(constant), Vec::new(), ty.with_element(constant.element));
+        match self.values[plain as usize] == ty {
+            true => plain,
+            false => self.push(Kind::Unsigned, vec![plain], ty),
+        }
     }
 
     /// A number, or a tile without dimensions, in all elements of a tile.

@@ -22,6 +22,7 @@ mod narrow_floats;
 mod reduce;
 mod rewrite;
 mod scalars;
+mod scaled_dot;
 mod signless;
 
 use crate::Reason;
@@ -49,9 +50,11 @@ fn passes(program: &mut Program) {
     apply_once(program, &[narrow_floats::lower]);
     signless::run(program);
     apply_to_fixed_point(program, &[broadcast::lower, reduce::lower, dot::canonicalize, dot::lower]);
-    apply_once(program, &[scalars::lower]);
+    scalars::run(program);
+    apply_to_fixed_point(program, &[scaled_dot::canonicalize, scaled_dot::lower, broadcast::lower]);
     apply_once(program, &[loops::carry_without_unit_dims]);
     apply_to_fixed_point(program, &[libdevice::lower]);
+    signless::scales(program);
     apply_to_fixed_point(program, &[indices::simplify, forms::simplify, moves::simplify, loops::simplify]);
     common::run(program);
 }
@@ -59,8 +62,7 @@ fn passes(program: &mut Program) {
 /// An op that no pass lowers.
 fn unlowered(block: &Block) -> Option<&'static str> {
     block.ops.iter().find_map(|op| match &op.kind {
-        Kind::ScaledDot { .. } => Some("a scaled dot"),
-        Kind::Dot(_) => Some("a dot that nothing adds to"),
+        Kind::ScaledDot { .. } | Kind::Dot(_) => Some("a dot that nothing adds to"),
         Kind::Reduce { .. } => Some("a reduction over no dimension"),
         Kind::Iota { .. } => Some("an iota of another type than s32"),
         _ => op.blocks.iter().find_map(unlowered),

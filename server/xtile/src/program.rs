@@ -70,6 +70,18 @@ impl Type {
     }
 }
 
+/// The integer of the same size without a sign, which is spelled as the signed one; other types as they are.
+pub(crate) fn signless(element: ElementType) -> ElementType {
+    match element {
+        ElementType::U4 => ElementType::S4,
+        ElementType::U8 => ElementType::S8,
+        ElementType::U16 => ElementType::S16,
+        ElementType::U32 => ElementType::S32,
+        ElementType::U64 => ElementType::S64,
+        other => other,
+    }
+}
+
 #[derive(Debug, Clone, Default)]
 pub struct Block {
     pub arguments: Vec<ValueId>,
@@ -124,6 +136,8 @@ pub enum Kind {
     IndexCast,
     /// The bits as another type of the same size.
     Bitcast,
+    /// An integer without a sign as an unsigned one.
+    Unsigned,
     Select,
     Iota {
         dim: usize,
@@ -169,6 +183,11 @@ pub enum Triton {
         precision: DotPrecision,
         /// Whether sums are kept in the tensor core's own precision: of operands of 8 bits.
         is_imprecise: bool,
+    },
+    /// A dot of scaled operands, added to the last operand: left, right, and the scales that it has.
+    ScaledDot {
+        has_scales: [bool; 2],
+        elements: [ElementType; 2],
     },
     /// Inserts a dimension of size 1.
     ExpandDims {
@@ -260,6 +279,8 @@ pub enum Cast {
     UnsignedToFloat,
     FloatToSigned,
     FloatToUnsigned,
+    /// The bits of a float of 8 bits as an integer.
+    Bits,
 }
 
 /// The dimensions of a dot on tiles, and what it says of precision.

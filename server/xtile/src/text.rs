@@ -6,9 +6,10 @@ mod triton;
 
 use std::borrow::Cow;
 use std::fmt::Write;
+use std::sync::Arc;
 
 use codegen::{KernelText, map_name};
-use indexing_map::{PrintStyle, print_map};
+use indexing_map::{IndexingMap, PrintStyle, print_map};
 use ir::OpId;
 use syntax::hlo::ElementType;
 
@@ -37,8 +38,9 @@ pub fn text(program: &Program) -> KernelText {
 struct Writer<'a> {
     program: &'a Program,
     names: Names,
-    /// The texts of maps; map `n` is `#indexing_mapN`.
-    maps: Vec<String>,
+    /// Maps, and their texts without the names of variables, by which they are compared as MLIR compares them.
+    /// Map `n` is `#indexing_mapN`.
+    maps: Vec<(String, Arc<IndexingMap>)>,
     lines: Vec<(Option<OpId>, String)>,
     /// Lines that read or write an argument, counted from the first line of the module.
     accesses: Vec<(usize, usize)>,
@@ -70,7 +72,8 @@ impl Writer<'_> {
     fn finish(self) -> KernelText {
         let mut text = String::new();
         let mut lines = Vec::new();
-        for (number, map) in self.maps.iter().enumerate() {
+        for (number, (_, map)) in self.maps.iter().enumerate() {
+            let map = print_map(map, PrintStyle::Symbolic);
             _ = writeln!(text, "{} = #xla.indexing_map<\"{map}\">", map_name(number));
             lines.push(None);
         }
@@ -114,11 +117,13 @@ impl Writer<'_> {
         }
     }
 
-    fn map(&mut self, map: &indexing_map::IndexingMap) -> String {
-        let text = print_map(map, PrintStyle::Symbolic);
-        let known = self.maps.iter().position(|known| *known == text);
+    fn map(&mut self, map: &Arc<IndexingMap>) -> String {
+        let mut unnamed = (**map).clone();
+        (0..unnamed.variables().len()).for_each(|id| unnamed.rename(id, None));
+        let text = print_map(&unnamed, PrintStyle::Symbolic);
+        let known = self.maps.iter().position(|(known, _)| *known == text);
         let number = known.unwrap_or_else(|| {
-            self.maps.push(text);
+            self.maps.push((text, map.clone()));
             self.maps.len() - 1
         });
         map_name(number)

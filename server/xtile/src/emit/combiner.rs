@@ -7,7 +7,7 @@ use syntax::hlo::ElementType;
 
 use super::{Emission, checked_element};
 use crate::Reason;
-use crate::program::{Block, Kind, Type, ValueId};
+use crate::program::{Block, Type, ValueId};
 
 impl Emission<'_> {
     /// The combiner as a block of two tiles without dimensions.
@@ -35,7 +35,7 @@ impl Emission<'_> {
                     let element = checked_element(op.shape.element().ok_or_else(unsupported)?)?;
                     let text = op.literal.as_deref().unwrap_or_default();
                     let constant = Constant::parse(element, text).ok_or_else(unsupported)?;
-                    self.push(Kind::Constant(constant), Vec::new(), Type::Tile(element, Vec::new()))
+                    self.constant_of(constant, Type::Tile(element, Vec::new()))
                 }
                 opcode if is_elementwise(opcode) => {
                     let operands: Option<Vec<ValueId>> =

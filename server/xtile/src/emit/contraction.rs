@@ -6,7 +6,7 @@ use syntax::hlo::ElementType;
 
 use super::{Emission, checked_element, is_integer};
 use crate::Reason;
-use crate::program::{Arithmetic, DotDims, Kind, Predicate, Type, ValueId};
+use crate::program::{Arithmetic, Cast, DotDims, Kind, Predicate, Type, ValueId};
 use crate::space::result_rank;
 use crate::tiled::TiledId;
 
@@ -22,7 +22,7 @@ impl Emission<'_> {
         };
         let result = checked_element(op.shape.element().ok_or("a dot that is no array")?)?;
         let algorithm = Algorithm::of(dims.algorithm.as_deref(), [left, right], result)?;
-        let sum = self.dot_loop(id, algorithm.sum, |emission, lhs, rhs, carried| {
+        let sum = self.dot_loop(id, algorithm.sum, true, |emission, lhs, rhs, carried| {
             let &[left_tile, right_tile] = &emission.tiled_op(id).operands[..] else {
                 return Err("a dot without its operands".into());
             };
@@ -57,7 +57,7 @@ impl Emission<'_> {
         let result = checked_element(op.shape.element().ok_or("a dot that is no array")?)?;
         let is_scaled =
             |element| matches!(element, ElementType::F4e2m1fn | ElementType::F8e4m3fn | ElementType::F8e5m2);
-        let sum = self.dot_loop(id, ElementType::F32, |emission, lhs, rhs, carried| {
+        let sum = self.dot_loop(id, ElementType::F32, false, |emission, lhs, rhs, carried| {
             let &[_, _, left_scale, right_scale] = &emission.tiled_op(id).operands[..] else {
                 return Err("a scaled dot without its scales".into());
             };
@@ -72,7 +72,7 @@ impl Emission<'_> {
                 let sizes = emission.sizes_of(scale);
                 if emission.element(scale) == Some(ElementType::F8e8m0fnu) {
                     let ty = Type::Tile(ElementType::S8, sizes.clone());
-                    scale = emission.push(Kind::Bitcast, vec![scale], ty);
+                    scale = emission.push(Kind::Cast(Cast::Bits), vec![scale], ty);
                 }
                 if number == 1 {
                     let rank = sizes.len();
@@ -103,6 +103,7 @@ impl Emission<'_> {
         &mut self,
         id: TiledId,
         sum: ElementType,
+        masks: bool,
         body: impl FnOnce(&mut Self, ValueId, ValueId, Carried) -> Result<ValueId, Reason>,
     ) -> Result<ValueId, Reason> {
         let of = self.tiled_op(id).op;
@@ -118,7 +119,8 @@ impl Emission<'_> {
         let bounds = [self.index(0), self.index(steps), self.index(1)];
         let (counter, carried) = (self.new_value(Type::Index), self.new_value(ty.clone()));
         self.open(vec![counter, carried]);
-        let step = self.cast(counter, ElementType::S32);
+        // Masks compare the number of the step.
+        let step = if masks { self.cast(counter, ElementType::S32) } else { counter };
         self.counters.insert(dimension, (counter, steps));
         for region in &self.tiled_op(id).regions {
             self.ops(&region.ops)?;
@@ -249,7 +251,9 @@ impl DotDims {
             batch: [list(LhsBatchDims), list(RhsBatchDims)],
             contracted: [list(LhsContractingDims), list(RhsContractingDims)],
             precision: [next(), next()],
-            algorithm: op.attributes.text(Algorithm).map(str::to_owned).filter(|name| name != "dot_unset"),
+            // XLA drops the algorithm of nine products.
+            algorithm: (op.attributes.text(Algorithm).map(str::to_owned))
+                .filter(|name| !matches!(&name[..], "dot_unset" | "dot_bf16_bf16_f32_x9")),
         }
     }
 }

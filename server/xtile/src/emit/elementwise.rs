@@ -46,7 +46,7 @@ impl Emission<'_> {
             }
             Not if is_integer(element) => {
                 let ones = codegen::Constant::of_int(element, if is_pred { 1 } else { -1 });
-                let ones = self.push(Kind::Constant(ones), Vec::new(), same.clone());
+                let ones = self.constant_of(ones, same.clone());
                 self.push(Kind::Elementwise(Xor), vec![first, ones], same)
             }
             Compare => {

@@ -23,7 +23,7 @@ impl Emission<'_> {
         let constant =
             Constant::parse(element, text).ok_or_else(|| format!("{text} is no {}", element.name()))?;
         let sizes = self.sizes(id)?;
-        Ok(self.push(Kind::Constant(constant), Vec::new(), Type::Tile(element, sizes)))
+        Ok(self.constant_of(constant, Type::Tile(element, sizes)))
     }
 
     pub(super) fn broadcast(&mut self, id: TiledId, operand: ValueId) -> Result<ValueId, Reason> {

@@ -23,20 +23,20 @@ fn added(rewriter: &Rewriter<'_>, op: &Op) -> Option<Added> {
     of(a, b).or_else(|| of(b, a))
 }
 
-fn is_canonical(rewriter: &Rewriter<'_>, dot: &Added) -> bool {
+pub(super) fn is_canonical(rewriter: &Rewriter<'_>, dims: &DotDims, operands: &[ValueId]) -> bool {
     let has_rank_2 = |&operand: &ValueId| rewriter.ty(operand).sizes().len() == 2;
-    let DotDims { batch, contracted, .. } = &dot.dims;
+    let DotDims { batch, contracted, .. } = dims;
     batch.iter().all(Vec::is_empty)
         && contracted[0] == [1]
         && contracted[1] == [0]
-        && dot.operands.iter().all(has_rank_2)
+        && operands.iter().all(has_rank_2)
 }
 
 /// Makes operands and result matrices, the contracted dimension in the middle.
 pub(super) fn canonicalize(rewriter: &mut Rewriter<'_>, op: &Op) -> Option<Rewrite> {
-    let dot = added(rewriter, op).filter(|dot| !is_canonical(rewriter, dot))?;
+    let dot = added(rewriter, op).filter(|dot| !is_canonical(rewriter, &dot.dims, &dot.operands))?;
     let plans =
-        [0, 1].map(|side| plan(rewriter, dot.operands[side], dot.dims.contracted[side].as_slice(), side));
+        [0, 1].map(|side| matrix_plan(rewriter, dot.operands[side], &dot.dims.contracted[side], side == 0));
     let [Some(left), Some(right)] = plans else { return None };
     let [left, right] =
         [(dot.operands[0], left), (dot.operands[1], right)].map(|(value, plan)| plan.apply(rewriter, value));
@@ -52,25 +52,30 @@ pub(super) fn canonicalize(rewriter: &mut Rewriter<'_>, op: &Op) -> Option<Rewri
 }
 
 /// What makes an operand a matrix.
-struct Plan {
+pub(super) struct Plan {
     /// Without dimensions of size 1, where there are any.
     sizes: Option<[i64; 2]>,
     transposes: bool,
 }
 
-fn plan(rewriter: &Rewriter<'_>, operand: ValueId, contracted: &[i64], side: usize) -> Option<Plan> {
+pub(super) fn matrix_plan(
+    rewriter: &Rewriter<'_>,
+    operand: ValueId,
+    contracted: &[i64],
+    is_left: bool,
+) -> Option<Plan> {
     let &[contracted] = contracted else { return None };
     let sizes = rewriter.ty(operand).sizes();
     let kept: Vec<usize> = (0..sizes.len()).filter(|&dim| sizes[dim] != 1).collect();
     let &[first, second] = &kept[..] else { return None };
-    let place = if side == 0 { second } else { first };
+    let place = if is_left { second } else { first };
     let has_unit_dims = sizes.len() != 2;
     let matrix = [sizes[first], sizes[second]];
     Some(Plan { sizes: has_unit_dims.then_some(matrix), transposes: i64::try_from(place) != Ok(contracted) })
 }
 
 impl Plan {
-    fn apply(&self, rewriter: &mut Rewriter<'_>, mut value: ValueId) -> ValueId {
+    pub(super) fn apply(&self, rewriter: &mut Rewriter<'_>, mut value: ValueId) -> ValueId {
         let element = rewriter.element(value);
         if let Some(sizes) = self.sizes {
             value = rewriter.push(Kind::Reshape, vec![value], Type::Tile(element, sizes.to_vec()));
@@ -85,7 +90,7 @@ impl Plan {
 }
 
 pub(super) fn lower(rewriter: &mut Rewriter<'_>, op: &Op) -> Option<Rewrite> {
-    let dot = added(rewriter, op).filter(|dot| is_canonical(rewriter, dot))?;
+    let dot = added(rewriter, op).filter(|dot| is_canonical(rewriter, &dot.dims, &dot.operands))?;
     let ty = rewriter.ty(op.result?).clone();
     let value = dot_algorithm::emit(rewriter, &dot.dims, dot.operands, dot.sum, ty)?;
     Some(Rewrite::Value(value))

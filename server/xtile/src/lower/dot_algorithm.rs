@@ -26,19 +26,6 @@ pub(super) fn emit(
         Some("dot_bf16_bf16_f32_x6") => {
             (3, &[[MIDDLE, MIDDLE], [2, HIGH], [HIGH, 2], [MIDDLE, HIGH], [HIGH, MIDDLE]])
         }
-        Some("dot_bf16_bf16_f32_x9") => (
-            3,
-            &[
-                [2, 2],
-                [MIDDLE, 2],
-                [2, MIDDLE],
-                [MIDDLE, MIDDLE],
-                [2, HIGH],
-                [HIGH, 2],
-                [MIDDLE, HIGH],
-                [HIGH, MIDDLE],
-            ],
-        ),
         _ => {
             let is_float =
                 rewriter.is_float(sum) && operands.iter().all(|&operand| rewriter.is_float(operand));

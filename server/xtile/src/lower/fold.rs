@@ -13,11 +13,15 @@ pub(super) fn fold(rewriter: &mut Rewriter<'_>, op: &Op) -> Option<Rewrite> {
     let value = match (&op.kind, &op.operands[..]) {
         (Kind::Arithmetic(arithmetic), &[a, b]) => binary(rewriter, *arithmetic, a, b, result),
         (Kind::Arithmetic(Arithmetic::Negate), &[a]) => {
+            if let Some((Kind::Arithmetic(Arithmetic::Negate), &[source])) = rewriter.definition(a) {
+                return Some(Rewrite::Value(source));
+            }
             let constant = rewriter.constant(a)?;
             let negated = Constant::of_float(constant.element, -constant.as_float()?);
             constant_like(rewriter, negated, result)
         }
         (Kind::Cast(cast), &[a]) => converted(rewriter, *cast, a, result),
+        (Kind::Unsigned, &[a]) if rewriter.ty(a) == rewriter.ty(result) => Some(a),
         (Kind::IndexCast, &[a]) => index(rewriter, a, result),
         (Kind::Select, &[condition, a, b]) => match rewriter.constant(condition) {
             _ if a == b => Some(a),
@@ -95,13 +99,13 @@ fn binary(
         let constant = computed(op, left, right)?;
         return constant_like(rewriter, constant, result);
     }
+    let is_float = rewriter.is_float(a);
     if left.is_some()
-        && let Some(swapped) = swapped(op)
+        && let Some(swapped) = swapped(op, is_float)
     {
         let ty = rewriter.ty(result).clone();
         return Some(rewriter.push(Kind::Arithmetic(swapped), vec![b, a], ty));
     }
-    let is_float = rewriter.is_float(a);
     if a == b && !is_float {
         match op {
             Arithmetic::And | Arithmetic::Or | Arithmetic::Maximum | Arithmetic::Minimum => return Some(a),
@@ -117,16 +121,21 @@ fn binary(
     let right = right?;
     match is_float {
         true => float_identity(op, right).then_some(a),
-        false => integer_identity(op, right, a, b),
+        false => match op {
+            Arithmetic::CheckedRemainder | Arithmetic::CheckedRemainderUnsigned if right.bits == 1 => {
+                constant_like(rewriter, Constant::zero(right.element), result)
+            }
+            _ => integer_identity(op, right, a, b),
+        },
     }
 }
 
-/// The same with its operands swapped.
-fn swapped(op: Arithmetic) -> Option<Arithmetic> {
+/// The same with its operands swapped. MLIR swaps no comparisons of floats.
+fn swapped(op: Arithmetic, is_float: bool) -> Option<Arithmetic> {
     use Arithmetic::*;
     Some(match op {
         Add | Multiply | Minimum | Maximum | MinimumUnsigned | MaximumUnsigned | And | Or | Xor => op,
-        Compare(predicate) => Compare(match predicate {
+        Compare(predicate) if !is_float => Compare(match predicate {
             Predicate::Equal | Predicate::NotEqual | Predicate::Unordered => predicate,
             Predicate::Less => Predicate::Greater,
             Predicate::AtMost => Predicate::AtLeast,
@@ -160,11 +169,22 @@ fn integer_identity(op: Arithmetic, right: Constant, a: ValueId, b: ValueId) -> 
     let ones = Constant::of_int(right.element, -1).bits;
     let is_pred = right.element == ElementType::Pred;
     let (is_zero, is_one) = (right.bits == 0, right.bits == 1);
+    let bits = right.element.bits().unwrap_or(64).clamp(1, 64);
+    let (least, most) = (i64::MIN >> (64 - bits), i64::MAX >> (64 - bits));
+    let (is_least, is_most) = (right.as_int() == least, right.as_int() == most);
     let is_ones = if is_pred { is_one } else { right.bits == ones };
     match op {
         Add | Subtract | Or | Xor if is_zero => Some(a),
         Multiply | And if is_zero => Some(b),
         Multiply | Divide | CheckedDivide | CheckedDivideUnsigned if is_one => Some(a),
+        Maximum if is_least => Some(a),
+        Maximum if is_most => Some(b),
+        Minimum if is_most => Some(a),
+        Minimum if is_least => Some(b),
+        MaximumUnsigned if is_zero => Some(a),
+        MaximumUnsigned if is_ones => Some(b),
+        MinimumUnsigned if is_ones => Some(a),
+        MinimumUnsigned if is_zero => Some(b),
         And if is_ones => Some(a),
         Or if is_ones => Some(b),
         Compare(Predicate::NotEqual) if is_pred && is_zero => Some(a),
@@ -231,11 +251,9 @@ fn float(constant: Constant) -> Option<f64> {
 
 fn converted(rewriter: &mut Rewriter<'_>, cast: Cast, a: ValueId, result: ValueId) -> Option<ValueId> {
     let to = rewriter.ty(result).element()?;
-    if cast == Cast::TruncateFloat
-        && let Some((Kind::Cast(Cast::ExtendFloat), &[source])) = rewriter.definition(a)
-        && rewriter.element(source) == to
-    {
-        return Some(source);
+    // Between signed and unsigned integers of the same size; of scales, which are bytes by now.
+    if matches!(cast, Cast::Truncate | Cast::Bits) && rewriter.element(a) == to {
+        return Some(a);
     }
     let constant = rewriter.constant(a)?;
     let folded = match cast {
@@ -248,7 +266,7 @@ fn converted(rewriter: &mut Rewriter<'_>, cast: Cast, a: ValueId, result: ValueI
         Cast::UnsignedToFloat => Constant::of_float(to, constant.bits as f64),
         Cast::ExtendSigned | Cast::Truncate => Constant::of_int(to, constant.as_int()),
         Cast::ExtendUnsigned => Constant { element: to, bits: constant.bits },
-        Cast::FloatToSigned | Cast::FloatToUnsigned => return None,
+        Cast::FloatToSigned | Cast::FloatToUnsigned | Cast::Bits => return None,
     };
     constant_like(rewriter, folded, result)
 }

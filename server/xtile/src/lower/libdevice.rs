@@ -1,5 +1,5 @@
-//! Functions of `math` to calls of libdevice, in 32 bits for shorter floats.
-//! Source: `backends/gpu/codegen/triton/transforms/triton_xla_math_to_libdevice.cc`.
+//! Functions of `math` to calls of libdevice: for shorter floats in 32 bits, by an approximation where there is one.
+//! Source: `backends/gpu/codegen/triton/transforms/triton_xla_math_to_libdevice.cc`, `service/gpu/target_util.cc`.
 
 use ir::{ElementTypeExt, Opcode};
 use syntax::hlo::ElementType;
@@ -22,7 +22,9 @@ pub(super) fn lower(rewriter: &mut Rewriter<'_>, op: &Op) -> Option<Rewrite> {
         }
     };
     let suffix = if computed.element() == Some(ElementType::F64) { "" } else { "f" };
-    let symbol = format!("__nv_{function}{suffix}");
+    let is_fast = is_short && matches!(function, "exp" | "log");
+    let fast = if is_fast { "fast_" } else { "" };
+    let symbol = format!("__nv_{fast}{function}{suffix}");
     let value = rewriter.push(Kind::Triton(Triton::Extern { symbol }), operands, computed);
     if !is_short {
         return Some(Rewrite::Value(value));

@@ -2,6 +2,7 @@
 
 use ir::ElementTypeExt;
 use rustc_hash::{FxHashMap, FxHashSet};
+use syntax::hlo::ElementType;
 
 use super::element_text;
 use crate::program::{Kind, Type, ValueId};
@@ -70,6 +71,7 @@ impl Names {
 fn hint(kind: &Kind, ty: &Type) -> Option<String> {
     match (kind, ty) {
         (Kind::IndexConstant(value), _) => Some(format!("c{value}")),
+        (Kind::Constant(constant), Type::Scalar(ElementType::Pred)) => Some((constant.bits != 0).to_string()),
         (Kind::Constant(constant), Type::Scalar(element)) if !element.is_floating() => {
             Some(format!("c{}_{}", constant.as_int(), element_text(*element)))
         }

@@ -32,6 +32,7 @@ impl Writer<'_> {
                 let number = codegen::number_text(*constant);
                 match op.result.map(|result| &self.program.values[result as usize]) {
                     Some(Type::Tile(..)) => format!("arith.constant dense<{number}> : {ty}"),
+                    Some(Type::Scalar(ElementType::Pred)) => format!("arith.constant {number}"),
                     _ => format!("arith.constant {number} : {ty}"),
                 }
             }
@@ -101,6 +102,7 @@ impl Writer<'_> {
             Kind::Cast(cast) => format!("{} {operands} : {first} to {ty}", cast_name(*cast)),
             Kind::Math(name) => format!("math.{name} {operands} : {ty}"),
             Kind::Triton(triton) => self.triton(op, triton, &ty),
+            Kind::Unsigned => format!("builtin.unrealized_conversion_cast {operands} : {first} to {ty}"),
             Kind::Bitcast => format!("tensor.bitcast {operands} : {first} to {ty}"),
             Kind::Select => format!("arith.select {operands} : {first}, {ty}"),
             Kind::Iota { dim } => format!("stablehlo.iota dim = {dim} : {ty}"),
@@ -118,29 +120,33 @@ impl Writer<'_> {
                 let dims = dot_dims(dims);
                 format!("stablehlo.dot_general {operands}, {dims} : ({}) -> {ty}", types.join(", "))
             }
-            Kind::ScaledDot { has_scales, elements, .. } => self.scaled_dot(op, *has_scales, *elements, &ty),
+            Kind::ScaledDot { dims, has_scales, elements } => {
+                let [left, right] = elements.map(element_text);
+                let dims = dimension_numbers(dims);
+                let (values, types) = self.scaled_operands(op, *has_scales);
+                format!(
+                    "xtile.dot_scaled {values} <fastMath = true, lhs_elem_type = {left}, rhs_elem_type = {right}, \
+                     dot_dimension_numbers = #stablehlo.dot<{dims}>> : {types} -> {ty}"
+                )
+            }
             Kind::For | Kind::If | Kind::Reduce { .. } => String::new(),
         }
     }
 
-    fn scaled_dot(&self, op: &Op, has_scales: [bool; 2], elements: [ElementType; 2], ty: &str) -> String {
+    /// `%5 scale %9, %11 scale %10`, and their types.
+    pub(super) fn scaled_operands(&self, op: &Op, has_scales: [bool; 2]) -> (String, String) {
         let mut scales = op.operands.iter().skip(2);
         let (mut values, mut types) = (Vec::new(), Vec::new());
         for (&operand, has_scale) in op.operands.iter().take(2).zip(has_scales) {
             let (mut value, mut operand_type) = (self.name(operand), self.type_of(operand));
-            if let Some(&scale) = scales.next().filter(|_| has_scale) {
+            if has_scale && let Some(&scale) = scales.next() {
                 value += &format!(" scale {}", self.name(scale));
                 operand_type += &format!(", {}", self.type_of(scale));
             }
             values.push(value);
             types.push(operand_type);
         }
-        let [left, right] = elements.map(element_text);
-        format!(
-            "xtile.dot_scaled {} {{fastMath = true, lhs_elem_type = {left}, rhs_elem_type = {right}}} : {} -> {ty}",
-            values.join(", "),
-            types.join(" * ")
-        )
+        (values.join(", "), types.join(" * "))
     }
 
     fn for_loop(&mut self, op: &Op, depth: usize) {
@@ -303,7 +309,18 @@ fn cast_name(cast: Cast) -> &'static str {
         Cast::UnsignedToFloat => "arith.uitofp",
         Cast::FloatToSigned => "arith.fptosi",
         Cast::FloatToUnsigned => "arith.fptoui",
+        Cast::Bits => "arith.bitcast",
     }
+}
+
+/// `lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [0]`
+fn dimension_numbers(dims: &DotDims) -> String {
+    let named = [("batching", &dims.batch), ("contracting", &dims.contracted)];
+    let named = named.into_iter().filter(|(_, [left, _])| !left.is_empty());
+    let both = |(name, [left, right]): (&str, &[Vec<i64>; 2])| {
+        format!("lhs_{name}_dimensions = {}, rhs_{name}_dimensions = {}", list(left), list(right))
+    };
+    named.map(both).collect::<Vec<_>>().join(", ")
 }
 
 fn dot_dims(dims: &DotDims) -> String {

@@ -1,5 +1,7 @@
 //! The text of ops of the `tt` dialect.
 
+use syntax::hlo::ElementType;
+
 use super::Writer;
 use crate::program::{DotPrecision, Op, Triton};
 
@@ -38,6 +40,14 @@ impl Writer<'_> {
             Triton::Range { end } => format!("tt.make_range {{end = {end} : i32, start = 0 : i32}} : {ty}"),
             Triton::Reduce { .. } => String::new(),
             Triton::Reshape => plain("reshape"),
+            Triton::ScaledDot { has_scales, elements } => {
+                let (values, types) = self.scaled_operands(op, *has_scales);
+                let sum = op.operands.last().map(|&sum| self.name(sum)).unwrap_or_default();
+                let [left, right] = elements.map(scaled_element);
+                format!(
+                    "tt.dot_scaled {values}, {sum} lhs = {left} rhs = {right} {{fastMath = true}} : {types} -> {ty}"
+                )
+            }
             Triton::Splat => plain("splat"),
             Triton::Unsplat => format!("tt.unsplat {operands} : {first}"),
             Triton::Transpose { order } => {
@@ -65,5 +75,16 @@ impl Writer<'_> {
         self.nested(combiner, depth + 1, op.origin, "tt.reduce.return");
         self.names.leave(outer);
         self.line(op.origin, depth, format!("}}) : ({from}) -> {to}"));
+    }
+}
+
+/// The name of the type of a scaled operand. Source: `GetScaleDotElemType`,
+/// `backends/gpu/codegen/triton/transforms/xtile_lower_to_triton.cc`.
+fn scaled_element(element: ElementType) -> &'static str {
+    match element {
+        ElementType::F8e4m3fn => "e4m3",
+        ElementType::F8e5m2 => "e5m2",
+        ElementType::F4e2m1fn => "e2m1",
+        _ => "bf16",
     }
 }
