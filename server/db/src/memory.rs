@@ -37,22 +37,38 @@ pub fn module_memory(db: &dyn salsa::Database, file: File) -> Option<Arc<Memory>
     Some(Arc::new(memory_of_program(db, file, &program)))
 }
 
-/// The values that an instruction defines, by the number of its computation and its name. Size: about 60 bytes per value.
-pub type DefinedValues = FxHashMap<(u32, Box<str>), Vec<ValueId>>;
+/// Where to find values in the plan. Size: about 100 bytes per value.
+#[derive(Debug, Default)]
+pub struct MemoryIndex {
+    /// What an instruction defines, by the number of its computation and its name. No tables of pointers.
+    pub defined: FxHashMap<(u32, Box<str>), Vec<ValueId>>,
+    /// The values in one place, by allocation and offset in bytes, in the order of [`memory::Allocation::values`].
+    pub places: FxHashMap<(u32, u64), Vec<ValueId>>,
+    /// Per value its place.
+    pub place_of: Vec<Option<(u32, u64)>>,
+}
 
 /// Finds the values of instructions for hovers. Empty if there is no plan.
 #[salsa::tracked(lru = 8, no_eq)]
-pub fn defined_values(db: &dyn salsa::Database, file: File) -> Arc<DefinedValues> {
-    let mut defined = DefinedValues::default();
+pub fn memory_index(db: &dyn salsa::Database, file: File) -> Arc<MemoryIndex> {
     let Some(memory) = module_memory(db, file) else { return Arc::default() };
+    let mut index = MemoryIndex { place_of: vec![None; memory.values.len()], ..MemoryIndex::default() };
     for (number, value) in memory.values.iter().enumerate().filter(|(_, value)| !value.is_tuple) {
         cancel::tick();
         if let Some(step) = memory.steps.get(value.defined as usize) {
-            let own = defined.entry((step.computation, step.name.clone())).or_default();
+            let own = index.defined.entry((step.computation, step.name.clone())).or_default();
             own.push(number as ValueId);
         }
     }
-    Arc::new(defined)
+    for (number, allocation) in memory.allocations.iter().enumerate() {
+        for &(value, offset) in &allocation.values {
+            cancel::tick();
+            let place = (number as u32, offset);
+            index.places.entry(place).or_default().push(value);
+            index.place_of[value as usize] = Some(place);
+        }
+    }
+    Arc::new(index)
 }
 
 /// The module as its memory is planned. Not kept: it takes as much memory as the text, and less time than the plan.

@@ -87,10 +87,11 @@ impl MemoryReport {
     pub(crate) fn new(context: &FileContext<'_>, memory: Arc<Memory>, limit: usize) -> MemoryReport {
         let at = memory.usage.peak;
         let alive = memory.alive_at(at);
+        let places = db::memory_index(context.db, context.view.file);
         let mut first_at: rustc_hash::FxHashMap<(u32, u64), u32> = rustc_hash::FxHashMap::default();
         let shown = alive.iter().take(limit).map(|&number| {
             let value = &memory.values[number as usize];
-            let place = place_of(&memory, number);
+            let place = places.place_of[number as usize];
             let first = place.map_or(number, |place| *first_at.entry(place).or_insert(number));
             let until = match memory.steps.get(value.live.end as usize) {
                 Some(step) => located(context, step).map_or(AliveUntil::Result, AliveUntil::Use),
@@ -121,15 +122,6 @@ impl MemoryReport {
             memory,
         }
     }
-}
-
-/// The allocation of a value, and its offset there in bytes.
-pub(super) fn place_of(memory: &Memory, value: u32) -> Option<(u32, u64)> {
-    let number = memory.values[value as usize].allocation?;
-    let values = &memory.allocations[number as usize].values;
-    let own = values.binary_search_by_key(&value, |own| own.0).ok().map(|n| &values[n]);
-    let (_, offset) = own.or_else(|| values.iter().find(|own| own.0 == value))?;
-    Some((number, *offset))
 }
 
 /// Whether a value that is alive to the end is so because the caller owns it.

@@ -1,9 +1,9 @@
 //! The memory section of hovers, and the memory part of lenses above computations.
 
 use ::memory::{Category, Memory, sum};
-use db::Language;
+use db::{Language, MemoryIndex};
 
-use super::report::{is_callers, located, place_of};
+use super::report::{is_callers, located};
 use crate::file_context::FileContext;
 use crate::hlo::locate::InstructionRef;
 use crate::rich_text::{Line, RichText, code, parts, strong};
@@ -23,10 +23,12 @@ pub(crate) fn section(context: &FileContext<'_>, at: InstructionRef) -> RichText
         context.module().computation_of(segment)
     });
     let Some(computation) = found else { return text };
-    let defined = db::defined_values(context.db, context.view.file);
-    let Some(values) = defined.get(&(computation as u32, block.name(at.id).into())) else { return text };
+    let index = db::memory_index(context.db, context.view.file);
+    let Some(values) = index.defined.get(&(computation as u32, block.name(at.id).into())) else {
+        return text;
+    };
     for &value in values.iter().take(LIMIT) {
-        text.item(value_in_words(context, memory, value));
+        text.item(value_in_words(context, memory, index, value));
     }
     if values.len() > LIMIT {
         text.item(format!("and {} more", counted((values.len() - LIMIT) as u64, "buffer")));
@@ -36,9 +38,9 @@ pub(crate) fn section(context: &FileContext<'_>, at: InstructionRef) -> RichText
 }
 
 /// `memory: 2.1 MB of temporaries at offset 256 · live 21–38 of 40, until %backward (train.py:19) reads it · …`
-fn value_in_words(context: &FileContext<'_>, memory: &Memory, number: u32) -> Line {
+fn value_in_words(context: &FileContext<'_>, memory: &Memory, index: &MemoryIndex, number: u32) -> Line {
     let value = &memory.values[number as usize];
-    let place = place_of(memory, number);
+    let place = index.place_of[number as usize];
     let kind = place.map(|(allocation, offset)| {
         let kind = match memory.allocations[allocation as usize].category() {
             Category::Parameter => "a parameter",
@@ -66,7 +68,7 @@ fn value_in_words(context: &FileContext<'_>, memory: &Memory, number: u32) -> Li
     let [start, end] = [value.live.start, value.live.end];
     let live = parts![format!("alive {start}–{end} of {}", memory.positions()), until];
     let mut facts = vec![parts![size], live];
-    facts.extend(sharers(memory, number, place));
+    facts.extend(place.and_then(|place| sharers(memory, &index.places[&place], number)));
     if value.live.contains(memory.usage.peak) {
         facts.push("alive at the peak".into());
     }
@@ -74,12 +76,9 @@ fn value_in_words(context: &FileContext<'_>, memory: &Memory, number: u32) -> Li
 }
 
 /// The values that are in the same place at other times, the largest first.
-fn sharers(memory: &Memory, number: u32, place: Option<(u32, u64)>) -> Option<Line> {
-    let (allocation, offset) = place?;
+fn sharers(memory: &Memory, in_place: &[u32], number: u32) -> Option<Line> {
     let own = &memory.values[number as usize];
-    let others = memory.allocations[allocation as usize].values.iter();
-    let others = others.filter(|&&(other, at)| at == offset && other != number);
-    let mut others: Vec<u32> = others.map(|&(other, _)| other).collect();
+    let mut others: Vec<u32> = in_place.iter().copied().filter(|&other| other != number).collect();
     let rank = |&other: &u32| {
         let value = &memory.values[other as usize];
         (value.buffer != own.buffer, std::cmp::Reverse(value.bytes), value.live.start)
@@ -138,7 +137,7 @@ fn is_scheduled(context: &FileContext<'_>) -> bool {
 /// Plans what hovers and lenses show.
 pub(crate) fn prepare(context: &FileContext<'_>) {
     if scheduled_memory(context).is_some() {
-        db::defined_values(context.db, context.view.file);
+        db::memory_index(context.db, context.view.file);
     }
 }
 
