@@ -12,6 +12,16 @@ const WORK: u64 = 1 << 20;
 
 /// Our program of the fusion that is the root of a module's entry.
 fn emitted(hlo: &str) -> Result<String, String> {
+    Ok(xtile::text(&program(hlo)?).text)
+}
+
+/// The same in Triton's operations.
+fn lowered(hlo: &str) -> Result<String, String> {
+    let lowered = xtile::lower(&program(hlo)?).map_err(|why| why.to_string())?;
+    Ok(xtile::text(&lowered).text)
+}
+
+fn program(hlo: &str) -> Result<xtile::Program, String> {
     let graphs = agreement::Graphs::new(hlo);
     let entry = graphs.entry().ok_or("no fusion in the text")?;
     let fusion = &entry.ops[entry.root as usize];
@@ -21,8 +31,7 @@ fn emitted(hlo: &str) -> Result<String, String> {
     let fused = Fused::of_fusion(fusion, &called, &callee).map_err(|why| why.to_string())?;
     let device = Device::find("h100-sxm").map_err(|_| "no such device")?;
     let analysis = FusionAnalysis::new(fused, device).map_err(|why| why.to_string())?;
-    let program = xtile::emit("tiles", &analysis, &callee).map_err(|why| why.to_string())?;
-    Ok(xtile::text(&program).text)
+    xtile::emit("tiles", &analysis, &callee).map_err(|why| why.to_string())
 }
 
 fn checked(hlo: &str, program: &str, work: u64) -> Result<[TileOutcome; 2], String> {
@@ -150,10 +159,11 @@ fn fusions() -> [(&'static str, String); 5] {
 #[test]
 fn small_fusions_answer_what_the_interpreter_does() {
     for (name, hlo) in fusions() {
-        let program = emitted(&hlo).expect(name);
-        for outcome in checked(&hlo, &program, WORK).expect(name) {
-            assert!(outcome.is_whole && outcome.compared > 20, "{name}: {outcome:?}");
-            assert_eq!(outcome.wrong, Vec::<String>::new(), "{name}");
+        for program in [emitted(&hlo), lowered(&hlo)] {
+            for outcome in checked(&hlo, &program.expect(name), WORK).expect(name) {
+                assert!(outcome.is_whole && outcome.compared > 20, "{name}: {outcome:?}");
+                assert_eq!(outcome.wrong, Vec::<String>::new(), "{name}");
+            }
         }
     }
 }
@@ -192,28 +202,23 @@ const CASES: u64 = 300;
 
 #[test]
 fn random_fusions_answer_what_the_interpreter_does() {
-    let mut tally = Tally::default();
+    let [mut tally, mut in_triton] = [Tally::default(), Tally::default()];
     let cases = generators::cases(CASES);
     for case in 0..cases {
         let mut rng = random::Rng::new(generators::seed(case));
         let fusion = generators::tiles::random_tiled_fusion(&mut rng);
-        tally.add(
-            &format!("seed {}\n{}", fusion.seed, fusion.text),
-            &fusion.text,
-            emitted(&fusion.text),
-            1 << 17,
-        );
+        let name = format!("seed {}\n{}", fusion.seed, fusion.text);
+        tally.add(&name, &fusion.text, emitted(&fusion.text), 1 << 17);
+        in_triton.add(&name, &fusion.text, lowered(&fusion.text), 1 << 17);
     }
-    println!("{tally}");
-    assert!(
-        tally.wrong.is_empty(),
-        "{} of {cases} are wrong, the first: {}",
-        tally.wrong.len(),
-        tally.wrong[0]
-    );
-    assert!(tally.equal as u64 * 2 > cases && tally.whole as u64 * 2 > cases, "few are run: {tally}");
-    let [compared, open] = tally.ordinary;
-    assert!(open * 50 <= compared, "too much is left open: {tally}");
+    for tally in [tally, in_triton] {
+        println!("{tally}");
+        let wrong = tally.wrong.len();
+        assert!(wrong == 0, "{wrong} of {cases} are wrong, the first: {}", tally.wrong[0]);
+        assert!(tally.equal as u64 * 2 > cases && tally.whole as u64 * 2 > cases, "few are run: {tally}");
+        let [compared, open] = tally.ordinary;
+        assert!(open * 50 <= compared, "too much is left open: {tally}");
+    }
 }
 
 /// XLA masks a padded dimension unless the operand has as many elements as a tile has, whatever the number of tiles: the
@@ -232,8 +237,15 @@ fn a_pad_of_whole_tiles_is_not_masked_as_in_xla() {
 mod needs_shared {
     use super::*;
 
-    /// The kernels of XLA's compiler: name, module and XLA's program.
-    fn kernels() -> Vec<(String, String, String)> {
+    /// A kernel of XLA's compiler.
+    struct Kernel {
+        name: String,
+        hlo: String,
+        /// XLA's program as emitted, and in Triton's operations.
+        programs: [String; 2],
+    }
+
+    fn kernels() -> Vec<Kernel> {
         let folder = test_files::needs::shared("conformance/triton/dev");
         let mut found = Vec::new();
         for set in ["pairs", "sweep"] {
@@ -241,7 +253,8 @@ mod needs_shared {
             for line in lines {
                 let record: serde_json::Value = serde_json::from_str(&line).expect("a record");
                 let text = |key: &str| record[key].as_str().unwrap_or_default().to_owned();
-                found.push((text("id"), text("hlo"), text("ttir_before_validation")));
+                let programs = ["ttir_before_validation", "ttir"].map(text);
+                found.push(Kernel { name: text("id"), hlo: text("hlo"), programs });
             }
         }
         found
@@ -262,14 +275,17 @@ mod needs_shared {
             "all" => true,
             part => name.contains(part),
         };
-        let [mut ours, mut theirs] = [Tally::default(), Tally::default()];
-        for (name, hlo, program) in kernels().into_iter().filter(|(name, ..)| is_chosen(name)) {
-            ours.add(&name, &hlo, emitted(&hlo), WORK);
-            if name != ONE_BUFFER {
-                theirs.add(&name, &hlo, Ok(program), WORK);
+        let mut tallies: [Tally; 4] = Default::default();
+        for Kernel { name, hlo, programs } in kernels().into_iter().filter(|kernel| is_chosen(&kernel.name)) {
+            let [first, second] = programs;
+            let all = [emitted(&hlo), lowered(&hlo), Ok(first), Ok(second)];
+            for (number, program) in all.into_iter().enumerate() {
+                if number < 2 || name != ONE_BUFFER {
+                    tallies[number].add(&name, &hlo, program, WORK);
+                }
             }
         }
-        for (whose, tally) in [("ours", &ours), ("XLA's", &theirs)] {
+        for (whose, tally) in ["ours", "ours, lowered", "XLA's", "XLA's, lowered"].into_iter().zip(&tallies) {
             println!("{whose}: {tally}");
             let bad: Vec<&String> = tally.wrong.iter().chain(&tally.refused).collect();
             assert!(bad.is_empty(), "{whose}: {bad:?}");

@@ -1,6 +1,6 @@
 //! Executes tile programs: the MLIR that a Triton fusion's emitter writes for one block, over the blocks of a launch.
 //!
-//! [`Program::read`] takes the text of an `xtile.entry_func`, of ours or of XLA's. [`Program::run`] executes one block on a
+//! [`Program::read`] takes the text of an `xtile.entry_func`, of ours or of XLA's, as emitted or in Triton's operations. [`Program::run`] executes one block on a
 //! [`Memory`], which has the arrays and decides what an element outside of an array is. Ops on tiles become ops of HLO
 //! (`mlir_hlo::computed_op`), which `eval` evaluates: no rule of arithmetic is written here.
 //!

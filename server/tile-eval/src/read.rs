@@ -2,6 +2,7 @@
 
 mod accesses;
 mod regions;
+mod triton;
 
 use std::sync::Arc;
 
@@ -188,6 +189,7 @@ impl<'a> Reader<'a> {
                 1 => Ok((Kind::Same, operands)),
                 _ => Err("it has not one operand".into()),
             },
+            _ if text.name().starts_with("tt.") => self.triton(&text),
             _ => self.compute(id, &text),
         }
         .map_err(|why: Reason| at(format!("{}: {why}", text.name()).into()))?;

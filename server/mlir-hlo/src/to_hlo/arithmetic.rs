@@ -3,7 +3,7 @@
 //!
 //! Integers of MLIR have no sign. HLO's do, so that an op which reads an `i32` as unsigned has no instruction.
 
-use ir::{AttributeKey as K, AttributeValue, Attributes, ElementType, Opcode};
+use ir::{AttributeKey as K, AttributeValue, Attributes, ElementType, ElementTypeExt, Opcode};
 use mlir::OpId;
 
 use super::Writer;
@@ -53,9 +53,11 @@ pub(super) fn arithmetic(name: &str) -> Option<Form> {
 }
 
 /// The direction of a comparison; `None` where HLO has none. HLO's comparisons of floats are those of IEEE 754: a NaN is unequal
-/// to everything, and in no order.
-fn direction(predicate: &str) -> Option<&'static str> {
+/// to everything, and in no order. `is_itself` is whether a value is compared with itself.
+fn direction(predicate: &str, is_itself: bool) -> Option<&'static str> {
     Some(match predicate {
+        "ord" if is_itself => "EQ",
+        "uno" if is_itself => "NE",
         "eq" | "oeq" => "EQ",
         "ne" | "une" => "NE",
         "slt" | "olt" => "LT",
@@ -83,7 +85,7 @@ impl Writer<'_> {
             Form::Select => Opcode::Select,
             Form::Bitcast => Opcode::BitcastConvert,
             Form::Convert if from == ElementType::Pred => return Err(no_sign(from)),
-            Form::ConvertUnsigned if from != ElementType::Pred && !is_unsigned(from) => {
+            Form::ConvertUnsigned if from != ElementType::Pred && !from.is_unsigned_integer() => {
                 return Err(no_sign(from));
             }
             // HLO makes a predicate of any bit, not of the lowest one.
@@ -94,7 +96,8 @@ impl Writer<'_> {
             Form::Compare => {
                 let op = self.op_text(id);
                 let predicate = op.word(0);
-                let found = direction(predicate).filter(|_| !op.is_generic());
+                let found =
+                    direction(predicate, operands.first() == operands.get(1)).filter(|_| !op.is_generic());
                 let signed = from != ElementType::Pred || matches!(predicate, "eq" | "ne");
                 let found = found.filter(|_| signed).ok_or_else(|| {
                     NotInHlo::NoInstruction(format!("HLO has no comparison {predicate} of {from}").into())
@@ -105,10 +108,6 @@ impl Writer<'_> {
         };
         self.emit(id, opcode, &operands, attributes, &["fastmath"])
     }
-}
-
-fn is_unsigned(element: ElementType) -> bool {
-    element.name().starts_with('u')
 }
 
 fn no_sign(element: ElementType) -> NotInHlo {
