@@ -1,6 +1,7 @@
 //! What two instructions that are paired have different.
 
 use matching::{Operand, Pairing, Value};
+use rustc_hash::FxHashMap;
 use syntax::hlo::{Attribute, AttributeKey, Opcode, ValueNode};
 
 use crate::config;
@@ -130,13 +131,15 @@ impl Comparer<'_, '_, '_> {
             all.iter().filter(|attribute| !is_note(attribute)).copied().collect()
         };
         let (theirs, ours) = (of(self.before, source), of(self.after, id));
-        let key = |module: &Module<'_>, attribute: &Attribute| module.of(attribute.key_span).to_owned();
+        let has_same_key = |one: &Attribute, other: &Attribute| {
+            self.before.of(one.key_span) == self.after.of(other.key_span)
+        };
         for one in &theirs {
-            let other = ours.iter().find(|other| key(self.after, other) == key(self.before, one));
+            let other = ours.iter().find(|other| has_same_key(one, other));
             self.attribute(Some(one), other, (source, id), found);
         }
         for other in &ours {
-            if !theirs.iter().any(|one| key(self.before, one) == key(self.after, other)) {
+            if !theirs.iter().any(|one| has_same_key(one, other)) {
                 self.attribute(None, Some(other), (source, id), found);
             }
         }
@@ -364,13 +367,15 @@ fn difference(what: What, before: &str, after: &str) -> Difference {
 
 fn configuration(theirs: &str, ours: &str, found: &mut Vec<Difference>) {
     let (theirs, ours) = (config::members(theirs), config::members(ours));
-    let value = |members: &[(String, String)], path: &str| {
-        members.iter().find(|(known, _)| known == path).map_or_else(String::new, |(_, value)| value.clone())
+    // The first of several members of one path counts.
+    let by_path = |members: &'_ [(String, String)]| -> FxHashMap<String, String> {
+        members.iter().rev().cloned().collect()
     };
-    let paths =
-        theirs.iter().chain(ours.iter().filter(|(path, _)| !theirs.iter().any(|(known, _)| known == path)));
+    let [values_before, values_after] = [by_path(&theirs), by_path(&ours)];
+    let paths = theirs.iter().chain(ours.iter().filter(|(path, _)| !values_before.contains_key(path)));
     for (path, _) in paths {
-        let (one, other) = (value(&theirs, path), value(&ours, path));
+        let value = |values: &FxHashMap<String, String>| values.get(path).cloned().unwrap_or_default();
+        let (one, other) = (value(&values_before), value(&values_after));
         if one != other {
             let (before, after) = apart(&one, &other);
             found.push(Difference { what: What::Configuration(path.clone()), before, after });
