@@ -4,7 +4,15 @@ use matching::{Blame, Program, Reasons, match_programs};
 
 /// A stage: its entry computation, and other computations before it.
 fn module(computations: &str, entry: &str) -> String {
-    format!("HloModule m\n\n{computations}\nENTRY main {{\n{entry}}}\n")
+    format!(
+        "\
+HloModule m
+
+{computations}
+ENTRY main {{
+{entry}}}
+"
+    )
 }
 
 /// The sentence about an instruction of the last stage; empty if it has none.
@@ -29,8 +37,10 @@ fn sentence(stages: &[String], name: &str) -> String {
 fn copies_name_what_needs_the_layout_or_the_buffer() {
     let dot = |operand| {
         format!(
-            "  p = f32[8,4]{{1,0}} parameter(0)\n{operand}  ROOT d = f32[8,8]{{1,0}} dot(%x, p), \
-             lhs_contracting_dims={{1}}, rhs_contracting_dims={{1}}\n"
+            "  p = f32[8,4]{{1,0}} parameter(0)
+{operand}  ROOT d = f32[8,8]{{1,0}} dot(%x, p), \
+             lhs_contracting_dims={{1}}, rhs_contracting_dims={{1}}
+"
         )
     };
     let before = module("", &dot("").replace("%x", "p"));
@@ -41,8 +51,12 @@ fn copies_name_what_needs_the_layout_or_the_buffer() {
     );
     let tuple = |copy: &str, element: &str| {
         let entry = format!(
-            "  p = f32[8]{{0}} parameter(0)\n  e = f32[8]{{0}} exponential(p)\n{copy}  n = f32[8]{{0}} negate(e)\n  \
-             ROOT t = (f32[8]{{0}}, f32[8]{{0}}) tuple({element}, n)\n"
+            "  p = f32[8]{{0}} parameter(0)
+  e = f32[8]{{0}} exponential(p)
+{copy}  n = f32[8]{{0}} negate(e)
+  \
+             ROOT t = (f32[8]{{0}}, f32[8]{{0}}) tuple({element}, n)
+"
         );
         module("", &entry)
     };
@@ -57,19 +71,25 @@ fn copies_name_what_needs_the_layout_or_the_buffer() {
 fn transposes_that_replace_copies_keep_their_reason() {
     let stage = |middle: &str, operand: &str| {
         let entry = format!(
-            "  p = f32[8,4]{{1,0}} parameter(0)\n{middle}  ROOT d = f32[4,4] dot({operand}, p), \
-             lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}\n"
+            "  p = f32[8,4]{{1,0}} parameter(0)
+{middle}  ROOT d = f32[4,4] dot({operand}, p), \
+             lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}
+"
         );
         module("", &entry)
     };
     let stages = [
         stage("  t = f32[4,8]{1,0} transpose(p), dimensions={1,0}\n", "t"),
         stage(
-            "  t = f32[4,8]{0,1} transpose(p), dimensions={1,0}\n  copy.1 = f32[4,8]{1,0} copy(t)\n",
+            "  t = f32[4,8]{0,1} transpose(p), dimensions={1,0}
+  copy.1 = f32[4,8]{1,0} copy(t)
+",
             "copy.1",
         ),
         stage(
-            "  b = f32[8,4]{1,0} bitcast(p)\n  transpose.3 = f32[4,8]{1,0} transpose(b), dimensions={1,0}\n",
+            "  b = f32[8,4]{1,0} bitcast(p)
+  transpose.3 = f32[4,8]{1,0} transpose(b), dimensions={1,0}
+",
             "transpose.3",
         ),
     ];
@@ -88,9 +108,17 @@ fn transposes_that_replace_copies_keep_their_reason() {
 
 #[test]
 fn conversions_name_the_types() {
-    let before = "  p = bf16[8] parameter(0)\n  e = bf16[8] exponential(p)\n  ROOT n = bf16[8] negate(e)\n";
-    let after = "  p = bf16[8] parameter(0)\n  c.1 = f32[8] convert(p)\n  e = f32[8] exponential(c.1)\n  \
-                 c.2 = bf16[8] convert(e)\n  ROOT n = bf16[8] negate(c.2)\n";
+    let before = "  p = bf16[8] parameter(0)
+  e = bf16[8] exponential(p)
+  ROOT n = bf16[8] negate(e)
+";
+    let after = "  p = bf16[8] parameter(0)
+  c.1 = f32[8] convert(p)
+  e = f32[8] exponential(c.1)
+  \
+                 c.2 = bf16[8] convert(e)
+  ROOT n = bf16[8] negate(c.2)
+";
     let stages = [module("", before), module("", after)];
     assert_eq!(
         sentence(&stages, "c.1"),
@@ -106,22 +134,39 @@ fn conversions_name_the_types() {
 
 #[test]
 fn bitcasts_paddings_and_collectives_name_their_users() {
-    let before = "  p = f32[6,4] parameter(0)\n  r = f32[24] reshape(p)\n  ROOT n = f32[24] negate(r)\n";
-    let after = "  p = f32[6,4] parameter(0)\n  b = f32[24] bitcast(p)\n  ROOT n = f32[24] negate(b)\n";
+    let before = "  p = f32[6,4] parameter(0)
+  r = f32[24] reshape(p)
+  ROOT n = f32[24] negate(r)
+";
+    let after = "  p = f32[6,4] parameter(0)
+  b = f32[24] bitcast(p)
+  ROOT n = f32[24] negate(b)
+";
     assert_eq!(
         sentence(&[module("", before), module("", after)], "b"),
         "it reads the bytes of the module's parameter `%p`, `f32[6,4]`, as `f32[24]` for operand 0 of `%n`; it takes the \
          place of `%r` (`reshape`)"
     );
-    let before = "  p = f32[6,4] parameter(0)\n  ROOT n = f32[6,4] negate(p)\n";
-    let padded = "  p = f32[6,4] parameter(0)\n  z = f32[] constant(0)\n  w = f32[8,4] pad(p, z), padding=0_2x0_0\n  \
-                  m = f32[8,4] negate(w)\n  ROOT n = f32[6,4] slice(m), slice={[0:6], [0:4]}\n";
+    let before = "  p = f32[6,4] parameter(0)
+  ROOT n = f32[6,4] negate(p)
+";
+    let padded = "  p = f32[6,4] parameter(0)
+  z = f32[] constant(0)
+  w = f32[8,4] pad(p, z), padding=0_2x0_0
+  \
+                  m = f32[8,4] negate(w)
+  ROOT n = f32[6,4] slice(m), slice={[0:6], [0:4]}
+";
     assert_eq!(
         sentence(&[module("", before), module("", padded)], "w"),
         "it pads the module's parameter `%p` from [6,4] to [8,4] for operand 0 of `%m`"
     );
-    let gathered = "  p = f32[6,4] parameter(0)\n  g = f32[12,4] all-gather(p), dimensions={0}\n  \
-                    m = f32[12,4] negate(g)\n  ROOT n = f32[6,4] slice(m), slice={[0:6], [0:4]}\n";
+    let gathered = "  p = f32[6,4] parameter(0)
+  g = f32[12,4] all-gather(p), dimensions={0}
+  \
+                    m = f32[12,4] negate(g)
+  ROOT n = f32[6,4] slice(m), slice={[0:6], [0:4]}
+";
     assert_eq!(
         sentence(&[module("", before), module("", gathered)], "g"),
         "it gathers the shards of `%p` for operand 0 of `%m`"
@@ -130,7 +175,11 @@ fn bitcasts_paddings_and_collectives_name_their_users() {
 
 #[test]
 fn fusions_name_what_they_join_and_clones_keep_their_reason() {
-    let body = "  p = bf16[8] parameter(0)\n  c = f32[8] convert(p)\n  e = f32[8] exponential(c)\n  ROOT n = f32[8] negate(e)\n";
+    let body = "  p = bf16[8] parameter(0)
+  c = f32[8] convert(p)
+  e = f32[8] exponential(c)
+  ROOT n = f32[8] negate(e)
+";
     let computation = "\
 f {
   q = bf16[8] parameter(0)
@@ -139,22 +188,36 @@ f {
   ROOT n.1 = f32[8] negate(e.1)
 }
 ";
-    let fused = "  p = bf16[8] parameter(0)\n  ROOT fusion.1 = f32[8] fusion(p), kind=kLoop, calls=f\n";
+    let fused = "  p = bf16[8] parameter(0)
+  ROOT fusion.1 = f32[8] fusion(p), kind=kLoop, calls=f
+";
     let stages = [module("", body), module(computation, fused)];
     assert_eq!(sentence(&stages, "fusion.1"), "it joins `%e`, `%n` and `%c`");
     assert_eq!(sentence(&stages, "c.1"), "it comes from `%c` of `pass-0`");
     let renamed = module(
         &computation.replace("f {", "g {"),
-        "  p = bf16[8] parameter(0)\n  loop_fusion = f32[8] fusion(p), kind=kLoop, calls=g\n  \
-         ROOT z = f32[8] sine(loop_fusion)\n",
+        "  p = bf16[8] parameter(0)
+  loop_fusion = f32[8] fusion(p), kind=kLoop, calls=g
+  \
+         ROOT z = f32[8] sine(loop_fusion)
+",
     );
     assert_eq!(
         sentence(&[stages[0].clone(), stages[1].clone(), renamed], "loop_fusion"),
         "it comes from `%fusion.1` of `pass-1`, which joins `%e`, `%n` and `%c`"
     );
-    let alone = "f {\n  q = f32[8] parameter(0)\n  ROOT n.1 = f32[8] negate(q)\n}\n";
-    let before = "  p = f32[8] parameter(0)\n  ROOT n = f32[8] negate(p)\n";
-    let after = "  p = f32[8] parameter(0)\n  ROOT wrapped = f32[8] fusion(p), kind=kLoop, calls=f\n";
+    let alone = "\
+f {
+  q = f32[8] parameter(0)
+  ROOT n.1 = f32[8] negate(q)
+}
+";
+    let before = "  p = f32[8] parameter(0)
+  ROOT n = f32[8] negate(p)
+";
+    let after = "  p = f32[8] parameter(0)
+  ROOT wrapped = f32[8] fusion(p), kind=kLoop, calls=f
+";
     assert_eq!(
         sentence(&[module("", before), module(alone, after)], "wrapped"),
         "it holds `%n` alone, which becomes a kernel"
@@ -165,8 +228,12 @@ f {
 fn odd_modules_have_sentences() {
     // Without operands, of tuples, of itself in a circle of calls.
     let before = "  ROOT p = f32[8] parameter(0)\n";
-    let after = "  p = f32[8] parameter(0)\n  c = f32[] constant(1)\n  t = (f32[8], f32[]) tuple(p, c)\n  \
-                 ROOT copy.1 = (f32[8], f32[]) copy(t)\n";
+    let after = "  p = f32[8] parameter(0)
+  c = f32[] constant(1)
+  t = (f32[8], f32[]) tuple(p, c)
+  \
+                 ROOT copy.1 = (f32[8], f32[]) copy(t)
+";
     assert_eq!(
         sentence(&[module("", before), module("", after)], "copy.1"),
         "it gives the result of `%main` a buffer of its own: `%t` has no other use"
@@ -177,7 +244,9 @@ f {
   ROOT g = f32[8] fusion(q), kind=kLoop, calls=f
 }
 ";
-    let calls = "  p = f32[8] parameter(0)\n  ROOT h = f32[8] fusion(p), kind=kLoop, calls=f\n";
+    let calls = "  p = f32[8] parameter(0)
+  ROOT h = f32[8] fusion(p), kind=kLoop, calls=f
+";
     let stages = [
         module(circle, calls),
         module(
