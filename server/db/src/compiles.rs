@@ -40,7 +40,9 @@ pub use folders::{DumpFolders, ListedFile};
 pub use kernels::{CompileThunks, KernelText, XlaKernel, artefacts_of_kernel, compile_thunks};
 pub use lineage::{descendants, first_stage, last_stage, sources, trace_ahead};
 pub use links::{StageLinks, match_ahead, stage_links};
-pub use programs::{StageProblem, StageProgram, StagePrograms, stage_problem, stage_program};
+pub use programs::{
+    StageProblem, StageProgram, StagePrograms, TextHash, stage_problem, stage_program, text_hash,
+};
 pub use reasons::{Introduced, introduced_for};
 pub use stablehlo::{StableHloLinks, StableHloOp, stablehlo_links, stablehlo_sources};
 pub use traced::{

@@ -21,6 +21,7 @@ use ropey::Rope;
 use rustc_hash::FxHashMap;
 
 use self::snapshots::{Registered, Snapshots};
+use crate::compiles::KnownCosts;
 use crate::file_context::FileContext;
 use crate::*;
 
@@ -33,6 +34,7 @@ pub struct AnalysisHost {
     dumps: DumpFolders,
     /// Those that were listed, by name.
     folders: Arc<FxHashMap<String, DumpFolder>>,
+    stage_costs: Arc<KnownCosts>,
     /// The parent of the cancellation tokens of all snapshots since the last write.
     revision: cancel::Token,
     number: Revision,
@@ -56,6 +58,7 @@ pub struct Analysis {
     db: Database,
     views: Arc<FxHashMap<FileId, FileView>>,
     folders: Arc<FxHashMap<String, DumpFolder>>,
+    stage_costs: Arc<KnownCosts>,
     token: cancel::Token,
     revision: Revision,
     /// The last field, so that the database is dropped before the host is notified.
@@ -189,6 +192,7 @@ impl AnalysisHost {
             db: self.db.clone(),
             views: self.views.clone(),
             folders: self.folders.clone(),
+            stage_costs: self.stage_costs.clone(),
             token: self.revision.child(),
             revision: self.number,
             _registered: self.snapshots.register(),

@@ -23,7 +23,7 @@ pub use step::{StageStep, StepDirection};
 
 pub(crate) use changes::stage_summary;
 pub(crate) use compare::compare_stages;
-pub(crate) use costs::stage_costs;
+pub(crate) use costs::{KnownCosts, stage_costs};
 pub(crate) use details::compile_details;
 pub(crate) use history::{history_of, instruction_history};
 pub(crate) use hover::stage_hover;

@@ -2,16 +2,18 @@
 
 use std::fs;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use ide::{
     Analysis, AnalysisHost, FileId, HoverConfig, Language, ListedFile, ReadDump, StageRole, StepDirection,
 };
 
-struct Folder(PathBuf);
+#[derive(Default)]
+struct Folder(PathBuf, Mutex<Vec<String>>);
 
 impl ReadDump for Folder {
     fn read(&self, path: &str) -> Result<String, String> {
+        self.1.lock().unwrap().push(path.to_owned());
         fs::read_to_string(self.0.join(path)).map_err(|why| why.to_string())
     }
 }
@@ -21,6 +23,11 @@ const FUSED: &str = "0005.fusion.after_priority-fusion";
 const LAST: &str = "gpu_after_optimizations.txt";
 
 fn listed() -> AnalysisHost {
+    listed_and_read().0
+}
+
+/// The paths that are read are in [`Folder`].
+fn listed_and_read() -> (AnalysisHost, Arc<Folder>) {
     let folder = test_files::dump_folder();
     let files = test_files::below(&folder, "");
     let files: Vec<ListedFile> = (files.iter())
@@ -32,10 +39,27 @@ fn listed() -> AnalysisHost {
             modified: 0,
         })
         .collect();
-    let reader: Arc<dyn ReadDump> = Arc::new(Folder(folder));
+    let folder = Arc::new(Folder(folder, Mutex::default()));
+    let reader: Arc<dyn ReadDump> = folder.clone();
     let mut host = AnalysisHost::new();
     host.list_dumps(FOLDER, &files, &reader);
-    host
+    (host, folder)
+}
+
+#[test]
+fn the_costs_of_a_stage_are_computed_once() {
+    let (host, folder) = listed_and_read();
+    let analysis = host.analysis();
+    let (last, before) = (path(&analysis, LAST), path(&analysis, FUSED));
+    let costs = analysis.stage_costs(FOLDER, &last).unwrap().expect("it has kernels");
+    assert!(!folder.1.lock().unwrap().is_empty());
+    // All its neighbours are matched; what is left to read are texts to analyse.
+    _ = analysis.stage_summary(FOLDER, &before).unwrap();
+    let read = |path: &str| folder.1.lock().unwrap().iter().filter(|read| *read == path).count();
+    let reads = [read(&last), read(&before)];
+    assert!(analysis.stage_costs(FOLDER, &before).unwrap().is_some());
+    assert_eq!(analysis.stage_costs(FOLDER, &last).unwrap(), Some(costs));
+    assert_eq!([read(&last), read(&before)], reads);
 }
 
 /// The path of the stage with this in its name.
@@ -160,7 +184,7 @@ fn a_folder_of_a_cpu_has_no_gpu_kernels() {
     let launches = |device: &str| {
         let path = format!("module_0001.jit_step.{device}_after_optimizations.txt");
         let entry = ide::DumpEntry { path: path.clone(), size: text.len() as u64 };
-        let reader: Arc<dyn ReadDump> = Arc::new(Folder(PathBuf::new()));
+        let reader: Arc<dyn ReadDump> = Arc::new(Folder::default());
         let mut host = AnalysisHost::new();
         host.list_dumps(FOLDER, &[ListedFile { entry, modified: 0 }], &reader);
         let file = host.open(&path, Language::Hlo, &text);

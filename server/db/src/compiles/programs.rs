@@ -62,14 +62,14 @@ pub struct StageProblem {
 }
 
 /// A hash of a text; texts of equal hashes are taken as equal.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct TextHash {
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct TextHash {
     len: usize,
     hash: u64,
 }
 
 impl TextHash {
-    pub(crate) fn of(text: &str) -> TextHash {
+    pub fn of(text: &str) -> TextHash {
         let mut hasher = FxHasher::default();
         text.hash(&mut hasher);
         TextHash { len: text.len(), hash: hasher.finish() }
@@ -109,7 +109,7 @@ impl StagePrograms {
 
 /// The hash of a file's text, which outlives the text.
 #[salsa::tracked]
-pub(crate) fn text_hash(db: &dyn salsa::Database, file: DumpedFile) -> Result<TextHash, String> {
+pub fn text_hash(db: &dyn salsa::Database, file: DumpedFile) -> Result<TextHash, String> {
     dumped_text(db, file).map(|text| TextHash::of(&text))
 }
 

@@ -81,7 +81,7 @@ impl Analysis {
 
     /// Kernels, bytes and time of a stage; `None` if they are not known.
     pub fn stage_costs(&self, folder: &str, path: &str) -> Cancellable<Option<StageCosts>> {
-        self.with_stage(folder, path, stage_costs)
+        self.with_stage(folder, path, |db, stage| stage_costs(db, &self.stage_costs, stage))
     }
 
     /// A stage and the one before it, or an earlier stage `with`, as texts for a diff. `None` for a first stage.

@@ -1,7 +1,10 @@
 //! Kernels, bytes and time of a stage.
 
+use std::collections::VecDeque;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
 use db::Database;
-use db::compiles::{DumpedStage, dumped_text, stage_device, stage_links};
+use db::compiles::{DumpedStage, TextHash, dumped_text, stage_device, stage_links, text_hash};
 
 use crate::units::{bytes, counted, figure};
 use crate::{AnalysisHost, Language};
@@ -26,12 +29,12 @@ pub struct StageCosts {
 
 /// `None` if the kernels of the stage are not known yet, which they are once fusions are made, or if it is too large.
 ///
-/// The stage is analysed apart from the files of the editor, and nothing of it is kept.
-pub(crate) fn stage_costs(db: &Database, stage: DumpedStage) -> Option<StageCosts> {
-    let mut costs = costs(db, stage)?;
+/// The stage is analysed apart from the files of the editor, and only the figures are kept.
+pub(crate) fn stage_costs(db: &Database, known: &KnownCosts, stage: DumpedStage) -> Option<StageCosts> {
+    let mut costs = known.of(db, stage)?;
     let links = stage_links(db, stage);
     if !links.is_equal() {
-        costs.change = match links.before().and_then(|before| self::costs(db, before)) {
+        costs.change = match links.before().and_then(|before| known.of(db, before)) {
             Some(before) => costs.change_from(&before),
             None => {
                 let time = format!("{} µs", figure(costs.total_us));
@@ -40,6 +43,46 @@ pub(crate) fn stage_costs(db: &Database, stage: DumpedStage) -> Option<StageCost
         };
     }
     Some(costs)
+}
+
+/// The costs of the stages that were analysed last: a stage is asked about for itself, and as the one before another.
+///
+/// Size: at most [`KnownCosts::MAX`] entries of about 200 bytes.
+#[derive(Default)]
+pub(crate) struct KnownCosts(Mutex<VecDeque<(Subject, Option<StageCosts>)>>);
+
+/// What costs depend on. Devices of one name may differ, because dump folders describe their own.
+type Subject = (TextHash, &'static gpu::Device);
+
+impl KnownCosts {
+    /// More than the stages of a large folder.
+    const MAX: usize = 1024;
+
+    /// Without the change of the pass.
+    fn of(&self, db: &Database, stage: DumpedStage) -> Option<StageCosts> {
+        let file = stage.file(db);
+        let subject = (text_hash(db, file).clone().ok()?, stage_device(db, stage));
+        if let Some((_, costs)) = self.lock().iter().find(|(known, _)| *known == subject) {
+            return costs.clone();
+        }
+        // A file that cannot be read now, or has another text by now, says nothing about the text of this hash.
+        let text = dumped_text(db, file).ok().filter(|text| TextHash::of(text) == subject.0)?;
+        crate::analysis::check_cancelled(db);
+        let costs = costs(&text, subject.1);
+        // An analysis that was cancelled has no figures either.
+        crate::analysis::check_cancelled(db);
+        let mut known = self.lock();
+        known.retain(|(other, _)| *other != subject);
+        known.push_back((subject, costs.clone()));
+        if known.len() > Self::MAX {
+            known.pop_front();
+        }
+        costs
+    }
+
+    fn lock(&self) -> MutexGuard<'_, VecDeque<(Subject, Option<StageCosts>)>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl StageCosts {
@@ -58,13 +101,13 @@ impl StageCosts {
     }
 }
 
-fn costs(db: &Database, stage: DumpedStage) -> Option<StageCosts> {
-    let text = dumped_text(db, stage.file(db)).ok().filter(|text| text.len() <= MAX_BYTES)?;
-    crate::analysis::check_cancelled(db);
-    let device = stage_device(db, stage);
+fn costs(text: &str, device: &'static gpu::Device) -> Option<StageCosts> {
+    if text.len() > MAX_BYTES {
+        return None;
+    }
     let mut host = AnalysisHost::new();
     host.use_device(device);
-    let file = host.open("", Language::Hlo, &text);
+    let file = host.open("", Language::Hlo, text);
     let report = host.analysis().heaviest_kernels(file, usize::MAX).ok()?;
     if report.kernels.is_empty() {
         return None;
