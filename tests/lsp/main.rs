@@ -20,6 +20,7 @@ mod ordering;
 mod origins;
 mod panics;
 mod semantic_tokens;
+mod source_files;
 mod sync;
 mod typing;
 mod unread;

@@ -15,11 +15,11 @@ fn place(text: &str, n: usize) -> (usize, usize) {
     (before.matches('\n').count(), offset - before.rfind('\n').map_or(0, |at| at + 1))
 }
 
-fn list(answer: &Value) -> &[Value] {
+pub(crate) fn list(answer: &Value) -> &[Value] {
     answer.as_array().map(Vec::as_slice).unwrap_or_default()
 }
 
-fn start_of(range: &Value) -> (u64, u64) {
+pub(crate) fn start_of(range: &Value) -> (u64, u64) {
     let number = |key| range["start"][key].as_u64().expect("a number");
     (number("line"), number("character"))
 }
@@ -57,61 +57,6 @@ fn a_parameter_of_a_fusion_leads_to_the_operand() {
 }
 
 /// A stack of two frames; the file of the outer one does not exist.
-const FRAMES: &str = "HloModule m
-
-FileNames
-1 \"model.py\"
-2 \"gone.py\"
-
-FunctionNames
-1 \"main\"
-2 \"layer\"
-
-FileLocations
-1 {file_name_id=2 function_name_id=1 line=30}
-2 {file_name_id=1 function_name_id=2 line=3}
-3 {file_name_id=1 function_name_id=2 line=2}
-
-StackFrames
-1 {file_location_id=1 parent_frame_id=1}
-2 {file_location_id=2 parent_frame_id=2}
-3 {file_location_id=3 parent_frame_id=3}
-
-ENTRY e {
-  p = f32[4] parameter(0)
-  ROOT n = f32[4] negate(p), metadata={op_name=\"jit(main)/neg\" stack_frame_id=3}
-}
-";
-
-#[test]
-fn an_opcode_and_its_metadata_lead_to_the_source_lines() {
-    let folder = std::env::temp_dir().join(format!("hlo-analyzer-frames-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).expect("a temporary folder");
-    std::fs::write(folder.join("model.py"), "def layer(x):\n    return -x\n\n").expect("a temporary file");
-    let uri = format!("file://{}", folder.display());
-    let capabilities = json!({"textDocument": {"definition": {"linkSupport": true}}});
-    let mut client = LspClient::spawn();
-    let folders = json!([{"uri": uri, "name": "frames"}]);
-    client.initialize(json!({"capabilities": capabilities, "workspaceFolders": folders}));
-    client.open(URI, FRAMES);
-    for place in ["negate(", "stack_frame_id=3}"] {
-        let before = &FRAMES[..FRAMES.find(place).expect("it is there")];
-        let (line, column) =
-            (before.matches('\n').count(), before.len() - before.rfind('\n').map_or(0, |n| n + 1));
-        let links = client.ask("textDocument/definition", at(URI, line, column));
-        let found: Vec<_> = list(&links)
-            .iter()
-            .map(|link| (link["targetUri"].as_str().unwrap_or_default(), start_of(&link["targetRange"])))
-            .collect();
-        let file = format!("{uri}/model.py");
-        assert_eq!(found, [(file.as_str(), (1, 0)), (file.as_str(), (2, 0))], "{links}");
-    }
-    let hover = client.ask("textDocument/hover", at(URI, 22, 8));
-    let shown = hover["contents"]["value"].as_str().unwrap_or_default();
-    assert!(shown.contains("model.py:2") && shown.contains("gone.py:30"), "{shown}");
-    std::fs::remove_dir_all(&folder).expect("it is ours");
-}
-
 #[test]
 fn rename_is_prepared_done_or_refused() {
     let (line, column) = place("%fused_computation", 1);
@@ -195,40 +140,6 @@ fn folds_and_selections_have_lines() {
         outer = &outer["parent"];
     }
     assert_eq!(start_of(&outer["range"]), (0, 0));
-}
-
-#[test]
-fn links_lead_to_files_that_exist() {
-    let folder = std::env::temp_dir().join(format!("hlo-analyzer-links-{}", std::process::id()));
-    std::fs::create_dir_all(folder.join("models")).expect("the temporary folder can be written");
-    let file = folder.join("models/a.py");
-    std::fs::write(&file, "x = 1\n").expect("the temporary folder can be written");
-    let line = |name: &str, path: &str| {
-        format!(
-            "  {name} = f32[] constant(1), metadata={{op_name=\"x\" source_file=\"{path}\" source_line=3}}\n"
-        )
-    };
-    let lines =
-        [line("a", &file.display().to_string()), line("b", "models/a.py"), line("ROOT c", "/no/such.py")];
-    let text = format!("HloModule m\n\nENTRY e {{\n{}}}\n", lines.concat());
-    let links = |client: &mut LspClient| -> Vec<String> {
-        client.open(URI, &text);
-        let found = client.ask("textDocument/documentLink", document(URI));
-        list(&found).iter().map(|l| l["target"].as_str().unwrap_or_default().to_owned()).collect()
-    };
-    let target = format!("file://{}#L3", file.display());
-    assert_eq!(links(&mut LspClient::modern()), std::slice::from_ref(&target));
-
-    let folders = json!([{"uri": format!("file://{}", folder.display()), "name": "x"}]);
-    let mut client = LspClient::spawn();
-    client.initialize(json!({"capabilities": {}, "workspaceFolders": folders}));
-    assert_eq!(links(&mut client), [target.clone(), target.clone()]);
-
-    let mut client = LspClient::spawn();
-    let options = json!({"documentLinks": {"roots": [folder]}});
-    client.initialize(json!({"capabilities": {}, "initializationOptions": options}));
-    assert_eq!(links(&mut client), [target.clone(), target]);
-    std::fs::remove_dir_all(folder).expect("it is ours");
 }
 
 #[test]

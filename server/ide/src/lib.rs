@@ -116,7 +116,7 @@ pub use semantic_tokens::{SemanticToken, TokenKind, TokenModifier, TokenModifier
 pub use signature_help::{SignatureHelp, SignatureParameter};
 pub use source_location::SourceFrame;
 pub use statistics::FileStatistics;
-pub use units::{bytes, counted};
+pub use units::{bytes, counted, shorten};
 pub use warnings::{WarningsConfig, is_unnecessary};
 pub use workspace_symbols::WorkspaceSymbol;
 pub use xla_dump::dumped_beside_modules;

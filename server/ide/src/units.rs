@@ -55,7 +55,7 @@ pub(crate) fn figure(value: f64) -> String {
 }
 
 /// At most `limit` characters, with a mark for omitted text.
-pub(crate) fn shorten(text: &str, limit: usize) -> String {
+pub fn shorten(text: &str, limit: usize) -> String {
     match text.char_indices().nth(limit) {
         Some((at, _)) => format!("{}…", &text[..at]),
         None => text.to_owned(),

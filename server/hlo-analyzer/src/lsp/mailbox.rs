@@ -40,6 +40,8 @@ pub(super) enum Event {
     Assembled,
     /// A hover or a lens needs the memory of this document.
     PlanMemory(Url),
+    /// Shows the user this message, unless it was shown before.
+    WarnOnce(String),
     /// Asks the client to show these files.
     ShowDocuments(Vec<Url>),
 }

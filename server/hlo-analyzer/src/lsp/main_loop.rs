@@ -5,6 +5,7 @@ mod edits;
 mod jobs;
 mod settings;
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
@@ -12,8 +13,9 @@ use std::time::{Duration, Instant};
 use ide::AnalysisHost;
 use ropey::Rope;
 use tokio::runtime::Handle;
-use tower_lsp::lsp_types::ShowDocumentParams;
+use tower_lsp::lsp_types::notification::ShowMessage;
 use tower_lsp::lsp_types::request::ShowDocument;
+use tower_lsp::lsp_types::{MessageType, ShowDocumentParams, ShowMessageParams};
 
 use super::config::Settings;
 use super::documents::Documents;
@@ -29,6 +31,9 @@ use super::status;
 /// The longest time spent taking events before the requests among them are started.
 const DRAIN: Duration = Duration::from_millis(20);
 
+/// The largest number of warnings of [`Event::WarnOnce`] per session. Each has a few kB at most.
+const MAX_WARNINGS: usize = 256;
+
 /// The state of the server. It changes only in the order of the mailbox.
 ///
 /// Requests start when the mailbox is empty rather than when they are taken out, because a waiting edit would
@@ -40,6 +45,8 @@ pub(super) struct MainLoop {
     session: Arc<Session>,
     reads: ReadQueue,
     dumps: DumpFolders,
+    /// The messages of [`Event::WarnOnce`] that were shown.
+    warned: HashSet<String>,
     mailbox: Mailbox,
     outbox: Outbox,
     pool: Handle,
@@ -53,6 +60,7 @@ impl MainLoop {
             session: Arc::new(Session::new(mailbox.clone())),
             reads: ReadQueue::new(mailbox.clone(), outbox.clone()),
             dumps: DumpFolders::default(),
+            warned: HashSet::new(),
             mailbox,
             outbox,
             pool,
@@ -126,6 +134,12 @@ impl MainLoop {
                 }
             }
             Event::Assembled => self.look_at_shown_kernels(),
+            Event::WarnOnce(message) => {
+                if self.warned.len() < MAX_WARNINGS && self.warned.insert(message.clone()) {
+                    let params = ShowMessageParams { typ: MessageType::WARNING, message };
+                    self.outbox.notify::<ShowMessage>(params);
+                }
+            }
             Event::ShowDocuments(files) => {
                 // The first file last: an editor may have one window for all of them. Emacs 30 takes `takeFocus:
                 // false` for true.

@@ -9,6 +9,9 @@ use super::snapshot::Session;
 
 /// The largest number of file lookups per response.
 const MAX_FILES: usize = 2_000;
+/// Further folders, and further characters of a path, are omitted from messages.
+const MAX_FOLDERS: usize = 4;
+const MAX_CHARACTERS: usize = 200;
 
 /// The files that dumps name, for one response.
 pub(super) struct SourceFiles {
@@ -43,12 +46,60 @@ impl SourceFiles {
         self.known.insert(path.to_owned(), found.clone());
         found
     }
+
+    /// Why none of the files of a stack is found, in one sentence about one of them: the first for which a folder of the setting
+    /// may help, or else the first. `None` without paths.
+    pub(super) fn missing<'p>(&self, paths: impl Iterator<Item = &'p str> + Clone) -> Option<String> {
+        let mut paths = paths.filter(|path| !path.is_empty());
+        let path = paths.clone().find(|path| is_below(Path::new(path))).or_else(|| paths.next())?;
+        let file = format!("Source file {}", shown(path));
+        let setting = "hlo-analyzer.documentLinks.roots";
+        let folders: Vec<String> = self.roots.iter().map(|root| shown(&root.display().to_string())).collect();
+        Some(match Path::new(path) {
+            absolute if absolute.is_absolute() => format!(
+                "{file} does not exist on this machine; the folders of the setting {setting} are for relative paths only"
+            ),
+            outside if !is_below(outside) => {
+                format!("{file} is not looked up, because its relative path contains `..`")
+            }
+            _ if folders.is_empty() => {
+                format!(
+                    "{file} has a relative path; add the folder that contains it to the setting {setting}"
+                )
+            }
+            _ => format!(
+                "{file} is not in {}; add the folder that contains it to the setting {setting}",
+                listed(&folders)
+            ),
+        })
+    }
+}
+
+/// Whether a path is relative and has no `..`.
+fn is_below(path: &Path) -> bool {
+    path.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir))
+}
+
+fn shown(path: &str) -> String {
+    text::visible_line(&ide::shorten(path, MAX_CHARACTERS)).into_owned()
+}
+
+/// `/a`, `/a or /b`, `/a, /b, /c, /d or 2 more folders`
+fn listed(folders: &[String]) -> String {
+    let (named, others) = folders.split_at(folders.len().min(MAX_FOLDERS));
+    let mut named = named.to_vec();
+    if !others.is_empty() {
+        named.push(ide::counted(others.len() as u64, "more folder"));
+    }
+    match named.split_last() {
+        Some((last, first)) if !first.is_empty() => format!("{} or {last}", first.join(", ")),
+        _ => named.concat(),
+    }
 }
 
 /// `path` in `root` with `..` and symbolic links resolved; `None` if missing or outside `root`.
 fn below(root: &Path, path: &Path) -> Option<PathBuf> {
-    let is_name = |part| matches!(part, Component::Normal(_) | Component::CurDir);
-    if !path.components().all(is_name) {
+    if !is_below(path) {
         return None;
     }
     let (root, found) = (root.canonicalize().ok()?, root.join(path).canonicalize().ok()?);

@@ -10,6 +10,7 @@ use tower_lsp::lsp_types::{
     GotoDefinitionResponse, Location, LocationLink, MarkupContent, MarkupKind, NumberOrString, Position,
 };
 
+use super::mailbox::Event;
 use super::snapshot::View;
 use super::source_files::SourceFiles;
 
@@ -55,7 +56,7 @@ impl View {
         self.targets(targets.into_iter().map(link).collect())
     }
 
-    /// The lines of those source files that exist here, innermost first.
+    /// The lines of those source files that exist here, innermost first. If none does, the user is told where it was looked up.
     pub(super) fn source_lines(
         &self,
         origin: Range<usize>,
@@ -73,7 +74,13 @@ impl View {
                 target_selection_range: range,
             })
         };
-        self.targets(frames.iter().filter_map(link).collect())
+        let links: Vec<_> = frames.iter().filter_map(link).collect();
+        if links.is_empty()
+            && let Some(message) = files.missing(frames.iter().map(|frame| frame.path.as_str()))
+        {
+            self.session.mailbox.post(Event::WarnOnce(message));
+        }
+        self.targets(links)
     }
 
     /// Targets as links, or as locations for a client without links.
