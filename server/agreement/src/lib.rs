@@ -26,6 +26,10 @@ pub use graphs::Graphs;
 pub use tile_programs::{TileEffort, TileOutcome, check_tiles};
 pub use values::{Flavour, bits};
 
+/// The shared memory, in bytes, that a block of a kernel gets whose text leaves the size to the launch: all that an H100
+/// has for one.
+const MOST_SHARED: u64 = 227 << 10;
+
 /// A kernel and its launch dimensions.
 #[derive(Debug, Clone)]
 pub struct Kernel {
@@ -142,9 +146,11 @@ pub fn check(hlo: &str, kernels: &[Kernel], effort: Effort) -> Result<Outcome, R
             }
             false => Blocks::Whole { seed: effort.seed },
         };
+        let kernel_text = &launch.ptx;
         let launch = Launch {
             blocks,
             traces: effort.traces,
+            dynamic_shared: if kernel_text.contains(".extern .shared") { MOST_SHARED } else { 0 },
             ..Launch::new(launch.grid, launch.threads, arguments.clone())
         };
         let report = run(&program, &launch, &mut memory).map_err(|p| format!("run: {p}"))?;

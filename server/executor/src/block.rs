@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use super::launch::{Argument, Findings, Launch, Report};
+use super::matrices::Scratch;
 use super::memory::Memory;
 use super::problem::{Problem, Thread};
 use super::program::{DecodedOp, Program};
@@ -25,6 +26,7 @@ pub(crate) struct Machine<'r, 'm> {
     pub(crate) thread_steps: u64,
     pub(crate) warp_steps: u64,
     pub(crate) traffic: HashMap<(u32, usize), Traffic>,
+    pub(crate) scratch: Scratch,
     warps: Vec<Warp>,
 }
 
@@ -68,6 +70,7 @@ impl<'r, 'm> Machine<'r, 'm> {
             thread_steps: 0,
             warp_steps: 0,
             traffic: HashMap::new(),
+            scratch: Scratch::default(),
             warps,
         }
     }

@@ -67,6 +67,8 @@ impl<'m, 'a> Decoder<'m, 'a> {
             places: Vec::new(),
             cells: Vec::new(),
             copies: Vec::new(),
+            matrix_steps: Vec::new(),
+            async_copies: Vec::new(),
             words: 0,
             doubles: 0,
             predicates: 0,

@@ -1,6 +1,7 @@
 //! Executes the instructions of one warp.
 
 use super::block::{Machine, Stop};
+use super::matrices::MatrixStep;
 use super::problem::Problem;
 use super::program::*;
 use super::warp::{Frame, Split, Warp};
@@ -100,6 +101,17 @@ impl Machine<'_, '_> {
                         continue;
                     }
                     self.exchange(warp, op, step, active);
+                }
+                DecodedOp::Matrix(number) => {
+                    if active != warp.live {
+                        self.park(warp, step, "divergent-matrix")?;
+                        meeting = warp.meeting();
+                        continue;
+                    }
+                    match &program.matrix_steps[number as usize] {
+                        MatrixStep::Move(matrices) => self.move_matrices(warp, step, matrices, active)?,
+                        MatrixStep::Product(product) => self.multiply(warp, step, product, active)?,
+                    }
                 }
                 ref other => self.plain(warp, other, step, active)?,
             }

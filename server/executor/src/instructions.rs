@@ -9,7 +9,7 @@ use super::lanes::{Class, Doubles, Map, Words, lanes};
 use super::names::Register;
 use super::problem::Problem;
 use super::program::*;
-use super::{comparisons, conversions, floats, halves, integers, moves, transfers};
+use super::{async_copies, comparisons, conversions, floats, halves, integers, matrices, moves, transfers};
 
 type Decoded = Result<DecodedOp, Problem>;
 
@@ -37,6 +37,10 @@ pub(crate) fn decode<'a>(
         | Name::Applypriority
         | Name::Discard
         | Name::Createpolicy => Ok(DecodedOp::Nothing),
+        Name::Ldmatrix | Name::Stmatrix | Name::Mma | Name::Wgmma => {
+            matrices::decode(decoder, instruction, place)
+        }
+        Name::Cp => async_copies::decode(decoder, opcode, operands, place),
         Name::Bar | Name::Barrier => barrier(opcode, operands, place),
         Name::Mov => moves::decode(decoder, opcode, operands, place),
         Name::Cvta => moves::address(decoder, opcode, operands, place),

@@ -6,12 +6,15 @@
 //! The run reports out-of-bounds and misaligned accesses, races in shared memory, barriers that some lanes
 //! never reach, and reads of uninitialised data.
 //!
-//! Not supported: matrix instructions, textures, asynchronous copies, clusters, indirect calls, recursion.
+//! Asynchronous copies and products of matrices are complete when they are issued, in program order.
+//!
+//! Not supported: textures, copies of tensors, barriers in memory, clusters, indirect calls, recursion.
 //! Reading the text fails with the name of the instruction.
 //!
 //! Architecture Invariant: a text is data; whatever it says, nothing panics, hangs or grows without bound.
 
 mod accesses;
+mod async_copies;
 mod atomics;
 mod block;
 mod calls;
@@ -27,6 +30,7 @@ mod integers;
 mod lanes;
 mod launch;
 mod loads;
+mod matrices;
 mod memory;
 mod moves;
 mod names;

@@ -2,7 +2,9 @@
 
 use ptx::Position;
 
+use super::async_copies::AsyncCopy;
 use super::lanes::Map;
+use super::matrices::MatrixStep;
 
 /// The number of a register in its class, or of a constant, which has [`CONSTANT`] set.
 pub(crate) type Slot = u32;
@@ -237,6 +239,10 @@ pub(crate) enum DecodedOp {
         from: Slot,
         lanes: Slot,
     },
+    /// An index into [`Program::matrix_steps`].
+    Matrix(u32),
+    /// An index into [`Program::async_copies`].
+    AsyncCopy(u32),
     Barrier,
     WarpBarrier,
     Nothing,
@@ -289,6 +295,8 @@ pub struct Program {
     pub(crate) places: Vec<Position>,
     pub(crate) cells: Vec<Cell>,
     pub(crate) copies: Vec<Copy>,
+    pub(crate) matrix_steps: Vec<MatrixStep>,
+    pub(crate) async_copies: Vec<AsyncCopy>,
     pub(crate) words: u32,
     pub(crate) doubles: u32,
     pub(crate) predicates: u32,

@@ -130,6 +130,10 @@ impl Machine<'_, '_> {
             DecodedOp::ActiveLanes { to } => warp.put_words(to, &[active; 32], u32::MAX, active),
             DecodedOp::Load(access) => self.load(warp, access, step, active)?,
             DecodedOp::Store(access) => self.store(warp, access, step, active)?,
+            DecodedOp::AsyncCopy(number) => {
+                let copy = self.program.async_copies[number as usize];
+                self.copy_async(warp, &copy, step, active)?;
+            }
             DecodedOp::Atomic { access, update, kind, to, swap } => {
                 self.atomic(warp, access, (update, kind), to, swap, step, active)?;
             }

@@ -9,13 +9,13 @@ use super::names::Register;
 use super::problem::Problem;
 use super::program::*;
 
-fn space_of(opcode: &Opcode) -> Space {
+pub(crate) fn space_of(opcode: &Opcode) -> Space {
     // Parameters of functions are in thread-local memory; there the name decides.
     opcode.space().map_or(Space::Generic, Space::of)
 }
 
 /// The address, and the state space if it names a variable.
-fn base<'a>(
+pub(crate) fn base<'a>(
     decoder: &mut Decoder<'_, 'a>,
     operand: &Operand<&'a str>,
     space: Space,
@@ -40,7 +40,9 @@ fn base<'a>(
     }
 }
 
-fn cells<'a>(
+/// The registers of an operand, as a range of the program's cells. `is_store` says that they are read; constants may be among
+/// them then.
+pub(crate) fn cells<'a>(
     decoder: &mut Decoder<'_, 'a>,
     operand: &Operand<&'a str>,
     is_store: bool,

@@ -104,8 +104,12 @@ fn texts_that_are_refused() {
     check_text(&kernel(0, "add.s32 %r1, %r2;"), ("ptx-operand", 10, 1));
     check_text(&kernel(0, "bra $L;"), ("ptx-name", 10, 1));
     check_text(
-        &kernel(0, "\n  mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 %r1, %r2, %r3, %r4;"),
+        &kernel(0, "\n  mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32 %r1, %r2, %r3, %r4;"),
         ("ptx-unsupported", 11, 3),
+    );
+    check_text(
+        &kernel(0, "\n  mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 %r1, %r2, %r3, %r4;"),
+        ("ptx-operand", 11, 3),
     );
     check_text(&kernel(0, "/* no end"), ("ptx-syntax", 10, 1));
 }
