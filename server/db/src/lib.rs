@@ -48,7 +48,7 @@ pub use kernels::{
     kernel_waste,
 };
 pub use load::Progress;
-pub use memory::{MemoryIndex, memory_index, memory_of_program, memory_program, module_memory};
+pub use memory::{MemoryIndex, memory_advice, memory_index, module_memory};
 pub use mlir_calls::mlir_call_findings;
 pub use mlir_giants::{
     Elsewhere, ExportKind, GiantDefinition, GiantName, MlirGiantIndex, MlirLinks, mlir_definition,

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use gpu::FusionAnalysis;
 use ir::Module;
-use memory::{FusionOrder, Id, Memory, Part, Program, ValueId};
+use memory::{Advice, FusionOrder, Id, Memory, Part, Program, ValueId, advise};
 use rustc_hash::FxHashMap;
 
 use crate::giants::giant_index;
@@ -34,7 +34,7 @@ fn fusion_order<'db>(db: &'db dyn salsa::Database, id: KernelId<'db>) -> Arc<Fus
 #[salsa::tracked(lru = 8, no_eq)]
 pub fn module_memory(db: &dyn salsa::Database, file: File) -> Option<Arc<Memory>> {
     let program = memory_program(db, file)?;
-    Some(Arc::new(memory_of_program(db, file, &program)))
+    Some(Arc::new(Memory::of(&program, &|fusion| order_of(db, file, &program, fusion).unwrap_or_default())))
 }
 
 /// Where to find values in the plan. Size: about 100 bytes per value.
@@ -72,15 +72,18 @@ pub fn memory_index(db: &dyn salsa::Database, file: File) -> Arc<MemoryIndex> {
 }
 
 /// The module as its memory is planned. Not kept: it takes as much memory as the text, and less time than the plan.
-pub fn memory_program(db: &dyn salsa::Database, file: File) -> Option<Program> {
+fn memory_program(db: &dyn salsa::Database, file: File) -> Option<Program> {
     let parts: Vec<&Arc<Part>> = file.pieces(db).iter().map(|&piece| memory_part(db, piece)).collect();
     let parts: Vec<&Part> = parts.into_iter().map(|part| &**part).collect();
     Program::build(module(db, file), &parts)
 }
 
-/// The memory of a program that is that of the file, or differs from it in aliases, order or shapes alone.
-pub fn memory_of_program(db: &dyn salsa::Database, file: File, program: &Program) -> Memory {
-    Memory::of(program, &|fusion| order_of(db, file, program, fusion).unwrap_or_default())
+/// What would lower the peak of a file's memory. Not kept: it plans the module up to a few dozen times, and only reports
+/// ask. `None` if there is no plan.
+pub fn memory_advice(db: &dyn salsa::Database, file: File) -> Option<Vec<Advice>> {
+    let memory = module_memory(db, file).as_deref()?;
+    let program = memory_program(db, file)?;
+    Some(advise(&program, memory, &|fusion| order_of(db, file, &program, fusion).unwrap_or_default()))
 }
 
 fn order_of(db: &dyn salsa::Database, file: File, program: &Program, fusion: Id) -> Option<FusionOrder> {

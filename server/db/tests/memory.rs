@@ -1,22 +1,12 @@
 //! Small modules whose memory can be followed by hand, and properties of random ones.
 
+mod memory_modules;
+
 use std::fmt::Write;
-use std::sync::Arc;
 
-use db::{Database, Documents, Language, module_memory};
 use memory::{AllocationKind, Category, Memory};
+use memory_modules::{planned, planned_or_not, random_module};
 use random::Rng;
-
-fn planned(text: &str) -> Arc<Memory> {
-    planned_or_not(text).unwrap_or_else(|| panic!("no entry computation:\n{text}"))
-}
-
-fn planned_or_not(text: &str) -> Option<Arc<Memory>> {
-    let (mut db, mut documents) = (Database::default(), Documents::default());
-    let file = documents.open(&mut db, Language::Hlo, text);
-    let file = documents.view(file).expect("it is open").file;
-    module_memory(&db, file).clone()
-}
 
 /// `name{}: bytes live start-end in allocation`, a line per value that is no table of pointers.
 fn values(memory: &Memory) -> String {
@@ -176,54 +166,6 @@ fn sizes_that_are_not_known_are_told() {
     let memory = planned("HloModule m\n\nENTRY e {\n  ROOT p = f32[?] parameter(0)\n}\n");
     assert_eq!(memory.problems, ["%p{}: its size is not known, or 64 bits do not hold it; it counts as 0"]);
     assert!(planned_or_not("HloModule m\n").is_none());
-}
-
-/// A random module in which values live long, share tuples and go through a loop.
-fn random_module(rng: &mut Rng) -> String {
-    let sizes = [1i64, 64, 100, 256, 1000];
-    let mut text = String::from("HloModule m, is_scheduled=true\n\nENTRY e {\n");
-    let mut known: Vec<(String, i64)> = Vec::new();
-    for n in 0..3 {
-        let size = *rng.pick(&sizes);
-        writeln!(text, "  p{n} = f32[{size}]{{0}} parameter({n})").expect("text is written");
-        known.push((format!("p{n}"), size));
-    }
-    for n in 0..5 + rng.index(40) {
-        let (operand, size) = rng.pick(&known).clone();
-        let name = format!("v{n}");
-        let line = match rng.index(5) {
-            0 => format!("{name} = f32[{size}]{{0}} negate({operand})"),
-            1 => format!("{name} = f32[{size}]{{0}} copy({operand})"),
-            2 => {
-                let same: Vec<&String> =
-                    known.iter().filter(|(_, s)| *s == size).map(|(name, _)| name).collect();
-                format!("{name} = f32[{size}]{{0}} add({operand}, {})", rng.pick(&same))
-            }
-            3 => {
-                let new = *rng.pick(&sizes);
-                known.push((name.clone(), new));
-                writeln!(text, "  i{n} = s32[] constant(0)").expect("text is written");
-                let line = format!(
-                    "{name} = f32[{new}]{{0}} custom-call({operand}, i{n}), custom_call_target=\"resize\""
-                );
-                writeln!(text, "  {line}").expect("text is written");
-                continue;
-            }
-            _ => {
-                writeln!(text, "  t{n} = (f32[{size}]{{0}}, f32[{size}]{{0}}) custom-call({operand}), custom_call_target=\"two\"")
-                    .expect("text is written");
-                format!("{name} = f32[{size}]{{0}} add(t{n}#0, t{n}#1)")
-            }
-        };
-        writeln!(text, "  {line}").expect("text is written");
-        known.push((name, size));
-    }
-    let results: Vec<(String, i64)> = (0..3).map(|_| rng.pick(&known).clone()).collect();
-    let shapes: Vec<String> = results.iter().map(|(_, size)| format!("f32[{size}]{{0}}")).collect();
-    let names: Vec<&str> = results.iter().map(|(name, _)| name.as_str()).collect();
-    writeln!(text, "  ROOT r = ({}) tuple({})\n}}", shapes.join(", "), names.join(", "))
-        .expect("text is written");
-    text
 }
 
 /// Two values that are alive at the same time never overlap in memory, unless they are the same buffer, or one is computed

@@ -25,8 +25,8 @@ mod tile;
 pub use access_pattern::described as described_access_pattern;
 pub use error::{ApiError, ErrorKind};
 pub use memory::{
-    at_peak as memory_at_peak, category, comparison as memory_comparison, plan as memory_plan,
-    timeline as memory_timeline,
+    advice as memory_advice, at_peak as memory_at_peak, category, comparison as memory_comparison,
+    plan as memory_plan, timeline as memory_timeline,
 };
 pub use request::MAX_REQUEST_BYTES;
 pub use session::Session;

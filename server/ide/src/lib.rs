@@ -54,8 +54,8 @@ use std::ops::Range;
 
 pub use ::compile::Entry as DumpEntry;
 pub use ::memory::{
-    Allocation, AllocationKind, Category, Column as UsageColumn, Difference as PlaceDifference,
-    DumpedAssignment, Memory, Usage, ValuePlace, sum as sum_of_bytes,
+    Action as MemoryAction, Allocation, AllocationKind, Category, Column as UsageColumn,
+    Difference as PlaceDifference, DumpedAssignment, Memory, Usage, ValuePlace, sum as sum_of_bytes,
 };
 pub use ::mlir::holds_hlo;
 pub use analysis::{Analysis, AnalysisHost, CancellationHandle, Revision};
@@ -103,7 +103,8 @@ pub use kernel::shown_kernel::ShownKernel;
 pub use kernel::xla_kernel::{ComparedArray, KernelComparison};
 pub use language::language_of;
 pub use memory::{
-    AliveUntil, AliveValue, MemoryColumn, MemoryReport, MemoryStep, MemoryTimeline, NoMemory, memory_picture,
+    AliveUntil, AliveValue, MemoryAdvice, MemoryColumn, MemoryReport, MemoryStep, MemoryTimeline, NoMemory,
+    memory_picture,
 };
 pub use origins::{
     BlamedCompile, BlamedInstruction, InstructionBlame, InstructionFuture, InstructionLineage,

@@ -1,5 +1,6 @@
 //! Where the memory of a module goes.
 
+mod advice;
 mod picture;
 mod report;
 mod section;
@@ -12,6 +13,7 @@ use db::Language;
 
 use crate::file_context::FileContext;
 
+pub use advice::MemoryAdvice;
 pub use picture::memory_picture;
 pub use report::{AliveUntil, AliveValue, MemoryReport, MemoryStep};
 pub(crate) use section::{lens_part, prepare, section};
@@ -56,6 +58,13 @@ pub(crate) fn module_memory(context: &FileContext<'_>) -> Result<Arc<Memory>, No
 /// The memory, with at most `limit` of the values that are alive at its peak.
 pub(crate) fn memory_report(context: &FileContext<'_>, limit: usize) -> Result<MemoryReport, NoMemory> {
     Ok(MemoryReport::new(context, module_memory(context)?, limit))
+}
+
+/// What would lower the peak, the largest saving first.
+pub(crate) fn memory_advice(context: &FileContext<'_>) -> Result<Vec<MemoryAdvice>, NoMemory> {
+    let memory = module_memory(context)?;
+    let advice = db::memory_advice(context.db, context.view.file).ok_or(NoMemory::NoEntry)?;
+    Ok(advice.into_iter().map(|one| MemoryAdvice::new(&memory, one)).collect())
 }
 
 /// The timeline in at most so many columns, with at most `limit` of the values that are alive at the peak.

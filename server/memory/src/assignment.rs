@@ -222,25 +222,12 @@ impl Assigner<'_> {
             return false;
         }
         if ra.end == rb.start {
-            !self.takes_over(b, a)
+            !self.overwriting.takes_over(b, a)
         } else if rb.end == ra.start {
-            !self.takes_over(a, b)
+            !self.overwriting.takes_over(a, b)
         } else {
             true
         }
-    }
-
-    /// Whether the instruction that defines `user` may write it over its operand `operand`.
-    fn takes_over(&self, user: ValueId, operand: ValueId) -> bool {
-        let (slots, dataflow) = (self.overwriting.slots, self.overwriting.dataflow);
-        let slot = dataflow.value(user).slot;
-        let id = slots.owner(slot);
-        let instruction = self.program.instruction(id);
-        instruction.opcode != Some(Opcode::Copy)
-            && dataflow.positions(operand).any(|from| {
-                let owner = slots.owner(from);
-                instruction.operands.contains(&owner) && self.overwriting.may_overwrite(owner, from, id, slot)
-            })
     }
 
     /// A copy is never in the memory of what it copies.

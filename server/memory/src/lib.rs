@@ -7,6 +7,7 @@
 //!
 //! Architecture Invariant: pure functions of a [`Program`]. No salsa, no text.
 
+mod advice;
 mod aliases;
 mod assignment;
 mod asynchronous;
@@ -26,6 +27,7 @@ mod sizes;
 mod slots;
 mod usage;
 
+pub use advice::{Action, Advice, Donation, advise};
 pub use assignment::{Allocation, AllocationKind};
 pub use dataflow::ValueId;
 pub use dumped::{Difference, DumpedAllocation, DumpedAssignment, DumpedValue, ValuePlace};

@@ -29,16 +29,9 @@ impl LiveRange {
 }
 
 /// Per value its range.
-pub(crate) fn live_ranges(
-    program: &Program,
-    slots: &Slots,
-    schedule: &Schedule,
-    dataflow: &Dataflow,
-    aliases: &Aliases,
-) -> Vec<LiveRange> {
-    let ranges = Ranges { program, slots, schedule, dataflow };
-    let mut of: Vec<LiveRange> =
-        (0..dataflow.values.len() as ValueId).map(|value| ranges.of(value)).collect();
+pub(crate) fn live_ranges(ranges: &Ranges<'_>, aliases: &Aliases) -> Vec<LiveRange> {
+    let values = 0..ranges.dataflow.values.len() as ValueId;
+    let mut of: Vec<LiveRange> = values.map(|value| ranges.of(value)).collect();
     for values in &aliases.buffers {
         part(&mut of, values);
     }
@@ -59,11 +52,11 @@ fn part(ranges: &mut [LiveRange], values: &[ValueId]) {
     }
 }
 
-struct Ranges<'a> {
-    program: &'a Program,
-    slots: &'a Slots,
-    schedule: &'a Schedule,
-    dataflow: &'a Dataflow,
+pub(crate) struct Ranges<'a> {
+    pub(crate) program: &'a Program,
+    pub(crate) slots: &'a Slots,
+    pub(crate) schedule: &'a Schedule,
+    pub(crate) dataflow: &'a Dataflow,
 }
 
 impl Ranges<'_> {
@@ -81,17 +74,21 @@ impl Ranges<'_> {
             start = start.max(self.schedule.at(async_start).unwrap_or(start));
             end = end.max(self.end_of_chain(async_start).unwrap_or(span.1));
         }
-        for &position in &self.dataflow.value(value).positions {
-            end = end.max(self.passed_on(self.slots.owner(position)).unwrap_or(0));
-        }
         let is_entry = instruction.computation as usize == self.program.entry;
         let is_donated =
             || instruction.number.is_some_and(|n| self.program.is_donated(n, &self.slots.path(slot)));
         end = match is_parameter && is_entry && !is_donated() {
             true => self.schedule.end,
-            false => end.max(self.last_use(value).unwrap_or(0)),
+            false => end.max(self.used_until(value)),
         };
         LiveRange { start, end: end.max(start) }
+    }
+
+    /// The last position at which an instruction reads a value or passes it on.
+    pub(crate) fn used_until(&self, value: ValueId) -> Time {
+        let positions = self.dataflow.value(value).positions.iter();
+        let passed_on = positions.filter_map(|&position| self.passed_on(self.slots.owner(position)));
+        passed_on.chain(self.last_use(value)).max().unwrap_or(0)
     }
 
     /// Where an instruction passes on a value that it does not define.

@@ -5,13 +5,13 @@ use ir::Shape;
 use crate::aliases::Aliases;
 use crate::assignment::{Allocation, Assigner};
 use crate::dataflow::{Dataflow, ValueId};
-use crate::live_ranges::{LiveRange, live_ranges};
+use crate::live_ranges::{LiveRange, Ranges, live_ranges};
 use crate::overwriting::{OrderOf, Overwriting};
 use crate::program::Program;
 use crate::schedule::{Schedule, Time};
 use crate::sizes::{bytes, plain_bytes};
 use crate::slots::Slots;
-use crate::usage::Usage;
+use crate::usage::{Usage, sum};
 
 /// The memory of a module. Owner: whoever asked. Size: about 150 bytes per value.
 #[derive(Debug, Clone, PartialEq)]
@@ -80,14 +80,37 @@ pub struct Value {
     pub buffer: u32,
 }
 
-impl Memory {
-    /// The memory of a scheduled module. Of a module without a schedule: as if it ran in the order of its text.
-    pub fn of(program: &Program, order_of: &OrderOf<'_>) -> Memory {
+/// When and where the values of a program are alive.
+pub(crate) struct Flow {
+    pub(crate) slots: Slots,
+    pub(crate) schedule: Schedule,
+    pub(crate) dataflow: Dataflow,
+    pub(crate) aliases: Aliases,
+    /// Per value.
+    pub(crate) ranges: Vec<LiveRange>,
+}
+
+impl Flow {
+    pub(crate) fn of(program: &Program) -> Flow {
         let slots = Slots::of(program);
         let schedule = Schedule::of(program);
         let dataflow = Dataflow::of(program, &slots, &schedule);
         let aliases = Aliases::of(program, &slots, &schedule, &dataflow);
-        let ranges = live_ranges(program, &slots, &schedule, &dataflow, &aliases);
+        let all = Ranges { program, slots: &slots, schedule: &schedule, dataflow: &dataflow };
+        let ranges = live_ranges(&all, &aliases);
+        Flow { slots, schedule, dataflow, aliases, ranges }
+    }
+
+    pub(crate) fn used_until(&self, program: &Program, value: ValueId) -> Time {
+        let Flow { slots, schedule, dataflow, .. } = self;
+        Ranges { program, slots, schedule, dataflow }.used_until(value)
+    }
+}
+
+impl Memory {
+    /// The memory of a scheduled module. Of a module without a schedule: as if it ran in the order of its text.
+    pub fn of(program: &Program, order_of: &OrderOf<'_>) -> Memory {
+        let Flow { slots, schedule, dataflow, aliases, ranges } = Flow::of(program);
         let mut problems = Vec::new();
         let mut own = Vec::with_capacity(dataflow.values.len());
         for value in &dataflow.values {
@@ -138,6 +161,11 @@ impl Memory {
         }
     }
 
+    /// Bytes in use when most are: [`Usage::peak`].
+    pub fn in_use_at_peak(&self) -> u64 {
+        sum(&self.usage.at_peak())
+    }
+
     /// The positions of the schedule.
     pub fn positions(&self) -> Time {
         self.steps.len() as Time
@@ -169,7 +197,7 @@ fn bodies(schedule: &Schedule) -> Vec<Body> {
 }
 
 /// The memory space of an array, by its layout.
-fn space(shape: &Shape) -> i64 {
+pub(crate) fn space(shape: &Shape) -> i64 {
     shape.as_array().and_then(|array| array.layout.as_ref()).map_or(0, |layout| layout.memory_space)
 }
 

@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use ir::{AttributeKey, Opcode};
 use rustc_hash::FxHashMap;
 
-use crate::dataflow::Dataflow;
+use crate::dataflow::{Dataflow, ValueId};
 use crate::in_place::in_place;
 use crate::program::{Id, Program};
 use crate::sharing::{FusionOrder, fusion_may_overwrite, is_elementwise_on};
@@ -34,6 +34,18 @@ impl<'a> Overwriting<'a> {
         order_of: &'a OrderOf<'a>,
     ) -> Overwriting<'a> {
         Overwriting { program, slots, dataflow, order_of, orders: RefCell::default() }
+    }
+
+    /// Whether the instruction that defines `user` may write it over its operand `operand`.
+    pub(crate) fn takes_over(&self, user: ValueId, operand: ValueId) -> bool {
+        let slot = self.dataflow.value(user).slot;
+        let id = self.slots.owner(slot);
+        let instruction = self.program.instruction(id);
+        instruction.opcode != Some(Opcode::Copy)
+            && self.dataflow.positions(operand).any(|from| {
+                let owner = self.slots.owner(from);
+                instruction.operands.contains(&owner) && self.may_overwrite(owner, from, id, slot)
+            })
     }
 
     /// Whether `to`, a slot of the result of `user`, may overwrite slot `from` of `operand`, which `user` is the last to

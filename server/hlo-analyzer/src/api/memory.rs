@@ -1,5 +1,6 @@
 //! `memory`: how much memory a module takes, by value and by allocation.
 
+mod advice;
 mod dumped;
 
 use ide::{
@@ -13,6 +14,7 @@ use super::error::{Answer, ApiError, ErrorKind};
 use super::request::params;
 use super::session::Session;
 
+pub use advice::advice;
 pub use dumped::comparison;
 
 /// The limit on the text of a request, in bytes.
@@ -25,12 +27,19 @@ struct MemoryParams {
     buffer_assignment: Option<String>,
     /// The text of XLA's `*-live-range.txt`, which has its peak.
     live_range: Option<String>,
+    /// Whether to look for what would lower the peak, which plans the module up to a few dozen times.
+    #[serde(default = "wanted")]
+    advice: bool,
+}
+
+fn wanted() -> bool {
+    true
 }
 
 /// `{"total_bytes", "peak_bytes", "peak_position", "allocations": [{"size", "kind", "values": [{"name", "offset"}]}],
-/// "values": [{"name", "size", "live": [start, end], "allocation"}], "problems"?, "dumped"?}`; see [`comparison`]
+/// "values": [{"name", "size", "live": [start, end], "allocation"}], "problems"?, "dumped"?, "advice"?}`; see [`comparison`] and [`advice`]
 pub fn memory(session: &mut Session, value: &Value) -> Answer {
-    let MemoryParams { hlo, buffer_assignment, live_range } = params(value)?;
+    let MemoryParams { hlo, buffer_assignment, live_range, advice: is_advice_wanted } = params(value)?;
     let texts = [Some(&hlo), buffer_assignment.as_ref(), live_range.as_ref()];
     if texts.into_iter().flatten().any(|text| text.len() > MAX_BYTES) {
         let message = format!("the text has more than {} MiB", MAX_BYTES >> 20);
@@ -43,8 +52,13 @@ pub fn memory(session: &mut Session, value: &Value) -> Answer {
     let dumped = dumped.transpose()?;
     session.use_device(value)?;
     let file = session.open(Language::Hlo, hlo);
-    let memory = session.ask(|analysis| {
-        let memory = analysis.module_memory(file)?;
+    let (memory, advised) = session.ask(|analysis| {
+        let memory = match analysis.module_memory(file)? {
+            Ok(memory) if is_advice_wanted => {
+                analysis.memory_advice(file)?.map(|advised| (memory, Some(advised)))
+            }
+            memory => memory.map(|memory| (memory, None)),
+        };
         Ok(memory.map_err(|reason| match reason {
             NoMemory::Mlir => ApiError::new(ErrorKind::Unsupported, format!("the text {reason}")),
             NoMemory::Syntax { message, offset } => ApiError::in_text(analysis.rope(file), offset, message),
@@ -52,6 +66,9 @@ pub fn memory(session: &mut Session, value: &Value) -> Answer {
         }))
     })??;
     let mut answer = plan(&memory);
+    if let Some(advised) = advised {
+        answer["advice"] = advice(&advised);
+    }
     if let Some(dumped) = dumped {
         answer["dumped"] = comparison(&dumped, &memory);
     }
@@ -203,6 +220,19 @@ ENTRY e {
             json!({"size": 256, "kind": "output", "values": [{"name": "n{}", "offset": 0}]})
         );
         assert_eq!(answer["values"][0], json!({"name": "p{}", "size": 256, "live": [0, 2], "allocation": 1}));
+    }
+
+    #[test]
+    fn what_lowers_the_peak_is_answered_unless_it_is_not_wanted() {
+        let text = "HloModule m, is_scheduled=true\n\nENTRY e {\n  p = f32[64] parameter(0)\n  ROOT n = f32[64] negate(p)\n}\n";
+        let expected = json!([{
+            "action": "donate", "text": "donate parameter 0 (%p, 256 B): peak 512 → 256 B",
+            "bytes": 256, "peak_bytes": 256, "total_bytes": 256,
+            "donations": [{"name": "p{}", "parameter": 0, "index": [], "output": []}],
+        }]);
+        assert_eq!(answer(json!({"hlo": text})).expect("it is a module")["advice"], expected);
+        let plain = answer(json!({"hlo": text, "advice": false})).expect("it is a module");
+        assert!(plain.get("advice").is_none());
     }
 
     #[test]

@@ -9,7 +9,7 @@ use std::process::ExitCode;
 
 use anyhow::{Result, anyhow, bail};
 use clap::ValueEnum;
-use ide::{AnalysisHost, DumpedAssignment, MemoryReport, NoMemory};
+use ide::{AnalysisHost, DumpedAssignment, MemoryAdvice, MemoryReport, NoMemory};
 use ropey::Rope;
 use serde_json::{Value, json};
 
@@ -88,7 +88,7 @@ pub fn run(arguments: &MemoryArguments) -> Result<ExitCode> {
     let (mut has_errors, mut is_beyond) = (false, false);
     let mut reports = Vec::new();
     for (at, source) in sources.into_iter().enumerate() {
-        let (name, report) = match source.and_then(|source| report(source, arguments)) {
+        let Planned { name, report, advice } = match source.and_then(|source| report(source, arguments)) {
             Ok(found) => found,
             Err(error) => {
                 complain(format_args!("error: {error}"));
@@ -102,12 +102,16 @@ pub fn run(arguments: &MemoryArguments) -> Result<ExitCode> {
             None
         });
         match arguments.timeline {
-            _ if arguments.json => reports.push(json(&name, &report, dumped.as_ref())),
+            _ if arguments.json => {
+                let mut value = json(&name, &report, dumped.as_ref());
+                value["advice"] = api::memory_advice(&advice);
+                reports.push(value);
+            }
             Some(Picture::Svg) => out.write_all(ide::memory_picture(&report).as_bytes())?,
             Some(Picture::Text) => write!(out, "{}", ::text::visible(&report_text::timeline(&report)))?,
             None => {
                 let gap = if at > 0 { "\n" } else { "" };
-                let report = report_text::lines(&name, &report, dumped.as_ref());
+                let report = report_text::lines(&name, &report, dumped.as_ref(), &advice);
                 write!(out, "{gap}{}", ::text::visible(&report))?;
             }
         }
@@ -121,14 +125,26 @@ pub fn run(arguments: &MemoryArguments) -> Result<ExitCode> {
     Ok(ExitCode::from(if has_errors { 2 } else { u8::from(is_beyond) }))
 }
 
-fn report(source: Source, arguments: &MemoryArguments) -> Result<(String, MemoryReport), String> {
+struct Planned {
+    name: String,
+    report: MemoryReport,
+    /// Empty for a picture, which does not show it.
+    advice: Vec<MemoryAdvice>,
+}
+
+fn report(source: Source, arguments: &MemoryArguments) -> Result<Planned, String> {
     let mut host = AnalysisHost::new();
     host.use_device(source.device);
     let language = ide::language_of(&source.name, &source.text);
     let file = host.open(&source.name, language, &source.text);
     let limit = if arguments.at_peak || arguments.json { usize::MAX } else { arguments.top };
-    let found = host.analysis().memory_report(file, limit).map_err(|_| "the analysis was cancelled")?;
-    let report = found.map_err(|why| match why {
+    let analysis = host.analysis();
+    let found = analysis.memory_report(file, limit).and_then(|report| match (report, arguments.timeline) {
+        (Ok(report), None) => Ok(analysis.memory_advice(file)?.map(|advice| (report, advice))),
+        (report, _) => Ok(report.map(|report| (report, Vec::new()))),
+    });
+    let found = found.map_err(|_| "the analysis was cancelled")?;
+    let (report, advice) = found.map_err(|why| match why {
         NoMemory::Mlir | NoMemory::NoEntry => format!("{} {why}", source.name),
         NoMemory::Syntax { message, offset } => {
             let at = api::ApiError::in_text(&Rope::from_str(&source.text), offset, message);
@@ -136,7 +152,7 @@ fn report(source: Source, arguments: &MemoryArguments) -> Result<(String, Memory
             format!("{}:{line}:{column}: {}", source.name, at.message)
         }
     })?;
-    Ok((source.name, report))
+    Ok(Planned { name: source.name, report, advice })
 }
 
 /// Whether a module needs more than is allowed; says so.

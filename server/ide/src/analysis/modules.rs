@@ -88,6 +88,12 @@ impl Analysis {
         self.with_file(file, |context| memory::memory_report(&context, limit))
     }
 
+    /// What would lower the peak of the module's memory, the largest saving first. Plans the module up to a few dozen
+    /// times.
+    pub fn memory_advice(&self, file: FileId) -> Cancellable<Result<Vec<MemoryAdvice>, NoMemory>> {
+        self.with_file(file, |context| memory::memory_advice(&context))
+    }
+
     /// The bytes in use over the schedule in at most so many columns, with the report.
     pub fn memory_timeline(
         &self,

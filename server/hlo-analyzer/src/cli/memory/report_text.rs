@@ -4,8 +4,8 @@ use std::cmp::Ordering;
 use std::fmt::Write;
 
 use ide::{
-    AliveUntil, AliveValue, Category, DumpedAssignment, MemoryReport, PlaceDifference, UsageColumn as Column,
-    ValuePlace, bytes, counted, sum_of_bytes,
+    AliveUntil, AliveValue, Category, DumpedAssignment, MemoryAdvice, MemoryReport, PlaceDifference,
+    UsageColumn as Column, ValuePlace, bytes, counted, sum_of_bytes,
 };
 
 use crate::api;
@@ -18,7 +18,12 @@ const DIFFERENCES: usize = 8;
 /// A column is filled from below in eighths.
 const EIGHTHS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
-pub(super) fn lines(name: &str, report: &MemoryReport, dumped: Option<&DumpedAssignment>) -> String {
+pub(super) fn lines(
+    name: &str,
+    report: &MemoryReport,
+    dumped: Option<&DumpedAssignment>,
+    advice: &[MemoryAdvice],
+) -> String {
     let (memory, usage) = (&report.memory, &report.memory.usage);
     let mut out = String::new();
     _ = writeln!(out, "{}: {} ({name})", report.module, bytes(memory.total));
@@ -49,6 +54,13 @@ pub(super) fn lines(name: &str, report: &MemoryReport, dumped: Option<&DumpedAss
     }
     if report.omitted > 0 {
         _ = writeln!(out, "… and {} smaller (--at-peak lists all)", report.omitted);
+    }
+    _ = writeln!(out, "\nwhat would help");
+    if advice.is_empty() {
+        _ = writeln!(out, "  nothing found: no donation of a parameter lowers the peak");
+    }
+    for one in advice {
+        _ = writeln!(out, "  {}", one.text);
     }
     for problem in &memory.problems {
         _ = writeln!(out, "note: {problem}");
