@@ -3,7 +3,7 @@
 mod memory_modules;
 
 use db::{Database, Documents, Language};
-use memory::{Action, Advice, Donation, Memory, sum};
+use memory::{Action, Advice, Donation, Memory, Move, sum};
 use memory_modules::{planned, random_module};
 use random::Rng;
 
@@ -36,6 +36,26 @@ fn changed(text: &str, action: &Action) -> String {
             let aliases = format!("{scheduled}, input_output_alias={{ {} }}", entries.join(", "));
             text.replacen(scheduled, &aliases, 1)
         }
+        Action::Move(Move { names, before, .. }) => {
+            let defines = |line: &str, name: &str| {
+                line.trim_start().trim_start_matches("ROOT ").starts_with(&format!("{name} ="))
+            };
+            let is_moved = |line: &&str| names.iter().any(|name| defines(line, name));
+            let moved: Vec<&str> = text.lines().filter(is_moved).collect();
+            let mut lines = Vec::new();
+            for line in text.lines().filter(|line| !is_moved(line)) {
+                if defines(line, before) {
+                    lines.extend(&moved);
+                }
+                lines.push(line);
+            }
+            assert_eq!(
+                (moved.len(), lines.len()),
+                (names.len(), text.lines().count()),
+                "{names:?} before {before}"
+            );
+            lines.join("\n")
+        }
     }
 }
 
@@ -55,8 +75,9 @@ fn keeps_its_promises(text: &str) -> Vec<Advice> {
 }
 
 fn names(advice: &[Advice]) -> Vec<Vec<&str>> {
-    let names = advice.iter().map(|one| match &one.action {
-        Action::Donate(donations) => donations.iter().map(|donation| donation.name.as_str()).collect(),
+    let names = advice.iter().filter_map(|one| match &one.action {
+        Action::Donate(donations) => Some(donations.iter().map(|donation| donation.name.as_str()).collect()),
+        _ => None,
     });
     names.collect()
 }
@@ -116,6 +137,81 @@ ENTRY e {
     assert_eq!(keeps_its_promises(&donated), []);
     let other = negated.replace("r = f32[1024]", "r = f32[32,32]").replace("{0} negate", "{1,0} custom-call");
     assert_eq!(keeps_its_promises(&other), [], "a result of another shape");
+}
+
+/// The moves, as `instructions before instruction`.
+fn moves(advice: &[Advice]) -> Vec<String> {
+    let moves = advice.iter().filter_map(|one| match &one.action {
+        Action::Move(Move { names, before, is_later, .. }) => Some(format!(
+            "{} {} before {before}",
+            names.join(" "),
+            if *is_later { "later" } else { "earlier" }
+        )),
+        _ => None,
+    });
+    moves.collect()
+}
+
+const EARLY_MASK: &str = "
+HloModule m, is_scheduled=true
+
+ENTRY e {
+  p = f32[1024]{0} parameter(0)
+  mask = f32[4096]{0} broadcast(p), dimensions={}
+  flat = f32[64,64]{1,0} bitcast(mask)
+  wide = f32[8192]{0} custom-call(p), custom_call_target=\"widen\"
+  wider = f32[8192]{0} custom-call(wide), custom_call_target=\"work\"
+  narrow = f32[64,64]{1,0} custom-call(wider), custom_call_target=\"narrow\"
+  ROOT r = f32[64,64]{1,0} custom-call(narrow, flat), custom_call_target=\"masked\"
+}
+";
+
+#[test]
+fn what_is_used_behind_the_peak_moves_there() {
+    assert_eq!(moves(&keeps_its_promises(EARLY_MASK)), ["mask flat later before r"]);
+    let waiting = EARLY_MASK.replace("\"work\"", "\"work\", control-predecessors={mask}");
+    assert_eq!(moves(&keeps_its_promises(&waiting)), [""; 0], "an instruction must run after it");
+    let text = EARLY_MASK.replace(", is_scheduled=true", "");
+    assert_eq!(moves(&advised(&text)), [""; 0], "the order is not stated");
+}
+
+const LATE_SUM: &str = "
+HloModule m, is_scheduled=true
+
+ENTRY e {
+  p = f32[16]{0} parameter(0)
+  zero = f32[] constant(0)
+  large = f32[4096]{0} custom-call(p), custom_call_target=\"large\"
+  wide = f32[8192]{0} custom-call(p), custom_call_target=\"widen\"
+  wider = f32[8192]{0} custom-call(wide), custom_call_target=\"work\"
+  narrow = f32[16]{0} custom-call(wider), custom_call_target=\"narrow\"
+  little = f32[16]{0} slice(large), slice={[0:16]}
+  ROOT r = f32[16]{0} add(narrow, little)
+}
+";
+
+#[test]
+fn the_last_use_of_a_large_value_moves_in_front_of_the_peak() {
+    assert_eq!(moves(&keeps_its_promises(LATE_SUM)), ["little earlier before wide"]);
+    let two = LATE_SUM
+        .replace("add(narrow, little)", "custom-call(narrow, little, large), custom_call_target=\"all\"");
+    assert_eq!(moves(&keeps_its_promises(&two)), [""; 0], "something else reads it behind the peak");
+}
+
+#[test]
+fn nothing_moves_across_an_update_of_what_it_reads() {
+    let text = EARLY_MASK
+        .replace("broadcast(p), dimensions={}", "reverse(old), dimensions={0}")
+        .replace("  mask", "  old = f32[4096]{0} custom-call(p), custom_call_target=\"old\"\n  mask")
+        .replace(
+            "  narrow",
+            "  i = s32[] constant(0)\n  new = f32[4096]{0} dynamic-update-slice(old, p, i)\n  narrow",
+        )
+        .replace("custom-call(wider)", "custom-call(wider, new)");
+    assert_eq!(moves(&keeps_its_promises(&text)), [""; 0]);
+    let apart =
+        text.replace("dynamic-update-slice(old, p, i)", "custom-call(old, p, i), custom_call_target=\"new\"");
+    assert_eq!(moves(&keeps_its_promises(&apart)), ["mask flat later before r"]);
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! What would lower the peak: each change is planned as any module, and shown if its peak is lower.
 
 mod donation;
+mod moving;
 
 use std::cell::RefCell;
 use std::cmp::Reverse;
@@ -12,6 +13,7 @@ use crate::overwriting::OrderOf;
 use crate::program::{Id, Program};
 
 pub use donation::Donation;
+pub use moving::Move;
 
 /// Plans that are made at most for each kind of change.
 const PLANS: usize = 16;
@@ -32,6 +34,8 @@ pub struct Advice {
 pub enum Action {
     /// Results take the memory of parameters that nothing reads any more.
     Donate(Vec<Donation>),
+    /// An instruction runs later or earlier.
+    Move(Move),
 }
 
 /// The changes that lower the peak of a program whose memory is `memory`, the largest saving first.
@@ -40,6 +44,7 @@ pub fn advise(program: &Program, memory: &Memory, order_of: &OrderOf<'_>) -> Vec
     let order_of = |fusion: Id| orders.borrow_mut().entry(fusion).or_insert_with(|| order_of(fusion)).clone();
     let advisor = Advisor { program, memory, flow: Flow::of(program), order_of: &order_of };
     let mut advice = donation::advice(&advisor);
+    advice.extend(moving::advice(&advisor));
     advice.sort_by_key(|one| (one.peak, one.total, Reverse(one.bytes)));
     advice
 }

@@ -27,7 +27,7 @@ mod sizes;
 mod slots;
 mod usage;
 
-pub use advice::{Action, Advice, Donation, advise};
+pub use advice::{Action, Advice, Donation, Move, advise};
 pub use assignment::{Allocation, AllocationKind};
 pub use dataflow::ValueId;
 pub use dumped::{Difference, DumpedAllocation, DumpedAssignment, DumpedValue, ValuePlace};

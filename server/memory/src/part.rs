@@ -31,6 +31,8 @@ pub(crate) struct PartInstruction {
     pub(crate) number: Option<u32>,
     pub(crate) aliasing: Vec<Alias>,
     pub(crate) adds_in_place: bool,
+    /// Whether it has control predecessors.
+    pub(crate) waits: bool,
     pub(crate) is_root: bool,
 }
 
@@ -92,6 +94,7 @@ fn instruction(
     });
     let mut callees = Vec::new();
     let mut aliasing = Vec::new();
+    let mut waits = false;
     let mut number = block.parameter_number(at);
     for attribute in block.parse.attributes_of(node) {
         let Some(key) = attribute.key else { continue };
@@ -104,6 +107,10 @@ fn instruction(
             }
             ValueNode::Text if key == AttributeKey::OutputToOperandAliasing => {
                 aliasing = Alias::list(attribute.value_span.of(&block.text));
+                continue;
+            }
+            ValueNode::Names { .. } => {
+                waits |= key == AttributeKey::ControlPredecessors;
                 continue;
             }
             _ => continue,
@@ -120,6 +127,7 @@ fn instruction(
         number,
         aliasing,
         adds_in_place: node.opcode == Some(Opcode::CustomCall) && is_added_in_place(block, at),
+        waits,
         is_root: node.is_root,
     }
 }

@@ -40,6 +40,8 @@ pub struct Instruction {
     pub aliasing: Vec<Alias>,
     /// Whether it is a library's product that may write its result over the matrix that it adds.
     pub adds_in_place: bool,
+    /// Whether it must run after instructions that it does not read.
+    pub waits: bool,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -222,6 +224,7 @@ impl<'a> Builder<'a> {
             is_written: true,
             aliasing: of.aliasing.clone(),
             adds_in_place: of.adds_in_place,
+            waits: of.waits,
         })
     }
 
@@ -261,6 +264,7 @@ impl<'a> Builder<'a> {
             is_written: false,
             aliasing: Vec::new(),
             adds_in_place: false,
+            waits: false,
         });
         self.elements.insert((tuple, index), id);
         Some(id)

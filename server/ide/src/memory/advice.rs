@@ -1,6 +1,6 @@
 //! What would lower the peak, in words.
 
-use ::memory::{Action, Advice, Donation, Memory};
+use ::memory::{Action, Advice, Donation, Memory, Move};
 
 use crate::units::bytes;
 
@@ -20,6 +20,7 @@ impl MemoryAdvice {
     pub(crate) fn new(memory: &Memory, advice: Advice) -> MemoryAdvice {
         let what = match &advice.action {
             Action::Donate(donations) => donated(donations, advice.bytes),
+            Action::Move(change) => moved(change, advice.bytes),
         };
         let text = format!("{what}: peak {}", change(memory.in_use_at_peak(), advice.peak));
         MemoryAdvice { advice, text }
@@ -42,6 +43,19 @@ fn donated(donations: &[Donation], all: u64) -> String {
         more => format!(" and {more} more"),
     };
     format!("donate parameters {}{more} ({})", listed.join(", "), bytes(all))
+}
+
+/// `move %x later, before %use (1.2 GB)`, `move %use earlier, before %y (frees %x, 1.2 GB)`
+fn moved(Move { names, before, value, is_later }: &Move, freed: u64) -> String {
+    let name = names.first().map_or("", |name| name);
+    let freed = bytes(freed);
+    match is_later {
+        true => format!("move %{name} later, before %{before} ({freed})"),
+        false => {
+            let value = value.trim_end_matches("{}");
+            format!("move %{name} earlier, before %{before} (frees %{value}, {freed})")
+        }
+    }
 }
 
 fn joined(index: &[i64]) -> String {

@@ -57,7 +57,10 @@ pub(super) fn lines(
     }
     _ = writeln!(out, "\nwhat would help");
     if advice.is_empty() {
-        _ = writeln!(out, "  nothing found: no donation of a parameter lowers the peak");
+        _ = writeln!(
+            out,
+            "  nothing found: neither a donated parameter nor an instruction at another place lowers the peak"
+        );
     }
     for one in advice {
         _ = writeln!(out, "  {}", one.text);
