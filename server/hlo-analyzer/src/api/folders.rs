@@ -61,7 +61,7 @@ pub fn compiles(host: &mut AnalysisHost, value: &Value) -> Answer {
 }
 
 /// As `lineage` of texts: `{"instructions": {instruction: [instructions of the first stage]}}`, with `stage`, `first` and
-/// `problems`; of one instruction also `last`, `became`, `removed` and `history`.
+/// `problems`; only with `instruction` also `last`, `became`, `removed`, `history`, `op_name`, `frames` and `origins`.
 pub fn lineage(host: &mut AnalysisHost, value: &Value) -> Answer {
     let asked = Asked::new(host, value)?;
     let (stage, instruction) = (asked.params.stage.as_deref(), asked.instruction());
