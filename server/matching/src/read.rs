@@ -1,14 +1,18 @@
 //! From the text of a module to a [`Program`].
 
-use rustc_hash::{FxHashMap, FxHashSet};
+mod hashes;
+mod tables;
+
+use rustc_hash::FxHashMap;
 use syntax::Span;
 use syntax::hlo::{
     Attribute, AttributeKey, ComputationKind, InstructionId, Opcode, OperandKind, Parse, PieceState,
-    ShapeNode, ValueNode, parse,
+    ValueNode, parse,
 };
 
+use self::hashes::{ShapeHashes, is_annotation, metadata, shapes, squeezed};
 use crate::hash::{Hash, Kind, text as text_hash};
-use crate::program::{Computation, Instruction, NameHashes, Named, Operand, Program, Use};
+use crate::program::{Computation, Instruction, NameHashes, Operand, Program};
 
 /// Why a text is no module that can be matched.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -68,53 +72,6 @@ impl<'t> Program<'t> {
 /// Further errors of a module are not kept.
 const MAX_ERRORS: usize = 100;
 
-/// Hashes of a shape with and without layout, and its number of elements.
-type ShapeHashes = (u64, u64, u64);
-
-/// Per shape of the parse. Inner shapes stand before outer ones.
-fn shapes(parse: &Parse) -> Vec<ShapeHashes> {
-    let mut known: Vec<ShapeHashes> = Vec::with_capacity(parse.shapes.len());
-    for shape in &parse.shapes {
-        let start = Hash::of(Kind::Shape);
-        let hashes = match shape {
-            ShapeNode::Array { element, dims, layout } => {
-                let dims = parse.ints(dims.0, dims.1);
-                let array = start.text(element.name()).words(dims.iter().map(|&d| d as u64));
-                let elements = dims.iter().fold(1u64, |n, &d| n.saturating_mul(d.unsigned_abs()));
-                let layout = layout.map(|layout| &parse.layouts[layout as usize]);
-                let with_layout = match layout {
-                    // A layout that says nothing but the default order is as good as none.
-                    Some(layout) if !is_default(layout) => array.text(&format!("{layout:?}")),
-                    _ => array,
-                };
-                (with_layout.end(), array.end(), elements)
-            }
-            ShapeNode::Tuple(parts) => {
-                let parts: Vec<_> = parts
-                    .iter()
-                    .map(|part| known.get(part.0 as usize).copied().unwrap_or_default())
-                    .collect();
-                let hash = |of: fn(&ShapeHashes) -> u64| start.word(1).words(parts.iter().map(of)).end();
-                let elements = parts.iter().fold(0u64, |n, part| n.saturating_add(part.2));
-                (hash(|part| part.0), hash(|part| part.1), elements)
-            }
-            ShapeNode::Buffer(inner) => {
-                let (exact, loose, elements) = known.get(inner.0 as usize).copied().unwrap_or_default();
-                (start.word(2).word(exact).end(), start.word(2).word(loose).end(), elements)
-            }
-        };
-        known.push(hashes);
-    }
-    known
-}
-
-fn is_default(layout: &syntax::hlo::LayoutNode) -> bool {
-    let order = layout.minor_to_major.iter().rev();
-    order.copied().eq(0..layout.minor_to_major.len() as i64)
-        && *layout
-            == syntax::hlo::LayoutNode { minor_to_major: layout.minor_to_major.clone(), ..Default::default() }
-}
-
 struct Reader<'t, 'p> {
     text: &'t str,
     parse: &'p Parse,
@@ -132,8 +89,8 @@ impl<'t> Reader<'t, '_> {
         for computation in 0..count {
             self.instructions(computation as u32);
         }
-        self.names();
-        self.users();
+        self.program.fill_names();
+        self.program.fill_users();
         (self.program, self.errors)
     }
 
@@ -337,55 +294,6 @@ impl<'t> Reader<'t, '_> {
         self.program.callees.push(callee);
         self.program.computations[callee as usize].callers += 1;
     }
-
-    fn names(&mut self) {
-        let program = &mut self.program;
-        let mut colliding: FxHashSet<&'t str> = FxHashSet::default();
-        let named = program.instructions.iter().enumerate().filter(|(_, i)| !i.name.is_empty());
-        for (id, instruction) in named {
-            let named = Named::Once(id as u32);
-            if let Some(first) = program.by_name.insert(instruction.name, named)
-                && first != named
-            {
-                colliding.insert(instruction.name);
-            }
-        }
-        for &name in &colliding {
-            program.by_name.insert(name, Named::Often);
-        }
-        if colliding.is_empty() {
-            return;
-        }
-        for (id, instruction) in program.instructions.iter().enumerate() {
-            if colliding.contains(instruction.name) {
-                let computation = program.computations[instruction.computation as usize].name;
-                program.by_qualified_name.insert((computation, instruction.name), id as u32);
-            }
-        }
-    }
-
-    fn users(&mut self) {
-        let program = &mut self.program;
-        let count = program.instructions.len();
-        let mut first = vec![0u32; count + 1];
-        for operand in &program.operands {
-            first[operand.instruction as usize + 1] += 1;
-        }
-        for at in 0..count {
-            first[at + 1] += first[at];
-        }
-        let mut next = first.clone();
-        let mut users = vec![Use { user: 0, operand: 0 }; program.operands.len()];
-        for user in 0..count as u32 {
-            for (operand, used) in program.operands(user).iter().enumerate() {
-                let slot = &mut next[used.instruction as usize];
-                users[*slot as usize] = Use { user, operand: operand as u32 };
-                *slot += 1;
-            }
-        }
-        program.users = users;
-        program.first_user = first;
-    }
 }
 
 #[derive(Default)]
@@ -396,40 +304,3 @@ struct ReadAttributes {
     index: Option<u32>,
     callees: (u32, u32),
 }
-
-/// Attributes that say nothing about the value.
-fn is_annotation(key: AttributeKey) -> bool {
-    use AttributeKey::*;
-    matches!(key, FrontendAttributes | Sharding | Origin | Statistics | ControlPredecessors)
-}
-
-/// Hashes an attribute without white space and `%`.
-fn squeezed(hash: Hash, value: &str) -> u64 {
-    let is_kept = |b: &u8| !b.is_ascii_whitespace() && *b != b'%';
-    if value.bytes().all(|b| is_kept(&b)) {
-        return hash.text(value).end();
-    }
-    let kept: Vec<u8> = value.bytes().filter(is_kept).collect();
-    hash.text(&String::from_utf8_lossy(&kept)).end()
-}
-
-/// Hashes metadata without the names that the scheduler and the deduplicator of computations note in it.
-fn metadata(value: &str) -> u64 {
-    let inside = value.trim().trim_start_matches('{').trim_end_matches('}').trim();
-    if !NOTES.iter().any(|note| inside.contains(note)) {
-        return text_hash(inside);
-    }
-    let mut kept = inside.to_owned();
-    for note in NOTES {
-        if let Some(at) = kept.find(note) {
-            let behind = kept[at + note.len()..].split_once('"').map_or("", |(_, behind)| behind);
-            kept = format!("{} {}", kept[..at].trim_end(), behind.trim_start());
-        }
-    }
-    match kept.trim() {
-        "" => 0,
-        kept => text_hash(kept),
-    }
-}
-
-const NOTES: [&str; 2] = ["scheduling_name=\"", "deduplicated_name=\""];
