@@ -2,7 +2,8 @@
 //! interpreter.
 //!
 //! [`check`] takes the HLO text and the PTX. Integers, data movement and single roundings must match exactly,
-//! everything else within the error of [`eval::Column`]. Elements that it leaves open are counted.
+//! everything else within the error of [`eval::Column`]. Elements that it leaves open are counted. The errors of dots
+//! allow for operands in TF32 where the PTX has them.
 //! [`check_tiles`] takes the tile program of a Triton fusion in the place of PTX. [`xla_kernels`] loads the kernels of XLA's compiler.
 //!
 //! Architecture Invariant: nothing here depends on which compiler wrote the kernel.
@@ -183,6 +184,9 @@ pub fn check(hlo: &str, kernels: &[Kernel], effort: Effort) -> Result<Outcome, R
     };
     let callees = |name: &str| graphs.get(name);
     let mut evaluator = Evaluator::new(entry.clone(), &callees, &inputs);
+    if kernels.iter().any(|launch| launch.ptx.contains(".tf32")) {
+        evaluator.multiply_in_tf32();
+    }
     // An output whose address the kernel does not load shares the buffer of the operand that the kernel
     // writes.
     for (leaf, array) in outputs.iter().enumerate() {

@@ -100,6 +100,17 @@ pub(crate) fn in_result_type(kind: Kind, column: &Column) -> Checked<Column> {
     }
 }
 
+/// Adds the error of a truncation to TF32, which drops 13 bits of the mantissa.
+fn in_tf32(column: Column) -> Column {
+    let lost = |value: f64| match value == 0.0 || !value.is_finite() {
+        true => 0.0,
+        // The second is that of denormals.
+        false => (value.abs() / 1024.0).max(2f64.powi(13 - 149)),
+    };
+    let errors = column.reals().iter().enumerate().map(|(i, &value)| column.error_at(i) + lost(value));
+    Column { error: Some(errors.collect()), ..column }
+}
+
 /// The output dimensions are batch, free ones of lhs, free ones of rhs.
 pub(crate) fn dot(
     evaluator: &mut Evaluator<'_>,
@@ -152,7 +163,10 @@ pub(crate) fn dot(
         for side in 0..2 {
             let bases = affine(positions, &output.dims, 0, &steps[side]);
             let all: Vec<i64> = bases.iter().flat_map(|b| offsets[side].iter().map(move |o| b + o)).collect();
-            sides.push(in_result_type(kind, &super::moves::shared(evaluator, asked, side, &all)?)?);
+            let column = super::moves::shared(evaluator, asked, side, &all)?;
+            let is_truncated = evaluator.is_in_tf32() && column.kind == Kind::Float(Short(FloatFormat::F32));
+            let column = in_result_type(kind, &column)?;
+            sides.push(if is_truncated { in_tf32(column) } else { column });
         }
         evaluator.spend(positions.len() * length)?;
         result.append(&products(kind, &sides[0], &sides[1], length, positions.len())?);

@@ -43,6 +43,7 @@ pub struct Evaluator<'a> {
     /// Computations that ops are expanded to, by name.
     pub(crate) expansions: HashMap<String, Arc<Graph>>,
     devices: i64,
+    is_in_tf32: bool,
     notes: Vec<&'static str>,
 }
 
@@ -63,6 +64,7 @@ impl<'a> Evaluator<'a> {
             scans: HashMap::new(),
             expansions: HashMap::new(),
             devices: 1,
+            is_in_tf32: false,
             notes: Vec::new(),
         };
         evaluator.frame(graph, parameters);
@@ -82,6 +84,16 @@ impl<'a> Evaluator<'a> {
     /// Sets the number of devices that run the program; one of them is evaluated.
     pub fn run_on(&mut self, devices: i64) {
         self.devices = devices;
+    }
+
+    /// Lets dots of 32 bits round or truncate their operands to TF32, which keeps 10 of the 23 bits of the mantissa: the
+    /// errors of their results allow for both. The values stay those of 32 bits.
+    pub fn multiply_in_tf32(&mut self) {
+        self.is_in_tf32 = true;
+    }
+
+    pub(crate) fn is_in_tf32(&self) -> bool {
+        self.is_in_tf32
     }
 
     pub(crate) fn devices(&self) -> i64 {
