@@ -62,7 +62,9 @@ fn passes(program: &mut Program) {
 /// An op that no pass lowers.
 fn unlowered(block: &Block) -> Option<&'static str> {
     block.ops.iter().find_map(|op| match &op.kind {
-        Kind::ScaledDot { .. } | Kind::Dot(_) => Some("a dot that nothing adds to"),
+        Kind::ScaledDot { .. } | Kind::Dot(_) => {
+            Some("a dot of several matrices, or one that nothing adds to,")
+        }
         Kind::Reduce { .. } => Some("a reduction over no dimension"),
         Kind::Iota { .. } => Some("an iota of another type than s32"),
         _ => op.blocks.iter().find_map(unlowered),

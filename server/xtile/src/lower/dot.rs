@@ -43,6 +43,10 @@ pub(super) fn canonicalize(rewriter: &mut Rewriter<'_>, op: &Op) -> Option<Rewri
     let ty = rewriter.ty(op.result?).clone();
     let element = ty.element()?;
     let (&rows, &columns) = (rewriter.ty(left).sizes().first()?, rewriter.ty(right).sizes().get(1)?);
+    // Several matrices at once: XLA takes the batch for rows, and MLIR refuses what it makes of the result.
+    if rows.checked_mul(columns) != ty.sizes().iter().try_fold(1i64, |count, &size| count.checked_mul(size)) {
+        return None;
+    }
     let matrix = Type::Tile(element, vec![rows, columns]);
     let dims = DotDims { batch: Default::default(), contracted: [vec![1], vec![0]], ..dot.dims };
     let product = rewriter.push(Kind::Dot(dims), vec![left, right], matrix.clone());
