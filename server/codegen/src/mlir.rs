@@ -43,7 +43,8 @@ fn written(kernel: &Kernel) -> KernelText {
         accesses.extend(own.accesses.into_iter().map(|(at, argument)| (first + at, argument)));
     }
     let missing = kernel.missing.clone();
-    KernelText { text, lines, missing, accesses, shared_bytes: kernel.launch.shared_bytes }
+    let shared_bytes = kernel.launch.shared_bytes;
+    KernelText { text, lines, missing, accesses, shared_bytes, ..KernelText::default() }
 }
 
 /// The number of lines of a module's functions, and the lines that read an argument of the kernel.

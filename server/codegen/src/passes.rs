@@ -101,11 +101,9 @@ fn written_after(kernel: &Kernel, asked: &str) -> Option<KernelText> {
         return None;
     }
     let mut all = KernelText {
-        text: String::new(),
-        lines: Vec::new(),
         missing: kernel.missing.clone(),
-        accesses: Vec::new(),
         shared_bytes: kernel.launch.shared_bytes,
+        ..KernelText::default()
     };
     for (pass, after) in after_each(kernel).filter(|(pass, _)| is_asked(pass)) {
         if !all.lines.is_empty() {

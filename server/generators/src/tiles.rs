@@ -52,22 +52,13 @@ struct Builder<'r> {
     earlier: Vec<Value>,
     /// Whether a dimension of the result must be in one tile with all of its elements.
     whole: bool,
-    /// Whether tiles must have no strides: XLA ignores them where it masks what is padded, and where it checks that a tile
-    /// lies in one operand of a concatenation.
-    is_dense: bool,
 }
 
 /// Returns a random fusion of 1 to 6 ops and those that they need.
 pub fn random_tiled_fusion(rng: &mut Rng) -> TiledFusion {
     let seed = rng.state();
-    let mut builder = Builder {
-        rng,
-        parameters: Vec::new(),
-        lines: Vec::new(),
-        earlier: Vec::new(),
-        whole: false,
-        is_dense: false,
-    };
+    let mut builder =
+        Builder { rng, parameters: Vec::new(), lines: Vec::new(), earlier: Vec::new(), whole: false };
     let rank = builder.rng.range(1, 3) as usize;
     let dims = builder.sizes(rank);
     let element = *builder.rng.pick(&["f32", "f32", "f32", "bf16", "f16", "s32"]);

@@ -17,7 +17,7 @@ use rustc_hash::FxHashMap;
 use syntax::hlo::ElementType;
 
 use crate::Reason;
-use crate::program::{Arithmetic, Block, Kind, Memory, Op, Program, Type, ValueId, signless};
+use crate::program::{Arithmetic, Block, Doubt, Kind, Memory, Op, Program, Type, ValueId, signless};
 use crate::schedule::Schedule;
 use crate::space::TilingSpace;
 use crate::tile::{static_sizes, static_strides};
@@ -37,6 +37,7 @@ pub(crate) struct Emission<'a> {
     counters: FxHashMap<usize, (ValueId, i64)>,
     block_number: ValueId,
     origin: Option<OpId>,
+    doubts: Vec<Doubt>,
 }
 
 /// Emits the program of a fusion that is cut into tiles.
@@ -64,6 +65,7 @@ pub(crate) fn emit(
         counters: FxHashMap::default(),
         block_number,
         origin: None,
+        doubts: Vec::new(),
     };
     emission.whole_dimensions();
     emission.ops(&tiled.body.ops)?;
@@ -78,9 +80,9 @@ pub(crate) fn emit(
     let strides = static_strides(&tiled.ops[root as usize].tile).ok_or("strides that depend on the block")?;
     let kind = Kind::Insert { argument: arguments.len() - 1, strides };
     emission.statement(kind, std::iter::once(result).chain(offsets).collect());
-    let Emission { values, mut open, .. } = emission;
+    let Emission { values, mut open, doubts, .. } = emission;
     let body = open.pop().unwrap_or_default();
-    Ok(Program { name, arguments, blocks: schedule.blocks, values, body })
+    Ok(Program { name, arguments, blocks: schedule.blocks, values, body, doubts })
 }
 
 /// The operands of the fusion, then its result.
@@ -138,6 +140,14 @@ impl<'a> Emission<'a> {
             self.of_tiled.insert(id, value);
         }
         Ok(())
+    }
+
+    /// Notes that XLA's code for an op gives other values. Once per op, however many tiles of it there are.
+    fn doubt(&mut self, op: OpId, why: String) {
+        let doubt = Doubt { op, why };
+        if !self.doubts.contains(&doubt) {
+            self.doubts.push(doubt);
+        }
     }
 
     fn op(&mut self, id: TiledId) -> Result<ValueId, Reason> {
@@ -215,6 +225,11 @@ impl<'a> Emission<'a> {
             let name = self.analysis.fused.name(self.tiled_op(id).op);
             format!("the tile of %{name} has a size that depends on the block").into()
         })
+    }
+
+    /// Empty where they depend on the block.
+    fn strides(&self, id: TiledId) -> Vec<i64> {
+        static_strides(&self.tiled_op(id).tile).unwrap_or_default()
     }
 
     fn element(&self, value: ValueId) -> Option<ElementType> {

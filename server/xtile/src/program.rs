@@ -22,6 +22,16 @@ pub struct Program {
     /// Types, by [`ValueId`]. Arguments have the type of their elements.
     pub values: Vec<Type>,
     pub body: Block,
+    /// Where XLA's rules give other values than the module says.
+    pub doubts: Vec<Doubt>,
+}
+
+/// An instruction for which XLA's emitter writes code that computes other values than the module says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Doubt {
+    pub op: OpId,
+    /// A sentence without a full stop.
+    pub why: String,
 }
 
 /// An array in global memory.

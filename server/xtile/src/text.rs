@@ -84,7 +84,8 @@ impl Writer<'_> {
             lines.push(origin);
         }
         let accesses = self.accesses.into_iter().map(|(line, argument)| (above + line, argument)).collect();
-        KernelText { text, lines, missing: Vec::new(), accesses, shared_bytes: 0 }
+        let doubts = self.program.doubts.iter().map(|doubt| (doubt.op, doubt.why.clone())).collect();
+        KernelText { text, lines, accesses, doubts, ..KernelText::default() }
     }
 
     fn line(&mut self, origin: Option<OpId>, depth: usize, text: String) {

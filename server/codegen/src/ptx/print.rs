@@ -56,7 +56,14 @@ pub(super) fn print(
         }
         shared_bytes = entry(&mut out, kernel, name_of).max(shared_bytes);
     }
-    KernelText { text: out.text, lines: out.origins, missing, accesses: out.accesses, shared_bytes }
+    KernelText {
+        text: out.text,
+        lines: out.origins,
+        missing,
+        accesses: out.accesses,
+        shared_bytes,
+        ..KernelText::default()
+    }
 }
 
 /// Prints one kernel; returns the bytes of shared memory of a block.

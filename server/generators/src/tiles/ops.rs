@@ -100,9 +100,6 @@ impl Builder<'_> {
         } else {
             (dims.len() < 4).then(|| dims.insert(at, 1))?;
         }
-        if self.is_dense {
-            return None;
-        }
         let op = *self.rng.pick(&["reshape", "bitcast"]);
         Some(self.push(value.element, &dims, format!("{op}({})", value.name)))
     }
@@ -113,7 +110,7 @@ impl Builder<'_> {
         for &size in &value.dims {
             let start = if self.rng.flag() { 0 } else { self.rng.range(0, size - 1) };
             let limit = self.rng.range(start + 1, size);
-            let stride = if self.rng.one_in(4) && !self.is_dense { self.rng.range(1, 3) } else { 1 };
+            let stride = if self.rng.one_in(4) { self.rng.range(1, 3) } else { 1 };
             ranges.push(format!("[{start}:{limit}:{stride}]"));
             dims.push((limit - start + stride - 1) / stride);
         }
@@ -123,10 +120,7 @@ impl Builder<'_> {
     fn pad(&mut self, value: &Value) -> Value {
         let number = if value.element == "s32" { "7" } else { "0.5" };
         let number = self.constant(value.element, number);
-        // XLA does not mask a dimension of as many elements as a tile has.
-        let added = |&size: &i64| if (size as u64).is_power_of_two() { 0 } else { self.rng.range(0, 9) };
-        let added: Vec<i64> = value.dims.iter().map(added).collect();
-        self.is_dense = true;
+        let added: Vec<i64> = value.dims.iter().map(|_| self.rng.range(0, 9)).collect();
         let dims: Vec<i64> = value.dims.iter().zip(&added).map(|(size, added)| size + added).collect();
         let padding: Vec<String> = added.iter().map(|added| format!("0_{added}")).collect();
         let right = format!("pad({}, {}), padding={}", value.name, number.name, padding.join("x"));
@@ -172,7 +166,6 @@ impl Builder<'_> {
     /// Tiles have to lie in one operand: the sizes are multiples of a power of two, but for the last one.
     fn concatenate(&mut self, value: &Value) -> Option<Value> {
         let dim = self.rng.index(value.dims.len());
-        self.is_dense = true;
         let mut operands = Vec::new();
         let mut dims = value.dims.clone();
         for _ in 0..self.rng.range(1, 2) {

@@ -351,6 +351,21 @@ ENTRY %e {
     }
 
     #[test]
+    fn code_of_xla_that_is_wrong_says_so() {
+        let padded = "  z = f32[] constant(0)\n  ROOT n = f32[64,66] pad(p.1, z), padding=0_0x0_2";
+        let text = MODULE
+            .replace("  ROOT n = f32[64,66] negate(p.1)", padded)
+            .replace("p.1 = f32[64,66]", "p.1 = f32[64,64]")
+            .replace("h = f32[64,66] negate(c)", "h = f32[64,64] slice(c), slice={[0:64], [0:64]}")
+            .replace("\"128\"", "\"64\"");
+        let (analysis, file, _) = open(&text);
+        let query = FusionQuery { instruction: "g".to_owned(), computation: Some("e".to_owned()) };
+        let found = analysis.kernel_document(file, &query, KernelLanguage::Tiles).expect("nobody cancels");
+        let doubt = found.expect("it is in the module").head.pop().expect("a doubt");
+        assert!(doubt.starts_with("XLA's code may give wrong values: %n: XLA writes no mask"), "{doubt}");
+    }
+
+    #[test]
     fn others_say_who_writes_them() {
         let document = document("g", KernelLanguage::Ptx);
         assert!(matches!(&document.origin, KernelOrigin::Elsewhere(who) if who.starts_with("Triton writes")));

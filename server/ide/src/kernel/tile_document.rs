@@ -37,6 +37,12 @@ pub(crate) fn tile_document<'a>(
     head.extend(analysis.stated_launch().map(|launch| launched(&launch)));
     head.extend(analysis.fused.block_config.as_ref().map(|sizes| format!("blocks: {sizes}")));
     head.push("each block runs this on its tiles; Triton divides a tile among the threads".to_owned());
+    let doubts = text.doubts.iter();
+    head.extend(
+        doubts.map(|(op, why)| {
+            format!("XLA's code may give wrong values: %{}: {why}", analysis.fused.name(*op))
+        }),
+    );
     let code = code_of_tiles(kernel_name(&id.name(context.db)), analysis);
     document_of_text(head, text, KernelOrigin::Emitters(code), |op| {
         kernel_instruction(context, at, analysis, op)

@@ -18,6 +18,7 @@ impl Emission<'_> {
             op.attributes.ints(AttributeKey::Dimensions).first().and_then(|&dim| usize::try_from(dim).ok());
         let offsets = self.offsets(id)?;
         let sizes = self.sizes(id)?;
+        let strides = self.strides(id);
         let (Some(dim), Some(&offset)) = (dim, dim.and_then(|dim| offsets.get(dim))) else {
             return Err("a concatenation without its dimension".into());
         };
@@ -27,6 +28,15 @@ impl Emission<'_> {
         }
         for (number, shape) in op.operand_shapes.iter().enumerate().take(count.saturating_sub(1)) {
             let size = shape.dims().get(dim).copied().unwrap_or(0);
+            let stride = strides.get(dim).copied().unwrap_or(1);
+            let reach = sizes[dim].saturating_mul(stride);
+            if stride > 1 && sizes[dim] > 1 && size % reach != 0 {
+                let why = format!(
+                    "XLA takes a tile from the operand that has its first element, but a tile reaches over {reach} \
+                     elements of dimension {dim}, and operand {number} has {size}"
+                );
+                self.doubt(of, why);
+            }
             if size % sizes[dim] != 0 {
                 let name = self
                     .analysis

@@ -132,8 +132,9 @@ impl Emission<'_> {
         let sizes = self.sizes(id)?;
         let offsets = self.offsets(id)?;
         let from = op.operand_shapes.first().map_or(&[][..], |shape| shape.dims());
+        let strides = self.strides(id);
         let mut mask: Option<ValueId> = None;
-        for (dim, &[low, _, interior]) in op.attributes.triples(AttributeKey::Padding).iter().enumerate() {
+        for (dim, &[low, high, interior]) in op.attributes.triples(AttributeKey::Padding).iter().enumerate() {
             if low != 0 {
                 return Err(format!("Low padding is not supported but got edge_padding_low: {low}").into());
             }
@@ -145,6 +146,9 @@ impl Emission<'_> {
             else {
                 return Err("a pad of another rank than its operand".into());
             };
+            if let Some(why) = wrong_mask(dim, high, size, tile, strides.get(dim).copied().unwrap_or(1)) {
+                self.doubt(self.tiled_op(id).op, why);
+            }
             if size == tile {
                 continue;
             }
@@ -168,6 +172,25 @@ impl Emission<'_> {
         let ty = self.values[operand as usize].clone();
         Ok(self.push(Kind::Select, vec![mask, operand, padding], ty))
     }
+}
+
+/// Why XLA's mask along a padded dimension is wrong: none where it is right.
+fn wrong_mask(dim: usize, high: i64, size: i64, tile: i64, stride: i64) -> Option<String> {
+    if high <= 0 {
+        return None;
+    }
+    if size == tile {
+        return Some(format!(
+            "XLA writes no mask along dimension {dim}, as the operand and a tile both have {size} elements there: \
+             tiles behind the operand do not get the padding value"
+        ));
+    }
+    (stride != 1 && tile > 1).then(|| {
+        format!(
+            "XLA's mask along dimension {dim} counts the elements of a tile as neighbours, but they are {stride} apart: \
+             some padding is taken for the operand, or some of the operand for padding"
+        )
+    })
 }
 
 fn is_identity(permutation: &[usize]) -> bool {
