@@ -212,10 +212,12 @@ export class Screen {
    */
   async chooseFile(path: string): Promise<void> {
     const input = this.page.locator(".quick-input-widget:visible input").first();
-    await input.waitFor({ timeout: 10_000 });
-    for (let attempt = 0; attempt < 6 && (await input.isVisible()); attempt++) {
+    // What is visible at first may be the list of commands, which closes.
+    const folder = (): Promise<true | undefined> =>
+      input.inputValue({ timeout: 1_000 }).then((value) => value.startsWith("/") || undefined, () => undefined);
+    for (let attempt = 0; attempt < 6 && (attempt === 0 || (await input.isVisible())); attempt++) {
       this.retries += attempt === 0 ? 0 : 1;
-      await eventually("the dialog's folder", async () => ((await input.inputValue()).startsWith("/") ? true : undefined));
+      await eventually("the dialog's folder", folder);
       await input.fill(path);
       await this.page.waitForTimeout(700);
       if ((await input.inputValue()) !== path) {
