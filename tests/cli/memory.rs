@@ -133,9 +133,9 @@ fn an_assignment_that_differs_is_compared() {
     assert!(output.status.success(), "{}", text(&output.stderr));
     for line in [
         "XLA's buffer assignment: 4.1 kB in 1 allocation, 12.6 MB less than here\n",
-        "XLA's peak: 2.05 kB at position 1, 12.6 MB less than here\n",
-        "  %concatenate{}: XLA 2.05 kB in temp at offset 0; here 6.29 MB in output at offset 0\n",
-        "  %other{}: XLA 2.05 kB in temp at offset 1024; here none\n",
+        "XLA's peak: 2.05 kB, 12.6 MB less than here\n",
+        "  %concatenate: XLA 2.05 kB in temp at offset 0; here 6.29 MB in output at offset 0\n",
+        "  %other: XLA 2.05 kB in temp at offset 1024; here none\n",
     ] {
         assert!(report.contains(line), "{line}{report}");
     }

@@ -28,12 +28,8 @@ struct MemoryParams {
     /// The text of XLA's `*-live-range.txt`, which has its peak.
     live_range: Option<String>,
     /// Whether to look for what would lower the peak, which plans the module up to a few dozen times.
-    #[serde(default = "wanted")]
+    #[serde(default)]
     advice: bool,
-}
-
-fn wanted() -> bool {
-    true
 }
 
 /// `{"total_bytes", "peak_bytes", "peak_position", "allocations": [{"size", "kind", "values": [{"name", "offset"}]}],
@@ -230,8 +226,8 @@ ENTRY e {
             "bytes": 256, "peak_bytes": 256, "total_bytes": 256,
             "donations": [{"name": "p{}", "parameter": 0, "index": [], "output": []}],
         }]);
-        assert_eq!(answer(json!({"hlo": text})).expect("it is a module")["advice"], expected);
-        let plain = answer(json!({"hlo": text, "advice": false})).expect("it is a module");
+        assert_eq!(answer(json!({"hlo": text, "advice": true})).expect("it is a module")["advice"], expected);
+        let plain = answer(json!({"hlo": text})).expect("it is a module");
         assert!(plain.get("advice").is_none());
     }
 

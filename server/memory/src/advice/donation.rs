@@ -2,7 +2,7 @@
 
 use ir::{Alias, Opcode, Shape};
 
-use super::{Action, Advice, Advisor, PLANS};
+use super::{Action, Advice, Advisor};
 use crate::dataflow::ValueId;
 use crate::memory::space;
 use crate::overwriting::Overwriting;
@@ -37,7 +37,10 @@ pub(super) fn advice(advisor: &Advisor<'_>) -> Vec<Advice> {
         let bytes = donations.iter().fold(0u64, |sum, donation| sum.saturating_add(donation.bytes));
         advisor.plan(&changed, Action::Donate(donations.to_vec()), bytes)
     };
-    let alone = donations.iter().take(PLANS - 1).filter_map(|donation| plan(std::slice::from_ref(donation)));
+    let alone = donations
+        .iter()
+        .take(advisor.plans() - 1)
+        .filter_map(|donation| plan(std::slice::from_ref(donation)));
     let mut advice: Vec<Advice> = alone.collect();
     if donations.len() > 1 {
         let best = advice.iter().map(|one| one.peak).min().unwrap_or(u64::MAX);

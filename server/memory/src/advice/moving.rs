@@ -4,7 +4,7 @@
 use ir::{Opcode, op_info};
 use rustc_hash::FxHashSet;
 
-use super::{Action, Advice, Advisor, PLANS};
+use super::{Action, Advice, Advisor};
 use crate::dataflow::ValueId;
 use crate::program::{Id, Program};
 use crate::schedule::Time;
@@ -56,7 +56,7 @@ pub(super) fn advice(advisor: &Advisor<'_>) -> Vec<Advice> {
         let changes = [moving.later(value), moving.earlier(value)];
         changes.into_iter().flatten().map(move |change| (value, change))
     });
-    let changes = changes.filter(|(_, change)| known.insert(change.moved[0])).take(PLANS);
+    let changes = changes.filter(|(_, change)| known.insert(change.moved[0])).take(advisor.plans());
     changes.filter_map(|(value, change)| moving.plan(value, &change)).collect()
 }
 

@@ -82,7 +82,7 @@ fn comparison(report: &MemoryReport, dumped: &DumpedAssignment) -> String {
     );
     if let Some(peak) = dumped.peak {
         let [own, other] = [peak.bytes, memory.peak.bytes];
-        _ = writeln!(out, "XLA's peak: {} at position {}{}", bytes(own), peak.at, difference(own, other));
+        _ = writeln!(out, "XLA's peak: {}{}", bytes(own), difference(own, other));
     }
     let differences = dumped.differences(memory);
     if differences.is_empty() {
@@ -98,7 +98,7 @@ fn comparison(report: &MemoryReport, dumped: &DumpedAssignment) -> String {
         None => "none".to_owned(),
     };
     for PlaceDifference { name, dumped, planned } in differences.iter().take(DIFFERENCES) {
-        _ = writeln!(out, "  %{name}: XLA {}; here {}", place(*dumped), place(*planned));
+        _ = writeln!(out, "  %{}: XLA {}; here {}", whole(name), place(*dumped), place(*planned));
     }
     if differences.len() > DIFFERENCES {
         _ = writeln!(out, "… and {} more (--json lists all)", differences.len() - DIFFERENCES);
@@ -115,16 +115,21 @@ fn difference(dumped: u64, planned: u64) -> String {
     }
 }
 
+/// XLA writes `{}` behind the name of a whole result.
+fn whole(name: &str) -> &str {
+    name.strip_suffix("{}").unwrap_or(name)
+}
+
 fn line(value: &AliveValue) -> String {
     let until = match &value.until {
         AliveUntil::Use(step) => format!("until {}", step.with_source()),
         AliveUntil::Result => "a result of the module".to_owned(),
         AliveUntil::Caller => "the caller's to the end".to_owned(),
     };
-    let mut out =
-        format!("{:>10}  %{}  {}–{}  {until}", bytes(value.bytes), value.name, value.live[0], value.live[1]);
+    let [from, to] = value.live;
+    let mut out = format!("{:>10}  %{}  {from}–{to}  {until}", bytes(value.bytes), whole(&value.name));
     if let Some(other) = &value.shares_with {
-        _ = write!(out, "; in the place of %{other}");
+        _ = write!(out, "; in the place of %{}", whole(other));
     }
     out.push('\n');
     if let Some(step) = &value.defined {
