@@ -84,8 +84,8 @@ pub struct MlirFunction {
     /// How many of the computations are of functions that it calls.
     callees: usize,
     fusion: Op,
-    /// The op that each instruction of its computations is of, by name: how many pieces further down than the function's, and
-    /// its number there.
+    /// By the name of an instruction of its computations, the op of MLIR that it comes from: the piece, counted from the piece of
+    /// the function, and the op's number there.
     pub ops: FxHashMap<Box<str>, (usize, OpId)>,
 }
 

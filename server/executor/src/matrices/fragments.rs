@@ -23,7 +23,7 @@ impl Packed {
         (group + 8 * lower, (thread + 4 * block) * self.per_register)
     }
 
-    /// The registers of a factor of some depth.
+    /// How many registers of each lane hold a factor of this depth.
     pub(crate) fn registers(self, depth: usize) -> usize {
         self.rows * depth / (32 * self.per_register)
     }

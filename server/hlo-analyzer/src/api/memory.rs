@@ -33,7 +33,7 @@ struct MemoryParams {
 }
 
 /// `{"total_bytes", "peak_bytes", "peak_position", "allocations": [{"size", "kind", "values": [{"name", "offset"}]}],
-/// "values": [{"name", "size", "live": [start, end], "allocation"}], "problems"?, "dumped"?, "advice"?}`; see [`comparison`] and [`advice`]
+/// "values": [{"name", "size", "live": [start, end], "allocation"}], "problems"?, "dumped"?, "advice"?}`; see [`comparison`] and [`advice()`]
 pub fn memory(session: &mut Session, value: &Value) -> Answer {
     let MemoryParams { hlo, buffer_assignment, live_range, advice: is_advice_wanted } = params(value)?;
     let texts = [Some(&hlo), buffer_assignment.as_ref(), live_range.as_ref()];
