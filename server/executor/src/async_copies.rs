@@ -112,7 +112,7 @@ impl Machine<'_, '_> {
                 match self.memory.page(address, count as u64) {
                     Ok((page, at)) => {
                         held[..count].copy_from_slice(&page.bytes[at..at + count]);
-                        if !page.knows(at, bytes as usize) {
+                        if !page.knows(at, count) {
                             self.finding("uninitialised-global", step, warp, 1 << lane, || {
                                 "reads uninitialised global memory".to_owned()
                             });

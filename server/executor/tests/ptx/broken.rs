@@ -67,6 +67,21 @@ fn what_nobody_wrote() {
     check_findings(&format!("{OWN}\nld.global.b32 %r5, [%d1]; ret;"), &[("uninitialised-global", 1, 64)]);
 }
 
+/// A copy of eight bytes that reads fewer fills the rest with zeros.
+#[test]
+fn a_copy_reads_as_many_bytes_as_it_says() {
+    let copy = |count: u32| {
+        format!(
+            ".shared .align 8 .b8 s[256]; mov.u32 %r3, %tid.x; setp.ge.u32 %p1, %r3, 32; @%p1 ret; mov.b32 %r4, {count};\n\
+             ld.param.u64 %d0, [p0]; mad.wide.u32 %d1, %r3, 8, %d0; mov.b64 %d2, s; mad.wide.u32 %d3, %r3, 8, %d2;\n\
+             st.global.b32 [%d1], %r3;\n\
+             cp.async.ca.shared.global [%d3], [%d1], 8, %r4; ret;"
+        )
+    };
+    check_findings(&copy(4), &[]);
+    check_findings(&copy(8), &[("uninitialised-global", 3, 32)]);
+}
+
 #[test]
 fn barriers_that_are_not_met() {
     check_problem(
