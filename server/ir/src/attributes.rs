@@ -39,6 +39,20 @@ impl Attributes {
         self
     }
 
+    /// Removes an attribute, and returns its value.
+    pub fn remove(&mut self, key: AttributeKey) -> Option<AttributeValue> {
+        let at = self.known.iter().position(|(own, _)| *own == key)?;
+        Some(self.known.remove(at).1)
+    }
+
+    /// Gives an attribute this value, in its place or after the others.
+    pub fn set(&mut self, key: AttributeKey, value: impl Into<AttributeValue>) {
+        match self.known.iter_mut().find(|(own, _)| *own == key) {
+            Some((_, old)) => *old = value.into(),
+            None => self.push(key, value),
+        }
+    }
+
     /// Adds all attributes of another op after these.
     pub fn extend(&mut self, other: Attributes) {
         self.known.extend(other.known);

@@ -188,7 +188,8 @@ impl Block {
             && !errors.get(first).is_some_and(|error| is_within(error.span.start))
     }
 
-    fn sharding(&self, id: InstructionId) -> Option<Box<str>> {
+    /// `sharding={…}` of an instruction.
+    pub fn sharding(&self, id: InstructionId) -> Option<Box<str>> {
         let mut attributes = self.parse.attributes_of(self.instruction(id)).iter();
         let found = attributes.find(|a| a.key == Some(syntax::hlo::AttributeKey::Sharding))?;
         Some(found.value_span.of(&self.text).into())

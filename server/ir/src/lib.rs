@@ -41,8 +41,13 @@ pub use op_table::{
     Arity, Counterpart, KernelFlops, KernelTraffic, OneElementPerThread, OpInfo, Page, Parameters, Phase,
     halves, is_elementwise, op_info,
 };
-pub use print::{PrintOptions, TextTooLarge, print_fragment, print_module};
+pub use print::{
+    ParsedComputation, ParsedInstruction, ParsedModule, PrintOptions, TextTooLarge, Uniquer, Verbatim,
+    print_fragment, print_module,
+};
 pub use shape::{ArrayShape, Extent, Layout, Shape, Tile, UNBOUNDED};
 pub use syntax::hlo::{AttributeKey, ElementType, Opcode};
-pub use verify::{ExternalValue, Surroundings, frontend_attribute, op_fault, verify, verify_module};
+pub use verify::{
+    ExternalValue, Surroundings, frontend_attribute, op_fault, sharding_parts, verify, verify_module,
+};
 pub use warnings::{Condition, Remedy, Warning, WarningKind, has_side_effect, is_caller, warnings};

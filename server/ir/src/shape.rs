@@ -161,6 +161,38 @@ impl Shape {
         }
     }
 
+    /// The shape with `None` in place of layouts that are row-major and state nothing else, so that equal shapes compare equal.
+    #[must_use]
+    pub fn without_default_layouts(&self) -> Shape {
+        match self {
+            Shape::Array(array) => match &array.layout {
+                Some(layout) if *layout == Layout::row_major(array.rank()) => {
+                    Shape::Array(Arc::new(ArrayShape { layout: None, ..ArrayShape::clone(array) }))
+                }
+                _ => self.clone(),
+            },
+            Shape::Tuple(elements) => {
+                Shape::Tuple(elements.iter().map(Self::without_default_layouts).collect())
+            }
+            Shape::Buffer(inner) => Shape::Buffer(Arc::new(inner.without_default_layouts())),
+            Shape::Token | Shape::Opaque => self.clone(),
+        }
+    }
+
+    /// The shape without its layouts.
+    #[must_use]
+    pub fn without_layouts(&self) -> Shape {
+        match self {
+            Shape::Array(array) if array.layout.is_none() => self.clone(),
+            Shape::Array(array) => {
+                Shape::Array(Arc::new(ArrayShape { layout: None, ..ArrayShape::clone(array) }))
+            }
+            Shape::Tuple(elements) => Shape::Tuple(elements.iter().map(Self::without_layouts).collect()),
+            Shape::Buffer(inner) => Shape::Buffer(Arc::new(inner.without_layouts())),
+            Shape::Token | Shape::Opaque => self.clone(),
+        }
+    }
+
     /// The shape in a text, if the text is one shape and nothing else.
     pub fn from_text(text: &str) -> Option<Shape> {
         let (parse, value) = syntax::hlo::parse_fragment(text, syntax::hlo::Fragment::Shape);

@@ -36,6 +36,7 @@ use crate::shape::Shape;
 pub use calls::frontend_attribute;
 pub use module::verify_module;
 pub use op::op_fault;
+pub use shardings::sharding_parts;
 
 /// What a block sees of the rest of its module.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -162,11 +162,12 @@ impl Printer<'_, '_> {
 
     /// The tables stay as they are: their rows may hold more than is read of them.
     fn tables(&mut self, header: &ModuleHeader, block: &Block) {
-        let text = header.span.of(&block.text);
+        if !self.options.metadata {
+            return;
+        }
         let names = ["FileNames", "FunctionNames", "FileLocations", "StackFrames"];
-        let Some(start) = text.find("\nFileNames").filter(|_| self.options.metadata) else { return };
         let mut last = "";
-        for line in text[start..].lines().map(str::trim).filter(|line| !line.is_empty()) {
+        for line in tables(header, block).lines().map(str::trim).filter(|line| !line.is_empty()) {
             if names.contains(&line) {
                 self.out.push('\n');
             }
@@ -177,6 +178,12 @@ impl Printer<'_, '_> {
             self.out.push('\n');
         }
     }
+}
+
+/// The tables of source locations after a header, as written; empty where there are none.
+pub(super) fn tables<'a>(header: &ModuleHeader, block: &'a Block) -> &'a str {
+    let text = header.span.of(&block.text);
+    text.find("\nFileNames").map_or("", |start| &text[start..])
 }
 
 fn values_list(text: &str) -> Vec<&str> {

@@ -5,13 +5,22 @@ use std::borrow::Cow;
 use rustc_hash::{FxHashMap, FxHashSet};
 use syntax::hlo::ElementType;
 
-#[derive(Debug, Default)]
-pub(super) struct Uniquer<'a> {
+/// The names of a module's instructions, or of its computations.
+#[derive(Debug, Clone)]
+pub struct Uniquer<'a> {
     by_root: FxHashMap<Cow<'a, str>, Numbers>,
+    /// What stands between a root and its number.
+    separator: char,
+}
+
+impl Default for Uniquer<'_> {
+    fn default() -> Self {
+        Uniquer::separated_by('.')
+    }
 }
 
 /// The numbers that are taken for one root. Almost every root has one.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 struct Numbers {
     taken: FxHashSet<i64>,
     next: i64,
@@ -31,17 +40,23 @@ impl Numbers {
 }
 
 impl<'a> Uniquer<'a> {
+    /// Without names yet. `separator` is an ASCII character that stands before numbers.
+    pub fn separated_by(separator: char) -> Self {
+        Uniquer { by_root: FxHashMap::default(), separator }
+    }
+
     /// `name`, or its root with the next number if `name` is taken.
-    pub(super) fn unique(&mut self, name: &'a str) -> Cow<'a, str> {
+    pub fn unique(&mut self, name: &'a str) -> Cow<'a, str> {
         self.number(sanitized(name))
     }
 
-    pub(super) fn unique_owned(&mut self, name: String) -> Cow<'a, str> {
+    /// As [`Uniquer::unique`].
+    pub fn unique_owned(&mut self, name: String) -> Cow<'a, str> {
         self.number(sanitized(&name).into_owned().into())
     }
 
     fn number(&mut self, name: Cow<'a, str>) -> Cow<'a, str> {
-        let (root, number) = match split_number(&name) {
+        let (root, number) = match split_number(&name, self.separator) {
             Some((at, number)) => (slice(&name, at), Some(number)),
             None => (name.clone(), None),
         };
@@ -53,7 +68,7 @@ impl<'a> Uniquer<'a> {
         match number {
             None if given == 0 => name,
             Some(wanted) if wanted == given && is_canonical(&name[root.len() + 1..], given) => name,
-            _ => format!("{root}.{given}").into(),
+            _ => format!("{root}{}{given}", self.separator).into(),
         }
     }
 }
@@ -70,14 +85,14 @@ fn slice<'a>(name: &Cow<'a, str>, end: usize) -> Cow<'a, str> {
     }
 }
 
-/// The end of the name before its last dot, and the number after the dot.
-fn split_number(name: &str) -> Option<(usize, i64)> {
-    let dot = name.rfind('.').filter(|&at| at > 0)?;
-    let digits = &name[dot + 1..];
+/// The end of the name before its last separator, and the number after it.
+fn split_number(name: &str, separator: char) -> Option<(usize, i64)> {
+    let at = name.rfind(separator).filter(|&at| at > 0)?;
+    let digits = &name[at + 1..];
     if !digits.trim_start_matches(['-', '+']).starts_with(|c: char| c.is_ascii_digit()) {
         return None;
     }
-    digits.parse().ok().map(|number| (dot, number))
+    digits.parse().ok().map(|number| (at, number))
 }
 
 /// Names of element types would not read back without `%`, and two underscores in front are reserved.
@@ -107,5 +122,12 @@ mod tests {
         let names = ["add", "add", "add.1", "add.5", "add", "x.y", "f32", "__a", "add.007"];
         let unique: Vec<_> = names.iter().map(|n| uniquer.unique(n)).collect();
         assert_eq!(unique, ["add", "add.1", "add.2", "add.5", "add.3", "x.y", "f32_", "a_a", "add.7"]);
+    }
+
+    #[test]
+    fn numbers_follow_the_separator() {
+        let mut uniquer = Uniquer::separated_by('_');
+        let unique: Vec<_> = ["c_1_1", "c", "c", "c_1_1", "c.1"].iter().map(|n| uniquer.unique(n)).collect();
+        assert_eq!(unique, ["c_1_1", "c", "c_1", "c_1_0", "c.1"]);
     }
 }

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use syntax::hlo::Opcode;
 
+use super::parsed::Verbatim;
 use super::shapes::separate;
 use super::value::write_value;
 use crate::attributes::{AttributeValue, Attributes};
@@ -13,7 +14,18 @@ impl Op {
     /// Writes what comes after ` = ` of an instruction: `f32[8] add(a, b), metadata={…}`. `operands` are the names of the
     /// operands. Attributes are in their own order, layouts are left out where none is stated.
     pub fn write<'n>(&self, out: &mut String, operands: impl Iterator<Item = &'n str>) {
-        _ = write!(out, "{} {}(", self.shape, self.opcode);
+        self.write_verbatim(out, operands, &Verbatim::default());
+    }
+
+    /// As [`Op::write`], with the parts of the instruction that the op lacks.
+    pub fn write_verbatim<'n>(
+        &self,
+        out: &mut String,
+        operands: impl Iterator<Item = &'n str>,
+        verbatim: &Verbatim,
+    ) {
+        let opcode = verbatim.opcode.as_deref().unwrap_or(self.opcode.name());
+        _ = write!(out, "{} {opcode}({}", self.shape, verbatim.argument);
         match (self.opcode, self.parameter, &self.literal) {
             (Opcode::Parameter, Some(number), _) => _ = write!(out, "{number}"),
             (Opcode::Constant, _, Some(literal)) => out.push_str(literal),
@@ -26,6 +38,9 @@ impl Op {
         }
         out.push(')');
         write_attributes(out, &self.attributes);
+        for (key, value) in &verbatim.attributes {
+            _ = write!(out, ", {key}={value}");
+        }
     }
 }
 

@@ -121,6 +121,26 @@ fn cuts(text: &str) -> Option<Vec<i64>> {
     sizes.filter(|sizes| sizes.iter().any(|&n| n > 1))
 }
 
+/// Into how many parts a sharding cuts each dimension of an array, and over how many devices it does so with the copies of each
+/// part. No parts for a replicated array. `None` where it is that of a tuple, on one device, manual or over a named mesh.
+///
+/// ```
+/// assert_eq!(ir::sharding_parts("{devices=[4,1,2]<=[8] last_tile_dim_replicate}"), Some((vec![4, 1], 8)));
+/// ```
+pub fn sharding_parts(text: &str) -> Option<(Vec<i64>, i64)> {
+    let text = text.split_once("metadata=").map_or(text, |(before, _)| before);
+    let inner = text.trim().strip_prefix('{')?.strip_suffix('}')?.trim();
+    if inner == "replicated" {
+        return Some((Vec::new(), 0));
+    }
+    let Single::Tiled { subgroups, .. } = Single::of(inner) else { return None };
+    let tiles = inner.strip_prefix("devices=[")?.split_once(']')?.0;
+    let mut sizes: Vec<i64> = tiles.split(',').map(|n| n.trim().parse().ok()).collect::<Option<_>>()?;
+    let devices = sizes.iter().try_fold(1i64, |all, &size| all.checked_mul(size).filter(|_| size > 0))?;
+    sizes.truncate(sizes.len().checked_sub(subgroups)?);
+    Some((sizes, devices))
+}
+
 /// Ops whose shardings are about other shapes than their results.
 fn is_apart(opcode: Option<Opcode>) -> bool {
     use Opcode::{Domain, Infeed, Outfeed, Recv, RecvDone, Send, SendDone};
