@@ -47,7 +47,11 @@ fn analyse(text: &str) -> Vec<Diagnostic> {
         show_kernel(&analysis, file, place.start, text);
     }
     analysis
-        .inlay_hints(file, 0..text.len(), &InlayHintsConfig { domains: DomainHints::All, splits: true })
+        .inlay_hints(
+            file,
+            0..text.len(),
+            &InlayHintsConfig { domains: DomainHints::All, splits: true, memory: true },
+        )
         .expect("nobody cancels");
     analysis.document_symbols(file, 1000).expect("nobody cancels");
     assert!(started.elapsed() < Duration::from_secs(60), "{:?} for {} bytes", started.elapsed(), text.len());

@@ -5,6 +5,7 @@ mod compile;
 mod diff;
 mod folders;
 mod memory;
+mod tilings;
 
 use std::io::{BufRead, BufReader, ErrorKind, Write};
 use std::path::{Path, PathBuf};

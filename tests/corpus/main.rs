@@ -32,7 +32,11 @@ fn every_instruction_of_the_small_modules_has_its_answer() {
         let analysis = host.analysis();
         let all = 0..module.text.len();
         let hints = analysis
-            .inlay_hints(file, all, &InlayHintsConfig { domains: DomainHints::All, splits: true })
+            .inlay_hints(
+                file,
+                all,
+                &InlayHintsConfig { domains: DomainHints::All, splits: true, memory: true },
+            )
             .expect("nobody cancels");
         assert!(!hints.is_empty(), "{} has no hint", module.name);
         for hint in &hints {

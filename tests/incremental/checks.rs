@@ -56,7 +56,7 @@ const READS: [(&str, Ask); 10] = [
     }),
     ("convert", |a, file, _| a.convert(file).map(drop)),
     ("inlay hints", |a, file, _| {
-        let config = InlayHintsConfig { domains: DomainHints::All, splits: true };
+        let config = InlayHintsConfig { domains: DomainHints::All, splits: true, memory: true };
         a.inlay_hints(file, 0..a.rope(file).len_bytes(), &config).map(drop)
     }),
     ("code actions", |a, file, at| a.code_actions(file, at..at, Wanted::Changes).map(drop)),

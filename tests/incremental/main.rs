@@ -389,7 +389,11 @@ fn shown(analysis: &Analysis, file: FileId, instruction: &str) -> String {
 fn everything(analysis: &Analysis, file: FileId) -> String {
     let len = analysis.rope(file).len_bytes();
     let hints = analysis
-        .inlay_hints(file, 0..len, &InlayHintsConfig { domains: DomainHints::All, splits: true })
+        .inlay_hints(
+            file,
+            0..len,
+            &InlayHintsConfig { domains: DomainHints::All, splits: true, memory: true },
+        )
         .expect("nobody cancels");
     let hovers: Vec<_> =
         (0..len).step_by(97).map(|at| analysis.hover(file, at).expect("nobody cancels")).collect();

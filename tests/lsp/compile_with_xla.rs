@@ -97,7 +97,7 @@ fn what_is_missing_is_said_with_the_setting_that_helps() {
 #[test]
 fn what_python_and_xla_say_is_passed_on() {
     for (name, program, reason, setting) in [
-        ("no-jax", "echo 'problem: this Python has no jaxlib' >&2; exit 1", "no jaxlib", json!("xla.python")),
+        ("no-jax", "echo 'missing: this Python has no jaxlib' >&2; exit 1", "no jaxlib", json!("xla.python")),
         ("xla", "echo 'problem: INTERNAL: bad layout' >&2; exit 1", "INTERNAL: bad layout", Value::Null),
         ("crash", "kill -9 $$", "XLA may have crashed", Value::Null),
     ] {

@@ -104,6 +104,41 @@ fn a_kernel_has_tabs_with_a_head() {
 }
 
 #[test]
+fn a_fusion_for_triton_has_other_tile_sizes() {
+    const TRITON: &str = r#"HloModule m
+
+%rows {
+  p = f32[512,1000] parameter(0)
+  ROOT n = f32[512,1000] negate(p)
+}
+
+ENTRY %e {
+  x = f32[512,1000] parameter(0)
+  ROOT f = f32[512,1000] fusion(x), kind=kCustom, calls=%rows, backend_config={"fusion_backend_config":{"kind":"__triton","block_level_fusion_config":{"num_warps":"4","output_tiles":[{"sizes":["1","1"]}]}}}
+}
+"#;
+    const FILE: &str = "file:///triton.hlo";
+    let mut client = plain_client();
+    client.open(FILE, TRITON);
+    let place = at(FILE, line_of(TRITON, "  ROOT f"), 8);
+    let shown = client.ask("hlo-analyzer/showKernel", place.clone());
+    let tabs = shown["tabs"].as_array().expect("tabs");
+    let names: Vec<&str> = tabs.iter().filter_map(|tab| tab["tab"].as_str()).collect();
+    assert_eq!(names, ["tiles", "triton", "tilings", "about"]);
+    let table = content(&mut client, tabs[2]["uri"].as_str().expect("a URI"));
+    assert!(table.starts_with("// %f · tile sizes · h100-sxm\n\ntiles "), "{table}");
+    assert!(table.lines().any(|line| line.starts_with("1×1 ") && line.ends_with("  now")), "{table}");
+    let best = table.lines().find(|line| line.ends_with("fastest by XLA's model")).expect("the best");
+    let start = place["position"].clone();
+    let ask = json!({"textDocument": {"uri": FILE}, "range": {"start": start, "end": start}, "context": {"diagnostics": []}});
+    let actions = client.ask("textDocument/codeAction", ask);
+    let titles: Vec<&str> =
+        actions.as_array().into_iter().flatten().filter_map(|a| a["title"].as_str()).collect();
+    let tiles = best.split("  ").next().expect("its tiles");
+    assert!(titles.iter().any(|title| title.starts_with(&format!("Use tiles {tiles}, "))), "{titles:?}");
+}
+
+#[test]
 fn what_each_pass_makes_of_a_kernel_is_a_tab() {
     let mut client = plain_client();
     let (_, uri) = tabs(&mut client, line_of(MODULE, "  f = ")).remove(2);

@@ -50,6 +50,27 @@ fn the_timeline_leads_to_instructions() {
 }
 
 #[test]
+fn advice_leads_to_the_instruction_that_is_changed() {
+    let text = "HloModule m, is_scheduled=true
+
+ENTRY %e {
+  %p = f32[256]{0} parameter(0), metadata={op_name=\"x\"}
+  ROOT %n = f32[256]{0} negate(%p)
+}
+";
+    let mut client = LspClient::modern();
+    client.open(URI, text);
+    let answer = client.ask("hlo-analyzer/memoryAdvice", document(URI));
+    let first = &answer["advice"][0];
+    assert_eq!(first["text"], "donate parameter 0 (%p, 1.02 kB): peak 2.05 → 1.02 kB");
+    assert_eq!((&first["changed"]["name"], &first["changed"]["op_name"]), (&json!("p"), &json!("x")));
+    assert_eq!(first["changed"]["range"], range((3, 3), (3, 4)));
+    client.open("file:///empty.hlo", "HloModule m\n");
+    let answer = client.ask("hlo-analyzer/memoryAdvice", document("file:///empty.hlo"));
+    assert_eq!(answer, json!({"reason": "the text has no entry computation"}));
+}
+
+#[test]
 fn the_timeline_is_as_long_as_asked_for() {
     let mut client = LspClient::modern();
     client.open(URI, MODULE);
@@ -75,6 +96,22 @@ fn a_text_without_a_plan_says_why() {
     }
 }
 
+#[test]
+fn hints_have_the_bytes_in_use_where_a_setting_asks() {
+    let mut client = LspClient::modern();
+    client.open(URI, MODULE);
+    let hints = json!({"textDocument": {"uri": URI}, "range": range((0, 0), (7, 0))});
+    let labels = |client: &mut LspClient| -> Vec<Value> {
+        let hints = client.ask("textDocument/inlayHint", hints.clone());
+        hints.as_array().expect("a list").iter().map(|hint| hint["label"].clone()).collect()
+    };
+    assert_eq!(labels(&mut client), [""; 0]);
+    let settings = json!({"settings": {"hlo-analyzer": {"inlayHints": {"memory": true}}}});
+    client.notify("workspace/didChangeConfiguration", settings);
+    let expected = ["⟨1.02 kB⟩", "⟨17.4 kB⟩", "⟨33.8 kB, the peak⟩", "⟨18.4 kB⟩"];
+    assert_eq!(labels(&mut client), expected);
+}
+
 /// A plan that takes long is made in the background once a hover needs it, and again after an edit.
 #[test]
 fn the_memory_of_a_long_module_is_planned_in_the_background() {
@@ -84,13 +121,21 @@ fn the_memory_of_a_long_module_is_planned_in_the_background() {
         text += &format!("  %v{n} = f32[64]{{0}} reverse(%v{}), dimensions={{0}}\n", n - 1);
     }
     text += "  ROOT %r = f32[64]{0} reverse(%v7999), dimensions={0}\n}\n";
-    let mut client = LspClient::start(json!({"workspace": {"codeLens": {"refreshSupport": true}}}));
+    let refreshes = json!({"refreshSupport": true});
+    let mut client = LspClient::start(json!({"workspace": {"codeLens": refreshes, "inlayHint": refreshes}}));
+    let settings = json!({"settings": {"hlo-analyzer": {"inlayHints": {"memory": true}}}});
+    client.notify("workspace/didChangeConfiguration", settings);
+    client.server_request("workspace/inlayHint/refresh");
     client.open(URI, &text);
+    let hints = json!({"textDocument": {"uri": URI}, "range": range((100, 4), (100, 5))});
     for edit in 0..2 {
         let hover = client.ask("textDocument/hover", at(URI, 100, 4));
         assert!(hover_text(&hover).contains("%v97"), "{hover}");
         assert!(!hover_text(&hover).contains("memory: "), "{hover}");
         client.server_request("workspace/codeLens/refresh");
+        client.server_request("workspace/inlayHint/refresh");
+        let shown = client.ask("textDocument/inlayHint", hints.clone());
+        assert_eq!(shown[0]["label"], "⟨768 B⟩", "{shown}");
         let hover = client.ask("textDocument/hover", at(URI, 100, 4));
         assert!(hover_text(&hover).contains("memory: 256 B in "), "{hover}");
         let lenses = client.ask("textDocument/codeLens", document(URI));

@@ -40,7 +40,7 @@ fn shown(hover: &str) -> Option<Shown> {
     let is_array = |line: &&str| line.starts_with("- reads ") || line.starts_with("- writes ");
     Some(Shown {
         traffic: fact(&|part| bytes(part).is_some() || part.contains(" needed"))?,
-        time: fact(&|part| part.starts_with('≈') || part.starts_with("at least"))?,
+        time: fact(&|part| part.starts_with(['≈', '≥']))?,
         arrays: hover.lines().filter(is_array).map(str::to_owned).collect(),
     })
 }
@@ -74,7 +74,8 @@ fn check_requests(
     seen: &mut [usize; 3],
 ) {
     let moved = heavy.figures.bytes_moved;
-    let arrays: Vec<&BufferReply> = buffers.iter().filter(|b| !b.maps.is_empty()).collect();
+    let is_accessed = |b: &&BufferReply| !b.maps.is_empty() || b.is_predicted && !b.widths.is_empty();
+    let arrays: Vec<&BufferReply> = buffers.iter().filter(is_accessed).collect();
     let mut sum = Some(0);
     for buffer in &arrays {
         let (Some(judged), Some(best), Some(worst)) = (buffer.judged, buffer.best, buffer.worst) else {
@@ -105,7 +106,7 @@ fn check_requests(
             let figures = figures.split(" — ").next()?.split("; cause: ").next()?;
             let (moved, used) = figures.split_once(" moved")?;
             let (_, used) = used.split_once(" for ")?;
-            Some((bytes(moved)?, bytes(used.trim_end_matches(", sampled"))?))
+            Some((bytes(moved)?, bytes(used.split(", ").next()?)?))
         };
         let name = format!("`%{}`", buffer.name);
         let of_array: Vec<(f64, f64)> =

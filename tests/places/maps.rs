@@ -19,7 +19,7 @@ fn check(name: &str, text: &str) -> usize {
     let said = "nobody cancels";
     let mut explained = String::new();
     analysis.annotate(file, &mut |chunk| explained += chunk).expect(said);
-    let hints = InlayHintsConfig { domains: DomainHints::All, splits: false };
+    let hints = InlayHintsConfig { domains: DomainHints::All, splits: false, memory: false };
     let hints = analysis.inlay_hints(file, 0..text.len(), &hints).expect(said);
     let mut compared = 0;
     for place in modules::instructions(&analysis, file) {

@@ -218,5 +218,5 @@ function percent(share: number): string {
 
 function time({ total_us, is_at_least }: Kernel): string {
   const value = total_us >= 1000 ? `${Number((total_us / 1000).toPrecision(3))} ms` : `${Number(total_us.toPrecision(3))} µs`;
-  return is_at_least ? `at least ${value}` : value;
+  return is_at_least ? `≥ ${value}` : value;
 }

@@ -18,7 +18,8 @@ export interface Step {
 /** What the page uses of the response of `hlo-analyzer/memoryTimeline`. */
 export interface MemoryTimeline {
   module: string;
-  is_scheduled: boolean;
+  /** Which of XLA's schedulers orders a module that is not scheduled. */
+  order: string | null;
   total_bytes: number;
   positions: number;
   kinds: string[];
@@ -33,6 +34,14 @@ export interface MemoryTimeline {
   summary: string;
   svg: string;
 }
+
+/** What the page uses of the response of `hlo-analyzer/memoryAdvice`. */
+export interface MemoryAdvice {
+  advice: { text: string; in_jax: string | null; changed: Step | null }[];
+}
+
+/** What the extension tells the page. There is no advice yet when a timeline is drawn first. */
+export type PageContent = { timeline: MemoryTimeline } | MemoryAdvice;
 
 /** What the page tells the extension. */
 export type PageMessage = { kind: "ready" } | { kind: "save" } | { kind: "go"; range: Range };
@@ -64,6 +73,9 @@ th { text-align: left; cursor: pointer; white-space: nowrap; }
 th, td { padding: 2px 12px 2px 0; }
 td { font-family: var(--vscode-editor-font-family); white-space: nowrap; }
 td.number { text-align: right; }
+h3 { font-size: inherit; font-weight: 600; margin: 14px 0 4px; }
+ul { margin: 0; padding-left: 18px; }
+li { padding: 1px 0; }
 a { color: var(--vscode-textLink-foreground); cursor: pointer; }
 `;
 
@@ -86,6 +98,8 @@ export function memoryPage({ cspSource }: Webview, script: string): string {
 <button id="all" title="Show the whole schedule (0)">All</button><button id="topeak" title="Go to the peak (p)">Peak</button>
 <button id="save">Save as SVG…</button></div>
 <div class="faint">Click, or press Enter, to go to the instruction. Arrow keys move; + and − or the wheel zoom; 0 shows all; p is the peak.</div>
+<h3 id="advised" hidden>What would lower the peak</h3>
+<ul id="advice"></ul>
 <table><caption>Alive at the peak</caption><thead><tr><th data-by="bytes">Bytes</th><th data-by="name">Value</th><th data-by="kind">Kind</th><th data-by="since">Alive from</th><th data-by="end">to</th><th>because of</th><th data-by="source">Source</th></tr></thead><tbody id="values"></tbody></table>
 <script src="${script}"></script>
 </body>

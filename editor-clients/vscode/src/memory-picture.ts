@@ -1,6 +1,6 @@
 // Runs in the page of "Show Memory": draws the columns, zooms, and tells the extension where to go.
 
-import type { MemoryTimeline, PageMessage, Step } from "./memory-page";
+import type { MemoryAdvice, MemoryTimeline, PageContent, PageMessage, Step } from "./memory-page";
 
 declare function acquireVsCodeApi(): { postMessage(message: PageMessage): void };
 
@@ -186,10 +186,7 @@ function list(): void {
   body.querySelectorAll("tr").forEach((row, n) => {
     const value = sorted[n];
     for (const [cell, step] of [[1, value?.defined], [5, value?.until]] as const) {
-      const link = row.children[cell]?.querySelector("a");
-      const follow = (): void => go(typeof step === "string" ? undefined : step);
-      link?.addEventListener("click", follow);
-      link?.addEventListener("keydown", (event) => event.key === "Enter" && follow());
+      follow(row.children[cell]?.querySelector("a"), typeof step === "string" ? undefined : step);
     }
   });
 }
@@ -202,7 +199,7 @@ function show(answer: MemoryTimeline): void {
     cursor = peakColumn(answer);
   }
   element("summary").textContent = answer.summary;
-  const assumed = answer.is_scheduled ? [] : ["the module is not scheduled: the order of its text is assumed"];
+  const assumed = answer.order === null ? [] : [answer.order];
   const omitted = answer.omitted > 0 ? [`${answer.omitted} smaller values are alive at the peak, too`] : [];
   element("notes").textContent = [...assumed, ...omitted, ...answer.problems].join(" · ");
   const used = answer.kinds.map((kind, n) => ({ kind, n, most: Math.max(0, ...answer.columns.map((column) => column.bytes[n] ?? 0)) }));
@@ -210,6 +207,24 @@ function show(answer: MemoryTimeline): void {
   element("legend").innerHTML = boxes.join("");
   draw();
   list();
+}
+
+function advise({ advice }: MemoryAdvice): void {
+  const rows = advice.map(({ text, in_jax, changed }) => {
+    const place = changed === null ? "" : ` <a tabindex="0">%${escaped(changed.name)}${escaped(source(changed, " (", ")"))}</a>`;
+    const jax = in_jax === null ? "" : ` <span class="faint">in jax: ${escaped(in_jax)}</span>`;
+    return `<li>${escaped(text)}${jax}${place}</li>`;
+  });
+  element("advised").hidden = advice.length === 0;
+  const items = element("advice");
+  items.innerHTML = rows.join("");
+  items.querySelectorAll("li").forEach((row, n) => follow(row.querySelector("a"), advice[n]?.changed));
+}
+
+/** Makes a link lead to an instruction. */
+function follow(link: Element | null | undefined, step: Step | null | undefined): void {
+  link?.addEventListener("click", () => go(step));
+  link?.addEventListener("keydown", (event) => (event as KeyboardEvent).key === "Enter" && go(step));
 }
 
 function toPeak(): void {
@@ -263,5 +278,7 @@ document.querySelectorAll("th[data-by]").forEach((head) => {
   });
 });
 window.addEventListener("resize", draw);
-window.addEventListener("message", (event: MessageEvent<MemoryTimeline>) => show(event.data));
+window.addEventListener("message", ({ data }: MessageEvent<PageContent>) =>
+  "timeline" in data ? show(data.timeline) : advise(data),
+);
 extension.postMessage({ kind: "ready" });

@@ -4,7 +4,7 @@ export const SECTION = "hlo-analyzer";
 
 /** The user's settings as sent to the server, at its start and after each change. */
 export interface ServerSettings {
-  inlayHints: { domains: boolean; everywhere: boolean; splits: boolean };
+  inlayHints: { domains: boolean; everywhere: boolean; splits: boolean; memory: boolean };
   gpu: { device: string; coalescingThreshold: number; codeLens: boolean };
   hover: { readableVariables: boolean };
   diagnostics: { limit: number };
@@ -24,6 +24,7 @@ export function serverSettings(): ServerSettings {
       domains: section.get<boolean>("inlayHints.domains", true),
       everywhere: section.get<boolean>("inlayHints.everywhere", false),
       splits: section.get<boolean>("inlayHints.splits", true),
+      memory: section.get<boolean>("inlayHints.memory", false),
     },
     gpu: {
       device: section.get<string>("gpu.device", "h100-sxm"),

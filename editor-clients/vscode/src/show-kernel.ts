@@ -41,6 +41,8 @@ class KernelView implements vscode.Disposable, KernelHighlights, vscode.TextDocu
   readonly onDidChange = this.changed.event;
   /** The last text of each document, which stays when the HLO is closed. */
   private readonly texts = new Map<string, string>();
+  /** Documents whose last request had no response. VS Code keeps what it was given instead until they change. */
+  private readonly unanswered = new Set<string>();
   private readonly marks = new Map<string, vscode.Range[]>();
   private readonly mark = vscode.window.createTextEditorDecorationType({
     isWholeLine: true,
@@ -75,6 +77,7 @@ class KernelView implements vscode.Disposable, KernelHighlights, vscode.TextDocu
       }),
       vscode.workspace.onDidCloseTextDocument(({ uri }) => {
         this.texts.delete(uri.toString());
+        this.unanswered.delete(uri.toString());
         this.marks.delete(uri.toString());
       }),
     ];
@@ -92,9 +95,13 @@ class KernelView implements vscode.Disposable, KernelHighlights, vscode.TextDocu
   async provideTextDocumentContent(uri: vscode.Uri): Promise<string> {
     const name = uri.toString();
     const content = await this.server.ask<{ text: string }>("hlo-analyzer/kernelContent", { uri: name });
-    const text = content?.text ?? this.texts.get(name) ?? "// the HLO of this kernel is not open\n";
-    this.texts.set(name, text);
-    return text;
+    if (content === undefined) {
+      this.unanswered.add(name);
+      return this.texts.get(name) ?? "// the HLO of this kernel is not open\n";
+    }
+    this.unanswered.delete(name);
+    this.texts.set(name, content.text);
+    return content.text;
   }
 
   private async show(uri?: unknown, at?: Position): Promise<void> {
@@ -109,7 +116,11 @@ class KernelView implements vscode.Disposable, KernelHighlights, vscode.TextDocu
     if (kernel === null) {
       void vscode.window.showInformationMessage("There is no kernel at this place.");
     } else if (kernel !== undefined) {
-      await openTabs(kernel.tabs.map((tab) => vscode.Uri.parse(tab.uri)));
+      const uris = kernel.tabs.map((tab) => vscode.Uri.parse(tab.uri));
+      await openTabs(uris);
+      for (const uri of uris.filter((uri) => this.unanswered.has(uri.toString()))) {
+        this.changed.fire(uri);
+      }
       this.refresh();
     }
   }

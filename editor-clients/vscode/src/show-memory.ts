@@ -1,5 +1,5 @@
 import * as vscode from "vscode";
-import { memoryPage, type MemoryTimeline, type PageMessage } from "./memory-page";
+import { type MemoryAdvice, memoryPage, type MemoryTimeline, type PageContent, type PageMessage } from "./memory-page";
 import { fileOf, goTo } from "./place";
 import type { Server } from "./server";
 
@@ -8,7 +8,7 @@ const COLUMNS = 4_000;
 /** How long a module must stay as it is before the picture is drawn again, in milliseconds. */
 const PAUSE = 500;
 
-type Answer = MemoryTimeline | { reason: string };
+type NoPlan = { reason: string };
 
 /** Draws the bytes in use over the schedule of a module, in one panel that is reused. */
 export function registerShowMemory(server: Server, context: vscode.ExtensionContext): vscode.Disposable {
@@ -24,6 +24,7 @@ class MemoryView implements vscode.Disposable {
   private panel: vscode.WebviewPanel | undefined;
   private file: vscode.Uri | undefined;
   private timeline: MemoryTimeline | undefined;
+  private advice: MemoryAdvice | undefined;
   private timer: NodeJS.Timeout | undefined;
   private readonly edits: vscode.Disposable;
 
@@ -47,7 +48,7 @@ class MemoryView implements vscode.Disposable {
 
   /** Returns what the picture's caption says. */
   async show(file: vscode.Uri): Promise<string | undefined> {
-    const answer = await this.server.request<Answer>("hlo-analyzer/memoryTimeline", paramsOf(file));
+    const answer = await this.server.request<MemoryTimeline | NoPlan>("hlo-analyzer/memoryTimeline", paramsOf(file));
     if (!answer) {
       return undefined;
     }
@@ -56,23 +57,37 @@ class MemoryView implements vscode.Disposable {
       void vscode.window.showInformationMessage(`There is no picture of the memory of ${name}: ${answer.reason}.`);
       return undefined;
     }
+    if (this.file?.toString() !== file.toString()) {
+      this.advice = undefined;
+      this.send({ advice: [] });
+    }
     this.file = file;
-    this.timeline = answer;
     const panel = this.opened();
     panel.title = `Memory of ${answer.module}`;
     panel.reveal(undefined, false);
-    this.send();
+    this.draw(file, answer);
     return answer.summary;
   }
 
   /** Draws the module as it now is. One with errors keeps its last picture. */
   private async follow(): Promise<void> {
     const { file } = this;
-    const answer = file && (await this.server.ask<Answer>("hlo-analyzer/memoryTimeline", paramsOf(file)));
+    const answer = file && (await this.server.ask<MemoryTimeline | NoPlan>("hlo-analyzer/memoryTimeline", paramsOf(file)));
     if (answer && !("reason" in answer) && file === this.file) {
-      this.timeline = answer;
-      this.send();
+      this.draw(file, answer);
     }
+  }
+
+  /** Draws a timeline, and lists what would help as soon as that is known. The last list stays until then. */
+  private draw(file: vscode.Uri, timeline: MemoryTimeline): void {
+    this.timeline = timeline;
+    this.send({ timeline });
+    void this.server.ask<MemoryAdvice | NoPlan>("hlo-analyzer/memoryAdvice", documentOf(file)).then((answer) => {
+      if (answer && "advice" in answer && this.timeline === timeline) {
+        this.advice = answer;
+        this.send(answer);
+      }
+    });
   }
 
   private opened(): vscode.WebviewPanel {
@@ -88,13 +103,18 @@ class MemoryView implements vscode.Disposable {
     return panel;
   }
 
-  private send(): void {
-    void this.panel?.webview.postMessage(this.timeline);
+  private send(content: PageContent): void {
+    void this.panel?.webview.postMessage(content);
   }
 
   private async received(message: PageMessage): Promise<void> {
     if (message.kind === "ready") {
-      this.send();
+      if (this.timeline) {
+        this.send({ timeline: this.timeline });
+      }
+      if (this.advice) {
+        this.send(this.advice);
+      }
     } else if (message.kind === "go" && this.file) {
       await goTo(this.file, message.range);
     } else if (message.kind === "save") {
@@ -116,5 +136,9 @@ class MemoryView implements vscode.Disposable {
 }
 
 function paramsOf(file: vscode.Uri): { textDocument: { uri: string }; columns: number } {
-  return { textDocument: { uri: file.toString() }, columns: COLUMNS };
+  return { ...documentOf(file), columns: COLUMNS };
+}
+
+function documentOf(file: vscode.Uri): { textDocument: { uri: string } } {
+  return { textDocument: { uri: file.toString() } };
 }

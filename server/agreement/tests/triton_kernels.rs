@@ -100,7 +100,10 @@ mod needs_shared {
     ///
     /// The tile of the first is 16 deep. `mma.m16n8k32`, the shallowest of 8 bits, is given the same registers for its upper
     /// and its lower 16 of depth, in both factors, so each product is counted twice.
-    const NOT_THEIR_FUSIONS: [&str; 1] = ["int8_matmul/gemm_fusion_dot_general.1"];
+    ///
+    /// Both operands of the second are one array in its module, and the kernel reads its first argument for both.
+    const NOT_THEIR_FUSIONS: [&str; 2] =
+        ["int8_matmul/gemm_fusion_dot_general.1", "linalg/gemm_fusion_dot.1"];
 
     #[derive(Default)]
     struct Tally {

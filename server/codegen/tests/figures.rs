@@ -27,7 +27,7 @@ fn figures(hlo: &str, device: &str) -> (Figures, Figures) {
     }
     let accesses = codegen::accesses(&kernel, analysis.device).expect("it is known");
     let mut counted = Figures::new();
-    for buffer in analysis.coalescing_of(&|_| Some(accesses.clone())) {
+    for buffer in analysis.coalescing_of(&|_| Ok(accesses.clone())) {
         let counts = buffer.best().expect("known");
         assert!(buffer.is_exact(), "{:?}\n{}", buffer.code, own.ptx);
         let key = match buffer.buffer {
@@ -168,7 +168,7 @@ fn gathers() {
         );
         let Emitted { analysis, kernel } = emitted(&hlo, "f", "h100-sxm").expect("a kernel");
         let accesses = codegen::accesses(&kernel, analysis.device).expect("it is known");
-        let buffers = analysis.coalescing_of(&|_| Some(accesses.clone()));
+        let buffers = analysis.coalescing_of(&|_| Ok(accesses.clone()));
         let (best, worst) = (buffers[0].best().expect("known"), buffers[0].worst().expect("known"));
         assert!(!buffers[0].is_exact() || best == worst, "{best:?} {worst:?}");
         assert!(worst.sectors <= most * worst.requests, "{worst:?}");

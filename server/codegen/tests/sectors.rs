@@ -55,7 +55,6 @@ fn compare(pair: &Pair, limit: u64, tally: &Mutex<Tally>) {
     if let Err(reason) = &code {
         *tally.unknown.entry(reason.to_string()).or_default() += 1;
     }
-    let code = code.ok();
     let counted = analysis.coalescing_of(&|_| code.clone());
     let by_maps = analysis.coalescing();
     tally.kernels += 1;

@@ -50,17 +50,7 @@ fn own_costs(db: &dyn salsa::Database, piece: Piece) -> Arc<Vec<OwnCost>> {
 fn own_cost(db: &dyn salsa::Database, piece: Piece, id: ComputationId) -> OwnCost {
     let block = block(db, piece);
     let computation = &block.parse.computations[id as usize];
-    // Only a block of a giant computation knows operands that others define.
-    let giant = || {
-        let (file, at) = position_of(db, piece)?;
-        let index = module(db, file).computation_of(SegmentRef { piece: at, computation: id })?;
-        Some((file, giant_index(db, file), index))
-    };
-    let giant = (computation.kind == ComputationKind::Continued).then(giant).flatten();
-    let external = |name: &str| {
-        let (file, index, computation) = giant.as_ref()?;
-        index.find(*computation, name)?.export(db, *file)?.shape.clone()
-    };
+    let external = external(db, piece, id);
     let mut cost = OwnCost { parameters: Some(0), ..OwnCost::default() };
     let bytes = |at: InstructionId| block.shape(at).and_then(ir::Shape::bytes);
     for at in computation.instructions.clone() {
@@ -70,18 +60,64 @@ fn own_cost(db: &dyn salsa::Database, piece: Piece, id: ComputationId) -> OwnCos
         if instruction.opcode == Some(Opcode::Parameter) {
             cost.parameters = cost.parameters.zip(bytes(at)).and_then(|(a, b)| a.checked_add(b));
         }
-        let Some(op) = block.op(at, external) else {
-            cost.own = cost.own.plus(Cost::UNKNOWN);
-            continue;
-        };
-        cost.own = cost.own.plus(ir::op_cost(&op));
-        let called = ir::called_cost(&op);
-        if called != CalledCost::Nothing {
-            cost.calls.push((called, callees(block, at)));
-        }
+        let (own, called) = cost_of_op(block, at, &external);
+        cost.own = cost.own.plus(own);
+        cost.calls.extend(called);
     }
     cost.result = block.root(id).and_then(bytes);
     cost
+}
+
+/// The shapes of names that other blocks of a giant computation define.
+fn external<'a>(
+    db: &'a dyn salsa::Database,
+    piece: Piece,
+    id: ComputationId,
+) -> impl Fn(&str) -> Option<ir::Shape> + 'a {
+    let giant = || {
+        let (file, at) = position_of(db, piece)?;
+        let index = module(db, file).computation_of(SegmentRef { piece: at, computation: id })?;
+        Some((file, giant_index(db, file), index))
+    };
+    let is_cut = block(db, piece).parse.computations[id as usize].kind == ComputationKind::Continued;
+    let giant = is_cut.then(giant).flatten();
+    move |name| {
+        let (file, index, computation) = giant.as_ref()?;
+        index.find(*computation, name)?.export(db, *file)?.shape.clone()
+    }
+}
+
+/// What an instruction costs without what it calls, and how that counts.
+fn cost_of_op(
+    block: &ir::Block,
+    at: InstructionId,
+    external: &dyn Fn(&str) -> Option<ir::Shape>,
+) -> (Cost, Option<(CalledCost, Vec<Callee>)>) {
+    let Some(op) = block.op(at, external) else { return (Cost::UNKNOWN, None) };
+    let called = ir::called_cost(&op);
+    let called = (called != CalledCost::Nothing).then(|| (called, callees(block, at)));
+    (ir::op_cost(&op), called)
+}
+
+/// What an instruction of a piece costs, with all that it calls.
+pub(crate) fn instruction_cost(
+    db: &dyn salsa::Database,
+    file: File,
+    piece: Piece,
+    computation: ComputationId,
+    name: &str,
+) -> Option<Cost> {
+    let block = block(db, piece);
+    let at = block.find(computation, name)?;
+    let (own, called) = cost_of_op(block, at, &external(db, piece, computation));
+    let Some((called, callees)) = called else { return Some(own) };
+    let (module, costs) = (module(db, file), computation_costs(db, file));
+    let section = module.computations.get(module.entry_of(0)?)?.section;
+    let named = |name: &str| {
+        let found = module.find_in(section, name).and_then(|index| costs.get(index));
+        found.map_or(Cost::UNKNOWN, |callee| callee.total)
+    };
+    Some(own.plus(cost_of_called(own_costs(db, piece), called, &callees, &named, 0)))
 }
 
 fn callees(block: &ir::Block, at: InstructionId) -> Vec<Callee> {
@@ -138,30 +174,38 @@ pub fn computation_costs(db: &dyn salsa::Database, file: File) -> Arc<Vec<Comput
 
 /// A part with all that it calls.
 fn whole(parts: &[OwnCost], part: &OwnCost, named: &dyn Fn(&str) -> Cost, depth: u32) -> Cost {
-    let mut sum = part.own;
-    for (called, callees) in &part.calls {
-        let mut costs = callees.iter().map(|callee| match callee {
-            Callee::Named(name) => named(name),
-            Callee::Inline(_) if depth >= MAX_DEPTH => Cost::UNKNOWN,
-            Callee::Inline(id) => match parts.get(*id as usize) {
-                Some(inner) => whole(parts, inner, named, depth + 1),
-                None => Cost::UNKNOWN,
-            },
-        });
-        let added = match called {
-            CalledCost::Nothing => Cost::default(),
-            CalledCost::Unknown => Cost::UNKNOWN,
-            CalledCost::Everything => costs.fold(Cost::default(), Cost::plus),
-            CalledCost::OneOf => costs.fold(Cost::default(), Cost::max),
-            CalledCost::Arithmetic(times) => arithmetic(costs.fold(Cost::default(), Cost::plus), *times),
-            CalledCost::SelectAndScatter { select, scatter } => {
-                let mut next = |times| arithmetic(costs.next().unwrap_or(Cost::UNKNOWN), times);
-                next(*select).plus(next(*scatter))
-            }
-        };
-        sum = sum.plus(added);
+    let calls = part.calls.iter();
+    let called = calls.map(|(called, callees)| cost_of_called(parts, *called, callees, named, depth));
+    called.fold(part.own, Cost::plus)
+}
+
+/// What an instruction adds to the cost of its computation by its calls.
+fn cost_of_called(
+    parts: &[OwnCost],
+    called: CalledCost,
+    callees: &[Callee],
+    named: &dyn Fn(&str) -> Cost,
+    depth: u32,
+) -> Cost {
+    let mut costs = callees.iter().map(|callee| match callee {
+        Callee::Named(name) => named(name),
+        Callee::Inline(_) if depth >= MAX_DEPTH => Cost::UNKNOWN,
+        Callee::Inline(id) => match parts.get(*id as usize) {
+            Some(inner) => whole(parts, inner, named, depth + 1),
+            None => Cost::UNKNOWN,
+        },
+    });
+    match called {
+        CalledCost::Nothing => Cost::default(),
+        CalledCost::Unknown => Cost::UNKNOWN,
+        CalledCost::Everything => costs.fold(Cost::default(), Cost::plus),
+        CalledCost::OneOf => costs.fold(Cost::default(), Cost::max),
+        CalledCost::Arithmetic(times) => arithmetic(costs.fold(Cost::default(), Cost::plus), times),
+        CalledCost::SelectAndScatter { select, scatter } => {
+            let mut next = |times| arithmetic(costs.next().unwrap_or(Cost::UNKNOWN), times);
+            next(select).plus(next(scatter))
+        }
     }
-    sum
 }
 
 /// `times` executions without their bytes.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use gpu::{Bound, Estimate, Roofline};
+use gpu::{Estimate, Roofline};
 use ir::Opcode;
 
 use crate::compiles::device_of;
@@ -22,11 +22,5 @@ pub fn kernel_cost<'db>(db: &'db dyn salsa::Database, id: KernelId<'db>) -> Opti
         return Some(estimate.clone());
     }
     let roofline: Roofline = gpu::roofline_of(&source.op, device_of(db, id.piece(db).file(db)));
-    let bound = match roofline.exec_us() {
-        exec if exec < gpu::times::LAUNCH_OVERHEAD_US => Bound::Launch,
-        _ if roofline.compute_us > roofline.memory_us => Bound::Compute,
-        _ => Bound::Memory,
-    };
-    let not_modelled = Some("no kernel of a fusion emitter");
-    Some(Arc::new(Estimate { xla: None, roofline, bound, not_modelled }))
+    Some(Arc::new(Estimate::new(Err("no kernel of a fusion emitter"), roofline)))
 }

@@ -252,8 +252,12 @@ fn emit(source: &FusionSource, analysis: &FusionAnalysis) -> Result<codegen::Ker
 }
 
 /// What the code of a kernel that a change of the fusion would give reads and writes.
-fn changed_code(source: &FusionSource, analysis: &FusionAnalysis) -> Option<Vec<gpu::CodeAccess>> {
-    codegen::accesses(&emit(source, analysis).ok()?, analysis.device).ok()
+fn changed_code(source: &FusionSource, analysis: &FusionAnalysis) -> Result<Vec<gpu::CodeAccess>, Reason> {
+    if analysis.is_for_triton() {
+        let program = xtile::emit(&source.name, analysis, &|name| source.callee(name))?;
+        return xtile::accesses(&xtile::lower(&program)?, analysis);
+    }
+    codegen::accesses(&emit(source, analysis)?, analysis.device)
 }
 
 /// The kernel as XLA's emitters write it, with the op of each line.
@@ -267,20 +271,32 @@ pub fn kernel_mlir<'db>(db: &'db dyn salsa::Database, id: KernelId<'db>) -> OfKe
 /// written yet.
 #[salsa::tracked(lru = 64, no_eq)]
 pub fn kernel_tiles<'db>(db: &'db dyn salsa::Database, id: KernelId<'db>) -> OfKernel<codegen::KernelText> {
-    Some(tile_program(db, id)?.map(|program| Arc::new(xtile::text(&program))))
+    Some(
+        tile_program(db, id)
+            .as_ref()?
+            .as_ref()
+            .map_err(Clone::clone)
+            .map(|program| Arc::new(xtile::text(program))),
+    )
 }
 
 /// The same after XLA's simplification and lowering to Triton's operations.
 #[salsa::tracked(lru = 64, no_eq)]
 pub fn kernel_triton<'db>(db: &'db dyn salsa::Database, id: KernelId<'db>) -> OfKernel<codegen::KernelText> {
-    let lowered = tile_program(db, id)?.and_then(|program| xtile::lower(&program));
-    Some(lowered.map(|program| Arc::new(xtile::text(&program))))
+    let lowered = lowered_program(db, id).as_ref()?.as_ref();
+    Some(lowered.map_err(Clone::clone).map(|program| Arc::new(xtile::text(program))))
 }
 
-fn tile_program<'db>(
-    db: &'db dyn salsa::Database,
-    id: KernelId<'db>,
-) -> Option<Result<xtile::Program, Reason>> {
+/// The program in Triton's operations, from which its text is written and its memory accesses are derived.
+#[salsa::tracked(lru = 16, no_eq)]
+fn lowered_program<'db>(db: &'db dyn salsa::Database, id: KernelId<'db>) -> OfKernel<xtile::Program> {
+    let program = tile_program(db, id).as_ref()?.as_ref();
+    Some(program.map_err(Clone::clone).and_then(|program| xtile::lower(program)).map(Arc::new))
+}
+
+/// What both texts are written from.
+#[salsa::tracked(lru = 16, no_eq)]
+fn tile_program<'db>(db: &'db dyn salsa::Database, id: KernelId<'db>) -> OfKernel<xtile::Program> {
     let source = fusion_source(db, id).clone()?;
     let analysis = match kernel(db, id).as_ref()? {
         Ok(analysis) => analysis,
@@ -289,7 +305,7 @@ fn tile_program<'db>(
     if !analysis.is_for_triton() {
         return Some(Err("only fusions for Triton are written as tiles".into()));
     }
-    Some(xtile::emit(&source.name, analysis, &|name| source.callee(name)))
+    Some(xtile::emit(&source.name, analysis, &|name| source.callee(name)).map(Arc::new))
 }
 
 /// The same after the passes that `asked` names: each of its texts below a head. The error says which passes there are where
@@ -335,10 +351,20 @@ pub fn kernel_partition<'db>(db: &'db dyn salsa::Database, id: KernelId<'db>) ->
 #[salsa::tracked(lru = 4096, no_eq)]
 pub fn kernel_coalescing<'db>(db: &'db dyn salsa::Database, id: KernelId<'db>) -> Arc<Vec<BufferTraffic>> {
     let Some(Ok(analysis)) = kernel(db, id) else { return Arc::default() };
+    let no_shape = || Reason::from("the instruction has no known shape");
+    if analysis.is_for_triton() {
+        let predicted = |_: &FusionAnalysis| match lowered_program(db, id) {
+            Some(Ok(program)) => xtile::accesses(program, analysis),
+            Some(Err(reason)) => Err(reason.clone()),
+            None => Err(no_shape()),
+        };
+        return Arc::new(analysis.coalescing_of(&predicted));
+    }
     // Asked for where there is code at all, so that it is kept for the text.
-    let code = |_: &FusionAnalysis| match kernel_code(db, id).as_ref()? {
-        Ok(code) => codegen::accesses(code, analysis.device).ok(),
-        Err(_) => None,
+    let code = |_: &FusionAnalysis| match kernel_code(db, id) {
+        Some(Ok(code)) => codegen::accesses(code, analysis.device),
+        Some(Err(reason)) => Err(reason.clone()),
+        None => Err(no_shape()),
     };
     Arc::new(analysis.coalescing_of(&code))
 }
@@ -387,7 +413,7 @@ fn waste<'db>(db: &'db dyn salsa::Database, id: KernelId<'db>, threshold: f64) -
         if counts.excess() < threshold || wasted < LEAST_WASTE {
             return None;
         }
-        let cause = analysis.cause(&buffer.worst_access()?.access, threshold);
+        let cause = analysis.cause_of(buffer, threshold)?;
         Some(Waste { buffer: at, cause, remedy: analysis.remedy(buffer.buffer, cause, threshold, &code) })
     });
     Arc::new(wasted.collect())

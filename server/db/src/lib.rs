@@ -30,6 +30,7 @@ mod mlir_queries;
 mod mlir_unknown;
 mod positions;
 mod queries;
+mod tile_configs;
 mod verification;
 mod warnings;
 
@@ -48,7 +49,7 @@ pub use kernels::{
     kernel_waste,
 };
 pub use load::Progress;
-pub use memory::{MemoryIndex, memory_advice, memory_index, module_memory};
+pub use memory::{MemoryIndex, memory_advice, memory_index, module_devices, module_memory};
 pub use mlir_calls::mlir_call_findings;
 pub use mlir_giants::{
     Elsewhere, ExportKind, GiantDefinition, GiantName, MlirGiantIndex, MlirLinks, mlir_definition,
@@ -71,6 +72,7 @@ pub use mlir_queries::{
 pub use mlir_unknown::mlir_unknown_names;
 pub use queries::{block, computation_graph, graph, module, signature};
 pub use salsa::{CancellationToken, Cancelled, Database as SalsaDatabase};
+pub use tile_configs::{kernel_best_configs, kernel_config_figures};
 pub use verification::{module_verify_findings, surroundings, verify_findings};
 pub use warnings::{block_warnings, giant_uses, is_used_elsewhere, outside_uses, uncalled_computations};
 

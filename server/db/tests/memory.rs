@@ -213,6 +213,84 @@ fn what_is_alive_together_is_apart() {
     }
 }
 
+/// Without a schedule, what frees most memory runs first: one large array at a time.
+#[test]
+fn a_module_without_a_schedule_runs_in_the_order_of_the_list_scheduler() {
+    let scheduled = "
+HloModule m, is_scheduled=true
+
+sum {
+  x = f32[] parameter(0)
+  y = f32[] parameter(1)
+  ROOT z = f32[] add(x, y)
+}
+
+ENTRY e {
+  p = f32[256]{0} parameter(0)
+  zero = f32[] constant(0)
+  a = f32[256,64]{1,0} broadcast(p), dimensions={0}
+  b = f32[256,64]{1,0} broadcast(p), dimensions={0}
+  c = f32[256,64]{1,0} broadcast(p), dimensions={0}
+  sum_of_a = f32[256]{0} reduce(a, zero), dimensions={1}, to_apply=sum
+  sum_of_b = f32[256]{0} reduce(b, zero), dimensions={1}, to_apply=sum
+  sum_of_c = f32[256]{0} reduce(c, zero), dimensions={1}, to_apply=sum
+  ROOT t = (f32[256]{0}, f32[256]{0}, f32[256]{0}) tuple(sum_of_a, sum_of_b, sum_of_c)
+}
+";
+    let unscheduled = planned(&scheduled.replace(", is_scheduled=true", ""));
+    let scheduled = planned(scheduled);
+    let large = 4 * 256 * 64;
+    assert_eq!(scheduled.total - unscheduled.total, 2 * large);
+    let position = |name: &str| unscheduled.steps.iter().position(|step| &*step.name == name);
+    // Of equal ones, what was ready last runs first.
+    assert!(position("c") < position("sum_of_c") && position("sum_of_c") < position("b"));
+    assert!(position("b") < position("sum_of_b") && position("sum_of_b") < position("a"));
+}
+
+#[test]
+fn what_waits_for_another_instruction_runs_behind_it() {
+    let text = "
+HloModule m
+
+ENTRY e {
+  p = f32[256]{0} parameter(0)
+  small = f32[64]{0} slice(p), slice={[0:64]}, control-predecessors={p}
+  large = f32[1024]{0} pad(p, small), padding=0_768
+  other = f32[64]{0} slice(p), slice={[64:128]}, control-predecessors={large}
+  ROOT t = (f32[64]{0}, f32[1024]{0}, f32[64]{0}) tuple(small, large, other)
+}
+";
+    let names = |text: &str| {
+        let memory = planned(text);
+        memory.steps.iter().map(|step| step.name.to_string()).collect::<Vec<_>>()
+    };
+    assert_eq!(names(text), ["p", "small", "large", "other", "t"]);
+    let without = names(&text.replace(", control-predecessors={large}", ""));
+    assert_eq!(without, ["p", "small", "other", "large", "t"]);
+}
+
+/// Whatever the order, operands run before their users, and each instruction once.
+#[test]
+fn operands_run_before_their_users() {
+    for seed in 0..100 {
+        let text = random_module(&mut Rng::new(seed)).replace(", is_scheduled=true", "");
+        let memory = planned(&text);
+        let position = |name: &str| memory.steps.iter().position(|step| &*step.name == name);
+        let entry = text.lines().skip_while(|line| !line.starts_with("ENTRY"));
+        let lines = entry.filter_map(|line| line.trim().trim_start_matches("ROOT ").split_once(" = "));
+        let mut count = 0;
+        for (name, rest) in lines {
+            count += 1;
+            let own = position(name).unwrap_or_else(|| panic!("{name} has no position\n{text}"));
+            let operands = rest.split('(').next_back().and_then(|list| list.split(')').next()).unwrap_or("");
+            for operand in operands.split(", ").map(|operand| operand.split('#').next().unwrap_or(operand)) {
+                assert!(position(operand).is_none_or(|at| at < own), "{operand} and {name}\n{text}");
+            }
+        }
+        assert_eq!(memory.steps.len(), count, "{text}");
+    }
+}
+
 /// An edit of a name changes nothing but the name.
 #[test]
 fn names_do_not_matter() {

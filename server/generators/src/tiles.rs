@@ -159,7 +159,7 @@ impl Builder<'_> {
 
     fn finish(mut self, root: &Value, seed: u64) -> TiledFusion {
         let tile = self.tile(&root.dims).join(",");
-        let mut text = format!("HloModule generated\n\n{COMBINERS}fused {{\n");
+        let mut text = format!("HloModule generated\n\n{}fused {{\n", combiners());
         for (number, parameter) in self.parameters.iter().enumerate() {
             text += &format!("  {} = {} parameter({number})\n", parameter.name, parameter.shape());
         }
@@ -183,30 +183,16 @@ impl Builder<'_> {
     }
 }
 
-/// A computation on two scalars per name and type: `add_f32`.
-const COMBINERS: &str = "\
-add_f32 {
-  a = f32[] parameter(0)
-  b = f32[] parameter(1)
-  ROOT c = f32[] add(a, b)
+/// A computation on two scalars per opcode and type: `add_f32`.
+fn combiners() -> String {
+    let mut text = String::new();
+    for ty in ["f32", "s32"] {
+        for opcode in ["add", "maximum"] {
+            text += &format!(
+                "{opcode}_{ty} {{\n  a = {ty}[] parameter(0)\n  b = {ty}[] parameter(1)\n  \
+                 ROOT c = {ty}[] {opcode}(a, b)\n}}\n\n"
+            );
+        }
+    }
+    text
 }
-
-maximum_f32 {
-  a = f32[] parameter(0)
-  b = f32[] parameter(1)
-  ROOT c = f32[] maximum(a, b)
-}
-
-add_s32 {
-  a = s32[] parameter(0)
-  b = s32[] parameter(1)
-  ROOT c = s32[] add(a, b)
-}
-
-maximum_s32 {
-  a = s32[] parameter(0)
-  b = s32[] parameter(1)
-  ROOT c = s32[] maximum(a, b)
-}
-
-";

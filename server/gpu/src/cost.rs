@@ -4,6 +4,7 @@
 //! * [`estimate`]: both, for the kernel of a fusion.
 //! * [`InstructionCost`]: arithmetic and bytes of one instruction as XLA counts them.
 //! * [`FusionUse`]: how often a fusion computes each of its ops and reads its operands.
+//! * [`best_tilings`]: the tilings of a block-level fusion by that estimate.
 //! * [`times`]: converts counts to microseconds.
 //! * [`Roofline`]: bytes over bandwidth and operations over the rate of their units, without heuristics.
 
@@ -15,6 +16,7 @@ mod kernel_time;
 mod op_profile;
 mod roofline;
 mod tiled;
+mod tiling_search;
 pub mod times;
 
 #[cfg(test)]
@@ -22,14 +24,15 @@ mod against_xla;
 
 pub use bandwidth::has_coalesced_reads;
 pub(crate) use bandwidth::{read_efficiency, transposes_minor};
-pub use block_level::BlockLevel;
+pub use block_level::{BlockLevel, stated_steps};
 pub use fusion_use::FusionUse;
 pub use instruction_cost::InstructionCost;
 pub(crate) use kernel_time::launch;
 pub use kernel_time::{Counted, KernelTime, kernel_time};
 pub use op_profile::flops_per_element;
 pub use roofline::{Roofline, roofline, roofline_of};
-pub(crate) use tiled::{TiledKernel, tiled_time};
+pub(crate) use tiled::tiled_time;
+pub use tiling_search::{RankedTiling, best_tilings};
 
 use indexing::Callees;
 
@@ -45,6 +48,8 @@ pub enum Bound {
     Compute,
     /// The launch: the kernel ends before the next one can be launched.
     Launch,
+    /// The latency of the steps of a dot's loop: it takes more than twice as long as arithmetic or traffic.
+    Latency,
 }
 
 /// The cost of one execution of a kernel.
@@ -61,6 +66,19 @@ pub struct Estimate {
 }
 
 impl Estimate {
+    /// XLA's estimate, or the reason why there is none, beside the lower bound.
+    pub fn new(xla: Result<KernelTime, &'static str>, roofline: Roofline) -> Estimate {
+        let not_modelled = xla.err();
+        let mut estimate = Estimate { xla: xla.ok(), roofline, bound: Bound::Memory, not_modelled };
+        estimate.bound = match estimate.times() {
+            (.., exec) if exec < times::LAUNCH_OVERHEAD_US => Bound::Launch,
+            (compute, memory, exec) if exec > 2.0 * compute.max(memory) => Bound::Latency,
+            (compute, memory, _) if compute > memory => Bound::Compute,
+            _ => Bound::Memory,
+        };
+        estimate
+    }
+
     /// Whether the time is only a lower bound, the roofline, and not an estimate.
     pub fn is_at_least(&self) -> bool {
         self.xla.is_none()
@@ -85,28 +103,13 @@ impl Estimate {
 /// reductions and scatters apply.
 pub fn estimate(analysis: &FusionAnalysis, callees: &Callees<'_>) -> Estimate {
     let roofline = roofline(analysis, callees);
-    let has_dot = analysis.fused.ops().any(|(_, op)| roofline::is_contraction(op.opcode));
-    let (xla, not_modelled) = match analysis.kind {
-        Kind::Triton if has_dot => (None, Some("XLA's model of dots in Triton fusions is not followed")),
-        Kind::Triton => match tiled_time(analysis, callees) {
-            Ok(time) => (Some(time), None),
-            Err(reason) => (None, Some(reason)),
-        },
-        Kind::CuDnn => (None, Some("a kernel of cuDNN")),
-        Kind::Custom => (None, Some("a kernel of a library")),
-        _ => (kernel_time(analysis, callees), None),
+    let xla = match analysis.kind {
+        Kind::Triton => tiled_time(analysis, callees),
+        Kind::CuDnn => Err("a kernel of cuDNN"),
+        Kind::Custom => Err("a kernel of a library"),
+        _ => kernel_time(analysis, callees).ok_or("a number in it does not fit 64 bits"),
     };
-    let not_modelled = match (&xla, not_modelled) {
-        (None, None) => Some("a number in it does not fit 64 bits"),
-        _ => not_modelled,
-    };
-    let mut estimate = Estimate { xla, roofline, bound: Bound::Memory, not_modelled };
-    estimate.bound = match estimate.times() {
-        (.., exec) if exec < times::LAUNCH_OVERHEAD_US => Bound::Launch,
-        (compute, memory, _) if compute > memory => Bound::Compute,
-        _ => Bound::Memory,
-    };
-    estimate
+    Estimate::new(xla, roofline)
 }
 
 #[cfg(test)]
@@ -127,6 +130,23 @@ mod tests {
         check("p = f32[4096,4096] parameter(0)\n ROOT n = f32[4096,4096] negate(p)", Bound::Memory);
         check("p = f32[4096,4096] parameter(0)\n ROOT n = f32[4096,4096] cosine(p)", Bound::Compute);
         check("p = f32[64] parameter(0)\n ROOT n = f32[64] negate(p)", Bound::Launch);
+    }
+
+    /// A dot in small tiles waits for its steps; the bound follows from the time.
+    #[test]
+    fn steps_take_longer_than_their_work() {
+        let small = KernelTime {
+            compute_us: 20.0,
+            read_us: 100.0,
+            write_us: 50.0,
+            exec_us: 1100.0,
+            ..KernelTime::default()
+        };
+        assert_eq!(Estimate::new(Ok(small), Roofline::default()).bound, Bound::Latency);
+        let large = KernelTime { exec_us: 160.0, ..small };
+        assert_eq!(Estimate::new(Ok(large), Roofline::default()).bound, Bound::Memory);
+        let none = Estimate::new(Err("a kernel of a library"), Roofline::default());
+        assert_eq!((none.bound, none.is_at_least()), (Bound::Launch, true));
     }
 
     /// Times are non-negative numbers for all sizes.

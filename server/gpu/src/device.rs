@@ -104,6 +104,11 @@ impl Device {
         self.threads_per_core_limit * self.cores
     }
 
+    /// Whether the compute capability is `sm_90`.
+    pub fn is_hopper(&self) -> bool {
+        matches!(self.platform, Platform::Cuda { major: 9, .. })
+    }
+
     /// Whether the compute capability is `sm_100` or later.
     pub fn is_blackwell_or_later(&self) -> bool {
         matches!(self.platform, Platform::Cuda { major, .. } if major >= 10)

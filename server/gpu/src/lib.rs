@@ -50,8 +50,9 @@ pub use coalescing::{
     RemedyChange, SECTOR_BYTES, Traffic, tiled_efficiency, traffic, xla_coalesced,
 };
 pub use cost::{
-    BlockLevel, Bound, Counted, Estimate, FusionUse, InstructionCost, KernelTime, Roofline, estimate,
-    flops_per_element, has_coalesced_reads, kernel_time, roofline, roofline_of, times,
+    BlockLevel, Bound, Counted, Estimate, FusionUse, InstructionCost, KernelTime, RankedTiling, Roofline,
+    best_tilings, estimate, flops_per_element, has_coalesced_reads, kernel_time, roofline, roofline_of,
+    stated_steps, times,
 };
 pub use device::{DEFAULT_DEVICE, Device, Platform, Rate, Units, UnknownDevice};
 pub use emitters::*;
@@ -64,7 +65,7 @@ pub use post_order::{operands_first, post_order};
 pub use priority_fusion::{
     Candidate, ConsumerDecision, Decision, Pair, can_fuse, decide, into_several_results, is_fusible, siblings,
 };
-pub use reduction_dims::{ReductionDims, is_race_free, is_reduction_hero};
+pub use reduction_dims::{RACE_FREE_MAJOR, ReductionDims, is_race_free, is_reduction_hero, race_free_bound};
 pub use signature::signature;
 pub use thread_map::{bitcast, work_items};
 pub use transpose::{Normalized, Packed, Tiling, permuted};

@@ -21,12 +21,16 @@ mod candidate;
 mod in_place;
 mod multi_output;
 mod pair;
-mod tiling;
+mod triton_support;
 
 pub use can_fuse::{can_fuse, is_fusible};
+pub(crate) use can_fuse::{is_fusible_bitcast, is_too_large};
 pub use candidate::Candidate;
+pub(crate) use in_place::may_fuse_scatter;
+pub(crate) use multi_output::is_eligible_root;
 pub use multi_output::{into_several_results, siblings};
 pub use pair::Pair;
+pub(crate) use triton_support::of_op as triton_supports;
 
 use indexing::Callees;
 use ir::{Graph, OpId, Opcode};

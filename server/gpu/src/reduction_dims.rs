@@ -20,7 +20,7 @@ pub enum ReductionDims {
 /// The longest row that is reduced without atomics: 16 elements for each of 1024 threads.
 const RACE_FREE_ROW: i64 = 16 * 1024;
 /// The largest major reduced size without atomics: the rows that one thread adds up.
-const RACE_FREE_MAJOR: i64 = 8;
+pub const RACE_FREE_MAJOR: i64 = 8;
 /// The longest column that is reduced without atomics: 128 elements for each of 32 warps.
 const RACE_FREE_COLUMN: i64 = 32 * 128;
 
@@ -119,9 +119,18 @@ pub fn is_reduction_hero(op: &Op, device: &Device) -> bool {
 pub fn is_race_free(dims: &ReductionDims) -> bool {
     match *dims {
         ReductionDims::Row { major_reduced, minor_reduced, .. } => {
-            minor_reduced <= RACE_FREE_ROW && major_reduced <= RACE_FREE_MAJOR
+            minor_reduced <= race_free_bound(dims) && major_reduced <= RACE_FREE_MAJOR
         }
-        ReductionDims::Column { reduced, .. } => reduced <= RACE_FREE_COLUMN,
+        ReductionDims::Column { reduced, .. } => reduced <= race_free_bound(dims),
+    }
+}
+
+/// How many elements of the last reduced dimension one block can reduce.
+/// Source: `ReductionDimensionRaceFreeBound`, as above.
+pub fn race_free_bound(dims: &ReductionDims) -> i64 {
+    match dims {
+        ReductionDims::Row { .. } => RACE_FREE_ROW,
+        ReductionDims::Column { .. } => RACE_FREE_COLUMN,
     }
 }
 

@@ -21,12 +21,22 @@ mod print;
 mod request;
 mod session;
 mod tile;
+mod tilings;
+
+use ide::SourceFrame;
+use serde_json::{Value, json};
 
 pub use access_pattern::described as described_access_pattern;
 pub use error::{ApiError, ErrorKind};
 pub use memory::{
-    advice as memory_advice, at_peak as memory_at_peak, category, comparison as memory_comparison,
-    plan as memory_plan, timeline as memory_timeline,
+    advice as memory_advice, advice_at as memory_advice_at, at_peak as memory_at_peak, category,
+    comparison as memory_comparison, devices as memory_devices, plan as memory_plan,
+    timeline as memory_timeline,
 };
 pub use request::MAX_REQUEST_BYTES;
 pub use session::Session;
+
+/// A line of source as `{"file", "line"}`, or null.
+pub(crate) fn source(frame: Option<&SourceFrame>) -> Value {
+    json!(frame.map(|frame| json!({"file": frame.path, "line": frame.line})))
+}

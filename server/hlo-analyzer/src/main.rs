@@ -5,6 +5,7 @@ mod assembler;
 mod cli;
 mod diff;
 mod dumps;
+mod findings;
 mod lsp;
 mod memory;
 mod values;

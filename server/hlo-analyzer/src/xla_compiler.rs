@@ -19,8 +19,9 @@ const SCRIPT: &str = include_str!("xla_compiler/compile.py");
 pub const PATIENCE: Duration = Duration::from_secs(300);
 /// The output limit of the script.
 const MAX_OUTPUT: usize = 1 << 20;
-/// Lines of the script's output that tell why it failed start like this.
+/// How lines of the script's output start that tell why it failed, and that its Python lacks a package.
 const PROBLEM: &str = "problem: ";
+const MISSING: &str = "missing: ";
 
 /// A module to compile.
 pub struct Job<'a> {
@@ -35,12 +36,27 @@ pub struct Job<'a> {
     pub stop: Option<&'a AtomicBool>,
 }
 
+/// Why a module is not compiled.
+#[derive(Debug)]
+pub struct Failure {
+    /// In words.
+    pub why: String,
+    /// Whether another Python may do: this one does not start, or lacks a package.
+    pub is_of_python: bool,
+}
+
+impl<T: Into<String>> From<T> for Failure {
+    fn from(why: T) -> Failure {
+        Failure { why: why.into(), is_of_python: false }
+    }
+}
+
 /// Compiles a module and dumps every pass; a module with fusions is compiled as it is, without passes. Returns the path of the
 /// optimised module.
 ///
 /// # Errors
-/// What is missing or what XLA says, in words.
-pub fn compile(job: &Job<'_>) -> Result<PathBuf, String> {
+/// What is missing or what XLA says.
+pub fn compile(job: &Job<'_>) -> Result<PathBuf, Failure> {
     let Job { python, text, language, device, dump, patience, stop } = *job;
     let config = device.target_config();
     let config =
@@ -60,12 +76,17 @@ pub fn compile(job: &Job<'_>) -> Result<PathBuf, String> {
     let arguments = ["compile.py", "module", kind, "device.pbtxt", dump_argument];
     let limits = Limits { patience, output: MAX_OUTPUT, stop };
     match run(python, &arguments, folder.path(), &limits) {
-        Ended::NotStarted(error) => Err(format!("Python is not started: {}: {error}", python.display())),
-        Ended::Stopped => Err("the compile was cancelled".to_owned()),
-        Ended::TookTooLong => Err(format!("XLA took more than {} s and was stopped", patience.as_secs())),
+        Ended::NotStarted(error) => {
+            let why = format!("Python is not started: {}: {error}", python.display());
+            Err(Failure { why, is_of_python: true })
+        }
+        Ended::Stopped => Err("the compile was cancelled".into()),
+        Ended::TookTooLong => {
+            Err(format!("XLA took more than {} s and was stopped", patience.as_secs()).into())
+        }
         Ended::Exited { success: false, stderr, .. } => Err(failure(&stderr)),
         Ended::Exited { .. } => {
-            optimised(&dump).ok_or_else(|| "XLA ended without an optimised module".to_owned())
+            optimised(&dump).ok_or_else(|| "XLA ended without an optimised module".into())
         }
     }
 }
@@ -96,10 +117,16 @@ pub fn cached_dump(file: &Path, text: &str, device: &Device) -> Result<PathBuf, 
 }
 
 /// What a failed run said: its own line, or the last one that is not empty.
-fn failure(stderr: &str) -> String {
-    let own = stderr.lines().find_map(|line| line.strip_prefix(PROBLEM));
+fn failure(stderr: &str) -> Failure {
+    let starting_with = |start| stderr.lines().find_map(|line| line.strip_prefix(start));
+    if let Some(why) = starting_with(MISSING) {
+        return Failure { why: why.to_owned(), is_of_python: true };
+    }
     let last = || stderr.lines().rev().find(|line| !line.trim().is_empty());
-    own.or_else(last).unwrap_or("Python ended without a message: XLA may have crashed").to_owned()
+    starting_with(PROBLEM)
+        .or_else(last)
+        .unwrap_or("Python ended without a message: XLA may have crashed")
+        .into()
 }
 
 /// The optimised module of a folder with one compile.

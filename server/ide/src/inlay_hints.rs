@@ -13,6 +13,8 @@ pub struct InlayHintsConfig {
     pub domains: DomainHints,
     /// Show where a fused computation is partitioned into functions.
     pub splits: bool,
+    /// Show the bytes in use at each instruction of a scheduled module.
+    pub memory: bool,
 }
 
 /// The instructions that get a hint with the domain of their map.

@@ -21,6 +21,7 @@ pub(crate) mod partition_queries;
 pub(crate) mod readable_config;
 pub(crate) mod shown_kernel;
 pub(crate) mod tile_document;
+pub(crate) mod tilings;
 pub(crate) mod why_not_fused;
 pub(crate) mod xla_kernel;
 
@@ -61,7 +62,7 @@ impl<'a> FileContext<'a> {
         db::kernel_code(self.db, id).as_ref()
     }
 
-    /// The code as text.
+    /// The code as text; a table of tile sizes is none.
     pub(crate) fn kernel_text(
         &self,
         id: KernelId<'a>,
@@ -73,6 +74,7 @@ impl<'a> FileContext<'a> {
             KernelLanguage::Ptx => db::kernel_ptx(self.db, id),
             KernelLanguage::Tiles => db::kernel_tiles(self.db, id),
             KernelLanguage::Triton => db::kernel_triton(self.db, id),
+            KernelLanguage::Tilings => return None,
         };
         text.as_ref()
     }

@@ -55,7 +55,8 @@ use std::ops::Range;
 pub use ::compile::Entry as DumpEntry;
 pub use ::memory::{
     Action as MemoryAction, Allocation, AllocationKind, Category, Column as UsageColumn,
-    Difference as PlaceDifference, DumpedAssignment, Memory, Usage, ValuePlace, sum as sum_of_bytes,
+    Devices as MemoryDevices, Difference as PlaceDifference, DumpedAssignment, Memory, Usage, ValuePlace,
+    sum as sum_of_bytes,
 };
 pub use ::mlir::holds_hlo;
 pub use analysis::{Analysis, AnalysisHost, CancellationHandle, Revision};
@@ -91,20 +92,21 @@ pub use ir::{PrintOptions, TextTooLarge, UNKNOWN_WORD, print_fragment};
 pub use kernel::access_pattern::svg::escaped as escaped_xml;
 pub use kernel::access_pattern::{AccessPattern, AccessPatternQuery};
 pub use kernel::coalescing_queries::BufferReply;
-pub use kernel::coalescing_warnings::{CODE as UNCOALESCED, CoalescingConfig};
+pub use kernel::coalescing_warnings::{CODE as UNCOALESCED, CoalescingConfig, PREDICTED};
 pub use kernel::document::{KernelCode, KernelDocument, KernelInstruction, KernelOrigin, KernelParam};
-pub use kernel::figures::{KernelFigures, duration};
+pub use kernel::figures::{KernelFigures, duration, time_sign};
 pub use kernel::functions::KernelFunction;
 pub use kernel::fusion::{FusionError, FusionQuery, FusionReply};
 pub use kernel::heaviest::{HeaviestKernels, HeavyKernel, bound};
 pub use kernel::language::KernelLanguage;
 pub use kernel::partition_queries::{PartitionedComputation, PartitionedFunction};
 pub use kernel::shown_kernel::ShownKernel;
+pub use kernel::tilings::{ConfigChange, ConfigFigures, TileConfig, Tiling, Tilings};
 pub use kernel::xla_kernel::{ComparedArray, KernelComparison};
 pub use language::language_of;
 pub use memory::{
-    AliveUntil, AliveValue, MemoryAdvice, MemoryColumn, MemoryReport, MemoryStep, MemoryTimeline, NoMemory,
-    memory_picture,
+    AliveUntil, AliveValue, Collectives, MemoryAdvice, MemoryColumn, MemoryReport, MemoryStep,
+    MemoryTimeline, NoMemory, devices_in_words, memory_picture, value_name,
 };
 pub use origins::{
     BlamedCompile, BlamedInstruction, InstructionBlame, InstructionFuture, InstructionLineage,
@@ -115,7 +117,7 @@ pub use rename::RenameError;
 pub use rich_text::{Line, RichText, percent_encoded};
 pub use semantic_tokens::{SemanticToken, TokenKind, TokenModifier, TokenModifiers};
 pub use signature_help::{SignatureHelp, SignatureParameter};
-pub use source_location::SourceFrame;
+pub use source_location::{FrameworkOp, SourceFrame};
 pub use statistics::FileStatistics;
 pub use units::{bytes, counted, shorten};
 pub use warnings::{WarningsConfig, is_unnecessary};

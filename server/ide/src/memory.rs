@@ -1,6 +1,8 @@
 //! Where the memory of a module goes.
 
 mod advice;
+mod devices;
+mod hint;
 mod picture;
 mod report;
 mod section;
@@ -14,6 +16,8 @@ use db::Language;
 use crate::file_context::FileContext;
 
 pub use advice::MemoryAdvice;
+pub use devices::{Collectives, devices_in_words};
+pub(crate) use hint::hint;
 pub use picture::memory_picture;
 pub use report::{AliveUntil, AliveValue, MemoryReport, MemoryStep};
 pub(crate) use section::{lens_part, prepare, section};
@@ -42,6 +46,11 @@ impl std::fmt::Display for NoMemory {
     }
 }
 
+/// The name of a value as it is shown: `name{0}`, and `name` for all of a result, behind which the plan has `{}` as XLA does.
+pub fn value_name(name: &str) -> &str {
+    name.strip_suffix("{}").unwrap_or(name)
+}
+
 pub(crate) fn module_memory(context: &FileContext<'_>) -> Result<Arc<Memory>, NoMemory> {
     if context.view.file.language(context.db) == Language::Mlir {
         return Err(NoMemory::Mlir);
@@ -64,7 +73,7 @@ pub(crate) fn memory_report(context: &FileContext<'_>, limit: usize) -> Result<M
 pub(crate) fn memory_advice(context: &FileContext<'_>) -> Result<Vec<MemoryAdvice>, NoMemory> {
     let memory = module_memory(context)?;
     let advice = db::memory_advice(context.db, context.view.file).ok_or(NoMemory::NoEntry)?;
-    Ok(advice.into_iter().map(|one| MemoryAdvice::new(&memory, one)).collect())
+    Ok(advice.into_iter().map(|one| MemoryAdvice::new(context, &memory, one)).collect())
 }
 
 /// The timeline in at most so many columns, with at most `limit` of the values that are alive at the peak.

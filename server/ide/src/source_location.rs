@@ -17,6 +17,21 @@ pub(crate) struct SourceLocation {
     pub(crate) problem: Option<String>,
 }
 
+/// The framework's op that an instruction comes from.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct FrameworkOp {
+    /// `jit(train)/jvp(while)`
+    pub name: Option<String>,
+    /// The innermost line of the source outside of installed packages.
+    pub source: Option<SourceFrame>,
+}
+
+impl From<SourceLocation> for FrameworkOp {
+    fn from(location: SourceLocation) -> FrameworkOp {
+        FrameworkOp { source: location.shown_frame().cloned(), name: location.op_name }
+    }
+}
+
 /// A line of source in the stack of an op.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SourceFrame {

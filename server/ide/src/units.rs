@@ -27,6 +27,13 @@ pub fn bytes(count: u64) -> String {
     format!("{number} {}", UNITS[unit])
 }
 
+/// Three digits and the start of a unit: `640 `, `1.02 k`.
+pub(crate) fn scaled(count: u64) -> String {
+    // Units of bytes are powers of ten too.
+    let shown = bytes(count);
+    shown.strip_suffix('B').unwrap_or(&shown).to_owned()
+}
+
 /// `1 launch`, `3 launches`, `0 functions`: a count with its unit, which is given in the singular.
 pub fn counted(count: u64, one: &str) -> String {
     format!("{count} {}", plural(one, count == 1))

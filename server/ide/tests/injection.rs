@@ -217,7 +217,7 @@ fn shown(text: &str, language: Language) -> Vec<(String, String)> {
             }
         }
     }
-    let config = InlayHintsConfig { domains: DomainHints::All, splits: true };
+    let config = InlayHintsConfig { domains: DomainHints::All, splits: true, memory: false };
     let hints = analysis.inlay_hints(file, 0..text.len(), &config).expect(said);
     all.extend(hints.into_iter().filter_map(|h| Some(("hint".to_owned(), h.tooltip?.markdown()))));
     all.push(("heaviest".to_owned(), analysis.heaviest_kernels(file, 20).expect(said).markdown()));

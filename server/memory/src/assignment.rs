@@ -4,19 +4,23 @@
 //! Source: `service/buffer_assignment.cc`, with the options of `RunBufferAssignment`,
 //! `service/gpu/compile_module_to_llvm_ir.cc`.
 
-use std::collections::BTreeSet;
+mod open;
+mod reuse;
+mod taken;
+mod thread_local;
 
-use ir::{AttributeKey, Opcode};
+use ir::Opcode;
 
 use crate::aliases::{Aliases, BufferId};
 use crate::dataflow::{ValueId, post_order};
 use crate::heap::place;
 use crate::live_ranges::LiveRange;
 use crate::overwriting::Overwriting;
-use crate::program::{Id, Program};
+use crate::program::Program;
 use crate::schedule::Schedule;
 use crate::simulation::simulate;
-use crate::sizes;
+
+use open::Open;
 
 /// XLA aligns every buffer in the block of temporaries to so many bytes.
 const ALIGNMENT: u64 = 256;
@@ -72,17 +76,6 @@ pub(crate) struct Assigner<'a> {
     pub(crate) spaces: &'a [i64],
 }
 
-/// What is assigned so far.
-#[derive(Default)]
-struct Open {
-    allocations: Vec<Allocation>,
-    allocation_of: Vec<Option<u32>>,
-    /// Per allocation, when its values are alive. They do not overlap, except where one ends and the next one starts.
-    taken: Vec<BTreeSet<(u32, u32, ValueId)>>,
-    /// Allocations that later buffers may use.
-    reusable: Vec<u32>,
-}
-
 impl Assigner<'_> {
     pub(crate) fn assign(&self) -> Assignment {
         let buffers = self.aliases.buffers.len();
@@ -90,7 +83,7 @@ impl Assigner<'_> {
             self.aliases.buffers[buffer].iter().map(|&value| self.bytes[value as usize]).max().unwrap_or(0)
         };
         let sizes: Vec<u64> = (0..buffers).map(buffer_size).collect();
-        let mut open = Open { allocation_of: vec![None; self.bytes.len()], ..Open::default() };
+        let mut open = Open::new(self.bytes.len(), self.schedule.end);
         let mut is_delayed = vec![false; self.bytes.len()];
         for buffer in self.order(&sizes) {
             cancel::tick();
@@ -98,7 +91,7 @@ impl Assigner<'_> {
             if let Some(kind) = self.special(buffer) {
                 let allocation = open.add(self, buffer, size, kind);
                 if let AllocationKind::Parameter { is_donated: true, .. } = kind {
-                    open.reusable.push(allocation);
+                    open.offer(allocation);
                 }
                 continue;
             }
@@ -107,7 +100,7 @@ impl Assigner<'_> {
             }
             if self.aliases.is_result[buffer as usize] {
                 let allocation = open.add(self, buffer, size, AllocationKind::Result);
-                open.reusable.push(allocation);
+                open.offer(allocation);
             } else {
                 for &value in &self.aliases.buffers[buffer as usize] {
                     is_delayed[value as usize] = true;
@@ -164,86 +157,6 @@ impl Assigner<'_> {
         slots_of().any(|slot| slots.is_tuple(slot)).then_some(AllocationKind::Tuple)
     }
 
-    /// Puts a buffer into the memory of an operand, or into another allocation that is large enough, if nothing in it is
-    /// alive at the same time.
-    fn reuse(&self, open: &mut Open, buffer: BufferId, size: u64) -> bool {
-        let slots = self.overwriting.slots;
-        let dataflow = self.overwriting.dataflow;
-        for &value in &self.aliases.buffers[buffer as usize] {
-            let slot = dataflow.value(value).slot;
-            if !slots.is_top(slot) || slots.is_tuple(slot) {
-                continue;
-            }
-            for &operand in &self.program.instruction(slots.owner(slot)).operands {
-                let held = dataflow.at(slots.top(operand));
-                let allocation = held.and_then(|held| open.allocation_of[held as usize]);
-                if allocation.is_some_and(|allocation| self.put(open, allocation, buffer, size)) {
-                    return true;
-                }
-            }
-        }
-        for n in (0..open.reusable.len()).rev() {
-            if self.put(open, open.reusable[n], buffer, size) {
-                return true;
-            }
-        }
-        false
-    }
-
-    /// Source: `BufferAssigner::MaybeAssignBuffer`.
-    fn put(&self, open: &mut Open, allocation: u32, buffer: BufferId, size: u64) -> bool {
-        let target = &open.allocations[allocation as usize];
-        let is_result = self.aliases.is_result[buffer as usize];
-        let may_write = match target.kind {
-            AllocationKind::Parameter { is_donated, .. } => is_donated,
-            AllocationKind::Result | AllocationKind::Temporary => true,
-            AllocationKind::Constant | AllocationKind::ThreadLocal | AllocationKind::Tuple => false,
-        };
-        let fits = if is_result { size == target.size } else { size <= target.size };
-        let values = &self.aliases.buffers[buffer as usize];
-        if !may_write || !fits || self.space(buffer) != target.space {
-            return false;
-        }
-        let interferes = values.iter().any(|&value| {
-            open.overlapping(allocation, self.ranges[value as usize])
-                .any(|other| self.interferes(value, other))
-        });
-        if interferes || values.iter().any(|&value| self.copies_from(open, allocation, value)) {
-            return false;
-        }
-        open.assign(self, allocation, buffer);
-        true
-    }
-
-    /// Source: `BufferAssigner::LiveRangeInterferes`.
-    fn interferes(&self, a: ValueId, b: ValueId) -> bool {
-        let (ra, rb) = (self.ranges[a as usize], self.ranges[b as usize]);
-        if !ra.overlaps(rb) {
-            return false;
-        }
-        if ra.end == rb.start {
-            !self.overwriting.takes_over(b, a)
-        } else if rb.end == ra.start {
-            !self.overwriting.takes_over(a, b)
-        } else {
-            true
-        }
-    }
-
-    /// A copy is never in the memory of what it copies.
-    fn copies_from(&self, open: &Open, allocation: u32, value: ValueId) -> bool {
-        let (slots, dataflow) = (self.overwriting.slots, self.overwriting.dataflow);
-        let instruction = self.program.instruction(slots.owner(dataflow.value(value).slot));
-        instruction.opcode == Some(Opcode::Copy)
-            && instruction.operands.iter().any(|&operand| {
-                slots.of_instruction(operand).any(|slot| {
-                    dataflow
-                        .at(slot)
-                        .is_some_and(|held| open.allocation_of[held as usize] == Some(allocation))
-                })
-            })
-    }
-
     fn space(&self, buffer: BufferId) -> i64 {
         self.aliases.buffers[buffer as usize].first().map_or(0, |&value| self.spaces[value as usize])
     }
@@ -282,130 +195,4 @@ impl Assigner<'_> {
             });
         }
     }
-
-    /// Scalars of the computations that run inside an instruction, fusions excluded.
-    fn thread_local(&self, open: &mut Open) {
-        for computation in inside_instructions(self.program, self.schedule) {
-            for &id in &self.program.computations[computation as usize].instructions {
-                let instruction = self.program.instruction(id);
-                let passes_on = matches!(
-                    instruction.opcode,
-                    Some(Opcode::Bitcast | Opcode::GetTupleElement | Opcode::OptBarrier)
-                );
-                if passes_on {
-                    continue;
-                }
-                let kind = match instruction.opcode {
-                    Some(Opcode::Constant) => AllocationKind::Constant,
-                    _ => AllocationKind::ThreadLocal,
-                };
-                let slots = self.overwriting.slots;
-                let count = if instruction.opcode == Some(Opcode::Tuple) { 1 } else { usize::MAX };
-                for slot in slots.of_instruction(id).take(count) {
-                    open.allocations.push(Allocation {
-                        size: sizes::bytes(slots.shape(slot)).unwrap_or(0),
-                        kind,
-                        is_result: false,
-                        space: 0,
-                        values: Vec::new(),
-                    });
-                }
-            }
-        }
-    }
-}
-
-impl Open {
-    fn add(&mut self, assigner: &Assigner<'_>, buffer: BufferId, size: u64, kind: AllocationKind) -> u32 {
-        let allocation = self.allocations.len() as u32;
-        let space = assigner.space(buffer);
-        self.allocations.push(Allocation { size, kind, is_result: false, space, values: Vec::new() });
-        self.taken.push(BTreeSet::new());
-        self.assign(assigner, allocation, buffer);
-        allocation
-    }
-
-    fn assign(&mut self, assigner: &Assigner<'_>, allocation: u32, buffer: BufferId) {
-        for &value in &assigner.aliases.buffers[buffer as usize] {
-            self.allocation_of[value as usize] = Some(allocation);
-            self.allocations[allocation as usize].values.push((value, 0));
-            let range = assigner.ranges[value as usize];
-            self.taken[allocation as usize].insert((range.start, range.end, value));
-        }
-        self.allocations[allocation as usize].is_result |= assigner.aliases.is_result[buffer as usize];
-    }
-
-    /// Makes one block of all temporaries of a memory space, one after the other. The order, on which padding depends,
-    /// is that in which the C++ function `std::partition` leaves them.
-    /// Source: `BufferAssignment::CombineTempAllocations`.
-    fn combine(&mut self) {
-        let is_temporary = |allocation: &Allocation| {
-            !allocation.is_result
-                && matches!(allocation.kind, AllocationKind::Temporary | AllocationKind::Tuple)
-        };
-        let (mut first, mut last) = (0, self.allocations.len());
-        while first < last {
-            if !is_temporary(&self.allocations[first]) {
-                first += 1;
-            } else if is_temporary(&self.allocations[last - 1]) {
-                last -= 1;
-            } else {
-                self.allocations.swap(first, last - 1);
-                first += 1;
-                last -= 1;
-            }
-        }
-        let mut blocks: Vec<Allocation> = Vec::new();
-        for temporary in self.allocations.drain(first..) {
-            match blocks.iter_mut().find(|block| block.space == temporary.space) {
-                None => blocks.push(Allocation { kind: AllocationKind::Temporary, ..temporary }),
-                Some(block) => {
-                    let base = block.size.next_multiple_of(ALIGNMENT);
-                    block.size = base + temporary.size;
-                    block
-                        .values
-                        .extend(temporary.values.iter().map(|&(value, offset)| (value, base + offset)));
-                }
-            }
-        }
-        self.allocations.append(&mut blocks);
-        for (number, allocation) in self.allocations.iter().enumerate() {
-            for &(value, _) in &allocation.values {
-                self.allocation_of[value as usize] = Some(number as u32);
-            }
-        }
-    }
-
-    /// The values of an allocation that are alive at some time of `range`.
-    fn overlapping(&self, allocation: u32, range: LiveRange) -> impl Iterator<Item = ValueId> + '_ {
-        // Values that start at one time, or earlier and reach into the range: since values do not overlap, few do.
-        let taken = &self.taken[allocation as usize];
-        let before =
-            taken.range(..(range.start, 0, 0)).rev().take_while(move |(_, end, _)| *end >= range.start);
-        let within = taken.range((range.start, 0, 0)..=(range.end, u32::MAX, ValueId::MAX));
-        before.chain(within).map(|&(_, _, value)| value)
-    }
-}
-
-/// Computations that run inside one instruction, for each of its elements: reducers, comparators and the like.
-fn inside_instructions(program: &Program, schedule: &Schedule) -> Vec<u32> {
-    let mut found = vec![false; program.computations.len()];
-    let mut order = Vec::new();
-    let mut open: Vec<Id> = schedule.order.clone();
-    while let Some(id) = open.pop() {
-        let instruction = program.instruction(id);
-        for &(key, callee) in &instruction.callees {
-            let is_step = schedule.span[callee as usize].is_some();
-            if is_step || std::mem::replace(&mut found[callee as usize], true) {
-                continue;
-            }
-            // The values of a fusion are in registers, those of the reducers in it are not.
-            let is_fused = instruction.opcode == Some(Opcode::Fusion) && key == AttributeKey::Calls;
-            if !is_fused {
-                order.push(callee);
-            }
-            open.extend(&program.computations[callee as usize].instructions);
-        }
-    }
-    order
 }

@@ -32,6 +32,8 @@ pub(crate) struct Use {
 #[derive(Debug, Default)]
 pub(crate) struct Dataflow {
     pub(crate) values: Vec<Value>,
+    /// The first of those that control flow joins.
+    first_joined: ValueId,
     /// Per slot.
     of_slot: Vec<Option<ValueId>>,
 }
@@ -65,10 +67,11 @@ impl Dataflow {
         sources: &[Source],
         held: &[Option<Slot>],
     ) -> Dataflow {
-        let mut dataflow = Dataflow { values: Vec::new(), of_slot: vec![None; held.len()] };
+        let mut dataflow = Dataflow { of_slot: vec![None; held.len()], ..Dataflow::default() };
         let order = post_order(program, schedule.computations.iter());
         let in_order = || order.iter().flat_map(|&id| slots.of_instruction(id));
         for is_joined in [false, true] {
+            dataflow.first_joined = dataflow.values.len() as ValueId;
             for slot in in_order() {
                 let joins = matches!(sources[slot as usize], Source::Joins(_));
                 if held[slot as usize] == Some(slot) && joins == is_joined {
@@ -92,6 +95,11 @@ impl Dataflow {
     /// The value in a slot; `None` outside the program's steps.
     pub(crate) fn at(&self, slot: Slot) -> Option<ValueId> {
         self.of_slot[slot as usize]
+    }
+
+    /// Whether a value is what control flow from several places joins.
+    pub(crate) fn is_joined(&self, id: ValueId) -> bool {
+        id >= self.first_joined
     }
 
     pub(crate) fn value(&self, id: ValueId) -> &Value {

@@ -60,7 +60,7 @@ pub(crate) struct Ranges<'a> {
 }
 
 impl Ranges<'_> {
-    fn of(&self, value: ValueId) -> LiveRange {
+    pub(crate) fn of(&self, value: ValueId) -> LiveRange {
         cancel::tick();
         let slot = self.dataflow.value(value).slot;
         let id = self.slots.owner(slot);

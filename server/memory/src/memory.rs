@@ -3,9 +3,10 @@
 use ir::Shape;
 
 use crate::aliases::Aliases;
-use crate::assignment::{Allocation, Assigner};
+use crate::assignment::{Allocation, AllocationKind, Assigner};
 use crate::dataflow::{Dataflow, ValueId};
 use crate::live_ranges::{LiveRange, Ranges, live_ranges};
+use crate::order::Order;
 use crate::overwriting::{OrderOf, Overwriting};
 use crate::program::Program;
 use crate::schedule::{Schedule, Time};
@@ -31,6 +32,7 @@ pub struct Memory {
     /// The computations whose instructions run as steps: the entry, bodies of loops, branches, called computations. In the
     /// order in which they end, so that the entry is the last.
     pub bodies: Vec<Body>,
+    pub order: Order,
     /// What could not be counted, in words.
     pub problems: Vec<String>,
 }
@@ -108,17 +110,17 @@ impl Flow {
 }
 
 impl Memory {
-    /// The memory of a scheduled module. Of a module without a schedule: as if it ran in the order of its text.
+    /// The memory of a module. One without a schedule runs in the order of XLA's list scheduler.
     pub fn of(program: &Program, order_of: &OrderOf<'_>) -> Memory {
         let Flow { slots, schedule, dataflow, aliases, ranges } = Flow::of(program);
-        let mut problems = Vec::new();
+        let mut problems = program.problems.clone();
         let mut own = Vec::with_capacity(dataflow.values.len());
         for value in &dataflow.values {
             own.push(bytes(slots.shape(value.slot)).unwrap_or_else(|| {
-                problems.push(format!(
-                    "%{}: its size is not known, or 64 bits do not hold it; it counts as 0",
-                    slots.name(program, value.slot)
-                ));
+                problems.add(|| {
+                    let name = slots.name(program, value.slot);
+                    format!("%{name}: its size is not known, or 64 bits do not hold it; it counts as 0")
+                });
                 0
             }));
         }
@@ -148,7 +150,13 @@ impl Memory {
         let values: Vec<Value> = values.collect();
         let peak = peak(program, &slots, &dataflow, &ranges);
         let peak = Peak { at: written(peak.at), ..peak };
-        let total = assignment.allocations.iter().fold(0u64, |sum, a| sum.saturating_add(a.size));
+        let sizes = assignment.allocations.iter().map(|allocation| allocation.size);
+        let total = sizes.clone().fold(0u64, u64::saturating_add);
+        if sizes.map(u128::from).sum::<u128>() >= u64::MAX.into() {
+            problems.add(|| {
+                format!("64 bits do not hold the bytes of all allocations; {total} is as many as they do")
+            });
+        }
         Memory {
             usage: Usage::of(&assignment.allocations, &values, written(schedule.end)),
             allocations: assignment.allocations,
@@ -157,7 +165,8 @@ impl Memory {
             peak,
             steps: steps(program, &schedule),
             bodies: bodies(&schedule),
-            problems,
+            order: program.order,
+            problems: problems.into_lines(),
         }
     }
 
@@ -171,12 +180,18 @@ impl Memory {
         self.steps.len() as Time
     }
 
-    /// The values that are alive at a position of the schedule, largest first.
+    /// The values that are alive at a position of the schedule, largest first; of equal ones, those last that are in memory
+    /// of the caller's.
     pub fn alive_at(&self, time: Time) -> Vec<ValueId> {
         let mut alive: Vec<ValueId> = (0..self.values.len() as ValueId)
             .filter(|&v| self.values[v as usize].live.contains(time))
             .collect();
-        alive.sort_by_key(|&v| (std::cmp::Reverse(self.values[v as usize].bytes), v));
+        alive.sort_by_key(|&v| {
+            let Value { bytes, allocation, .. } = self.values[v as usize];
+            let kind = allocation.map(|allocation| self.allocations[allocation as usize].kind);
+            let is_callers = matches!(kind, Some(AllocationKind::Parameter { .. }));
+            (std::cmp::Reverse(bytes), is_callers, v)
+        });
         alive
     }
 }

@@ -139,7 +139,7 @@ fn is_order_needed(program: &Program, fusion: Id) -> bool {
 }
 
 /// Whether a custom call adds its third operand to its result in place, by its target and configuration.
-pub(crate) fn adds_in_place(target: &str, backend_config: &str) -> bool {
+pub fn adds_in_place(target: &str, backend_config: &str) -> bool {
     // `beta` is the factor of the third operand; it is left out where it is 0.
     target == MATMUL_WITH_BIAS
         && backend_config.split("\"beta\":").nth(1).is_some_and(|rest| {

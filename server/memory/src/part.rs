@@ -31,8 +31,8 @@ pub(crate) struct PartInstruction {
     pub(crate) number: Option<u32>,
     pub(crate) aliasing: Vec<Alias>,
     pub(crate) adds_in_place: bool,
-    /// Whether it has control predecessors.
-    pub(crate) waits: bool,
+    /// The names of its control predecessors.
+    pub(crate) after: Vec<Box<str>>,
     pub(crate) is_root: bool,
 }
 
@@ -49,7 +49,8 @@ pub(crate) enum From {
     Here(u32),
     /// An instruction of a piece above.
     Above(Box<str>),
-    Nowhere,
+    /// Not defined above.
+    Nowhere(Box<str>),
 }
 
 impl Part {
@@ -74,6 +75,14 @@ impl Part {
     }
 }
 
+impl Part {
+    /// Whether an instruction of a computation has control predecessors.
+    pub(crate) fn has_control(&self, computation: u32) -> bool {
+        let instructions = self.computations.get(computation as usize).into_iter().flatten();
+        instructions.into_iter().any(|instruction| !instruction.after.is_empty())
+    }
+}
+
 fn instruction(
     block: &Block,
     at: InstructionId,
@@ -83,9 +92,11 @@ fn instruction(
     let node = block.instruction(at);
     let operands = block.operands_of(at).map(|(operand, target)| PartOperand {
         from: match target {
-            OperandRef::Local(id) => id.checked_sub(first).map_or(From::Nowhere, From::Here),
+            OperandRef::Local(id) if id >= first => From::Here(id - first),
             OperandRef::External(_) => From::Above(operand.name.of(&block.text).into()),
-            OperandRef::Missing => From::Nowhere,
+            OperandRef::Local(_) | OperandRef::Missing => {
+                From::Nowhere(operand.name.of(&block.text).trim_start_matches('%').into())
+            }
         },
         elements: match operand.kind {
             OperandKind::Element { start, len } => block.parse.ints(start, len).into(),
@@ -94,7 +105,7 @@ fn instruction(
     });
     let mut callees = Vec::new();
     let mut aliasing = Vec::new();
-    let mut waits = false;
+    let mut after = Vec::new();
     let mut number = block.parameter_number(at);
     for attribute in block.parse.attributes_of(node) {
         let Some(key) = attribute.key else { continue };
@@ -109,8 +120,11 @@ fn instruction(
                 aliasing = Alias::list(attribute.value_span.of(&block.text));
                 continue;
             }
-            ValueNode::Names { .. } => {
-                waits |= key == AttributeKey::ControlPredecessors;
+            ValueNode::Names { start, len } => {
+                if key == AttributeKey::ControlPredecessors {
+                    let names = block.parse.spans(*start, *len).iter();
+                    after.extend(names.map(|name| name.of(&block.text).trim_start_matches('%').into()));
+                }
                 continue;
             }
             _ => continue,
@@ -127,13 +141,13 @@ fn instruction(
         number,
         aliasing,
         adds_in_place: node.opcode == Some(Opcode::CustomCall) && is_added_in_place(block, at),
-        waits,
+        after,
         is_root: node.is_root,
     }
 }
 
 /// One opcode stands for all arithmetic element by element: whichever it is, the memory is the same.
-fn planned_as(opcode: Opcode) -> Opcode {
+pub fn planned_as(opcode: Opcode) -> Opcode {
     match opcode {
         Opcode::Copy => opcode,
         _ if ir::is_elementwise(opcode) => Opcode::Add,

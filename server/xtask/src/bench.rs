@@ -1,7 +1,7 @@
 //! `cargo xtask bench` measures: parsing and checking of texts, compared with XLA's own parser (which builds
 //! and verifies the module) on the same files in one run; opening a file in a fresh process; the maps of all
 //! instructions of a file; all kernel information of a file; kernels as text, compared with XLA's compiler;
-//! the server on MLIR, compared with upstream's; a dump folder; edits and cancellations during requests; maps by
+//! the server on MLIR, compared with upstream's; a dump folder; the memory of modules; edits and cancellations during requests; maps by
 //! themselves; and the execution of PTX.
 
 mod against;
@@ -9,6 +9,7 @@ mod compiles;
 mod freezes;
 mod generate;
 mod generate_mlir;
+mod memory;
 mod mlir_servers;
 mod previews;
 mod xla;
@@ -73,9 +74,11 @@ pub fn bench(args: &[&str], tools: &Tools) -> Result<()> {
     let only_mlir = args.contains(&"--mlir");
     let only_freezes = args.contains(&"--freezes");
     let only_compiles = args.contains(&"--compiles");
+    let only_memory = args.contains(&"--memory");
     // `--release` measures the profile with assertions, which saves the `dist` build.
     let profile = if args.contains(&"--release") { "release" } else { "dist" };
-    let options = ["--with-jaxlib", "--previews", "--mlir", "--freezes", "--compiles", "--release"];
+    let options =
+        ["--with-jaxlib", "--previews", "--mlir", "--freezes", "--compiles", "--memory", "--release"];
     let files = args.iter().filter(|arg| !options.contains(arg));
     let named: Vec<PathBuf> = files.map(|arg| root().join(arg)).collect();
     if let Some(missing) = named.iter().find(|file| !file.is_file()) {
@@ -91,6 +94,10 @@ pub fn bench(args: &[&str], tools: &Tools) -> Result<()> {
     }
     if only_compiles {
         return compiles::compiles(&server);
+    }
+    if only_memory {
+        let files = if named.is_empty() { corpus()? } else { named };
+        return memory::memory(&server, &files);
     }
     if only_mlir {
         return mlir_servers::mlir_servers(&server);
@@ -135,6 +142,7 @@ pub fn bench(args: &[&str], tools: &Tools) -> Result<()> {
     previews::previews(&server, tools)?;
     mlir_servers::mlir_servers(&server)?;
     compiles::compiles(&server)?;
+    memory::memory(&server, &kernel_files)?;
     freezes::freezes(&server, profile)?;
     simplification()?;
     execution()

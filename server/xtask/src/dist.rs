@@ -32,7 +32,7 @@ impl Options {
                 "--profile" if ["dist", "release"].contains(value) => options.profile = value.to_string(),
                 "--profile" => bail!("--profile is dist or release, not {value}"),
                 "--out" => options.out = root().join(value),
-                _ => bail!("dist takes --profile and --out, not {arg}"),
+                _ => bail!("this takes --profile and --out, not {arg}"),
             }
         }
         Ok(options)

@@ -10,7 +10,7 @@ mod offsets;
 mod reduction;
 
 use codegen::Constant;
-use gpu::FusionAnalysis;
+use gpu::{Fused, FusionAnalysis};
 use indexing::Callees;
 use ir::{ElementTypeExt, OpId, Opcode, is_elementwise};
 use rustc_hash::FxHashMap;
@@ -197,13 +197,8 @@ impl<'a> Emission<'a> {
         Ok(if stored(element) == element { read } else { self.cast(read, element) })
     }
 
-    /// `%r = f32[384,500] logistic(%p0)`
     fn instruction(&self, op: OpId) -> String {
-        let fused = &self.analysis.fused;
-        let operands: Vec<String> =
-            fused.operands(op).iter().map(|&of| format!("%{}", fused.name(of))).collect();
-        let what = fused.op(op);
-        format!("%{} = {} {}({})", fused.name(op), what.shape, what.opcode, operands.join(", "))
+        instruction(&self.analysis.fused, op)
     }
 
     fn tiled_op(&self, id: TiledId) -> &'a TiledOp {
@@ -338,6 +333,13 @@ impl<'a> Emission<'a> {
         block.yields = yields;
         block
     }
+}
+
+/// `%r = f32[384,500] logistic(%p0)`
+pub(crate) fn instruction(fused: &Fused, op: OpId) -> String {
+    let operands: Vec<String> = fused.operands(op).iter().map(|&of| format!("%{}", fused.name(of))).collect();
+    let what = fused.op(op);
+    format!("%{} = {} {}({})", fused.name(op), what.shape, what.opcode, operands.join(", "))
 }
 
 fn is_integer(element: ElementType) -> bool {

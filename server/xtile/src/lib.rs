@@ -4,6 +4,8 @@
 //! * [`emit()`]: from the tile of the result to the tiles of all ops, and from these to a [`Program`] of typed
 //!   values: loops over contracted dimensions, masks of ragged tiles, reads and writes of tiles.
 //! * [`lower()`]: the same program in Triton's operations, by XLA's passes.
+//! * [`accesses()`]: the addresses that each thread reads and writes, by Triton's layout rules.
+//! * [`configs`]: the same fusion with other tiles: what they cost, and the best ones by XLA's model.
 //! * [`text()`]: either program as MLIR of the dialects `xtile`, `stablehlo`, `tt`, `arith`, `math`, `scf` and
 //!   `tensor`.
 //!
@@ -13,7 +15,9 @@
 //! Architecture Invariant: a fusion has a program, or XLA's reason why it refuses the fusion, or the name of what
 //! is not written yet.
 
+mod accesses;
 mod bitcast;
+pub mod configs;
 mod emit;
 mod lower;
 pub mod program;
@@ -29,6 +33,7 @@ use std::borrow::Cow;
 use gpu::FusionAnalysis;
 use indexing::Callees;
 
+pub use accesses::accesses;
 pub use lower::lower;
 pub use program::Program;
 pub use space::{Dimension, RuntimeOffset, TilingSpace};

@@ -1,12 +1,12 @@
 //! The tiling space of a fusion: the dimensions that are cut into tiles, and the offsets that only the running
 //! program knows.
 
-use gpu::{BlockLevel, Fused, plain_backend_config, post_order};
+use gpu::{BlockLevel, Fused, post_order, stated_steps};
 use indexing_map::{Expr, IndexingMap, SimplifyMode, Variable, ceil_div};
 use ir::{AttributeKey, Op, OpId, Opcode};
 use rustc_hash::FxHashMap;
 
-use crate::Reason;
+use crate::{Reason, emit};
 
 /// A dimension of the result, or one that an op of the fusion contracts or reduces.
 #[derive(Debug, Clone)]
@@ -103,13 +103,15 @@ impl TilingSpace {
                 }
                 return Ok(());
             }
-            Opcode::Scan | Opcode::RaggedDot => {
-                return Err(format!("tiles of {} are not supported yet", op.opcode).into());
+            Opcode::Scan => return Err("tiles of scan are not supported yet".into()),
+            // XLA's analysis tiles it, its emitter does not know it.
+            Opcode::RaggedDot => {
+                return Err(format!("Unsupported operation {}", emit::instruction(fused, id)).into());
             }
             _ => return Ok(()),
         };
         let rank = result_rank(op);
-        let stated = stated_sizes(op);
+        let stated = stated_steps(&op.attributes);
         let operand = op.operand_shapes.first().map_or(&[][..], |shape| shape.dims());
         for (position, &dim) in contracted.iter().enumerate() {
             let size = usize::try_from(dim).ok().and_then(|dim| operand.get(dim).copied());
@@ -183,14 +185,6 @@ impl TilingSpace {
 pub(crate) fn result_rank(op: &Op) -> usize {
     let first = op.shape.tuple_elements().and_then(<[_]>::first).unwrap_or(&op.shape);
     first.dims().len()
-}
-
-/// The sizes in `backend_config={"sizes":["32"]}` of a dot or a reduction. `None` without a configuration.
-fn stated_sizes(op: &Op) -> Option<Vec<i64>> {
-    let plain = plain_backend_config(&op.attributes)?;
-    let (_, sizes) = plain.split_once("sizes:[")?;
-    let (sizes, _) = sizes.split_once(']')?;
-    Some(sizes.split(',').filter_map(|size| size.parse().ok()).collect())
 }
 
 /// The smallest power of two that is at least `size`; 1 for an empty dimension. Triton's tiles have no other

@@ -303,6 +303,14 @@ fn what_xla_refuses() {
         "Unsupported elementwise operation %r = f32[384,500] logistic(%p)",
     );
     refused(
+        "f32[64,32]",
+        "p = f32[64,16]; q = f32[4,16,32]; g = s32[4]",
+        "  ROOT r = f32[64,32] ragged-dot(p, q, g), lhs_contracting_dims={1}, rhs_contracting_dims={1}, \
+         lhs_ragged_dims={0}, rhs_group_dims={0}",
+        "\"16\",\"16\"",
+        "Unsupported operation %r = f32[64,32] ragged-dot(%p, %q, %g)",
+    );
+    refused(
         "f32[33,65]",
         "p = f32[33,65]",
         "  ROOT r = f32[33,65] reverse(p), dimensions={1}",
@@ -338,5 +346,25 @@ fn what_xla_refuses() {
         "\"4\",\"4\"",
         "Number of parallel dimensions in the tiling space (1) does not match the number of output tile sizes in the \
          block level fusion config (2).",
+    );
+}
+
+/// XLA writes nothing for a precision that the elements have.
+#[test]
+fn a_precision_that_is_kept_is_nothing() {
+    let body = |bits: &str| {
+        format!("  n = bf16[64,96] negate(p)\n  ROOT r = bf16[64,96] reduce-precision(n), {bits}")
+    };
+    let kept =
+        program("bf16[64,96]", "p = bf16[64,96]", &body("exponent_bits=8, mantissa_bits=7"), "\"8\",\"32\"");
+    let negated =
+        program("bf16[64,96]", "p = bf16[64,96]", "  ROOT n = bf16[64,96] negate(p)", "\"8\",\"32\"");
+    assert!(negated.is_ok() && kept == negated, "{kept:?}");
+    refused(
+        "bf16[64,96]",
+        "p = bf16[64,96]",
+        &body("exponent_bits=5, mantissa_bits=7"),
+        "\"8\",\"32\"",
+        "tiles of reduce-precision are not supported yet",
     );
 }

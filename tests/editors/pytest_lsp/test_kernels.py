@@ -28,7 +28,7 @@ async def test_lenses_say_how_a_kernel_runs(editor):
     # Where the editor can be shown a file, the kernel itself is one click away.
     assert len(titles) == 1 or titles[1] == "Show kernel"
     line = " · ".join(titles)
-    assert line.startswith(("≈ ", "at least ")) and "loop · 2048 × 128 threads" in line
+    assert line.startswith(("≈ ", "≥ ")) and "loop · 2048 × 128 threads" in line
 
 
 async def test_hovers_tell_the_kernel(editor):

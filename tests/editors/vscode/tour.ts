@@ -168,9 +168,9 @@ export const TOUR: Record<string, Step> = {
     const tabs = await eventually("the tabs of the kernel", async () => {
       const all = await screen.labels(".tabs-container .tab");
       const kernels = all.filter((label) => label.includes("gemm_fusion_dot."));
-      return kernels.length >= 4 ? kernels : undefined;
+      return kernels.length >= 5 ? kernels : undefined;
     });
-    for (const ending of ["xtile.mlir", "ttir.mlir", "kernel.txt", "xla.ptx"]) {
+    for (const ending of ["xtile.mlir", "ttir.mlir", "tilings.txt", "kernel.txt", "xla.ptx"]) {
       assert.ok(tabs.some((tab) => tab.includes(ending)), tabs.join(" | "));
     }
     await screen.waitForLine("the program on tiles", 30_000, "xtile.entry_func @gemm_fusion_dot(");
@@ -254,6 +254,17 @@ export const TOUR: Record<string, Step> = {
     await screen.chooseFile(svg);
     await eventually("the file", () => (existsSync(svg) && readFileSync(svg, "utf8").startsWith("<svg ")) || undefined);
     rmSync(svg);
+    await screen.command("View: Close All Editors");
+  },
+  "what would lower the peak of memory: a list, a click to the instruction": async (screen, picture) => {
+    await screen.openFile(WASTEFUL);
+    await screen.command("hlo-analyzer: Show Memory");
+    const text = await screen.webview("What would lower the peak");
+    assert.ok(text.includes("donate parameter 0 (%x, 4.19 MB): peak 12.6 → 8.42 MB"), text);
+    assert.ok(text.includes("in jax: donate_argnums"), text);
+    await picture("memory-advice");
+    await screen.clickInWebview("#advice li:nth-child(2) a", "%x");
+    await screen.waitForLine("the parameter", 30_000, "%x = ");
     await screen.command("View: Close All Editors");
   },
   "a module is compiled with the XLA of a Python, and what is missing is said": async (screen, picture, folder) => {

@@ -24,6 +24,7 @@ pub const METHODS: &[&str] = &[
     "kernel",
     "partition",
     "tile",
+    "tilings",
     "map",
     "expr",
     "access_pattern",
@@ -273,6 +274,14 @@ fn parameters(random: &mut Rng, method: &str, language: Language, text: &str, na
         "coalescing" => {
             let value = numbers(random);
             sometimes(random, "tile_sizes", value);
+        }
+        "tilings" => {
+            let value = numbers(random);
+            sometimes(random, "tiles", value);
+            for key in ["warps", "stages"] {
+                let value = json!(random.pick(NUMBERS));
+                sometimes(random, key, value);
+            }
         }
         "kernel" => {
             let value = json!(random.pick(&["mlir", "ptx"]));

@@ -24,6 +24,7 @@ const OF_DOCUMENTS: &[&str] = &[
     "hlo-analyzer/convert",
     "hlo-analyzer/heaviestKernels",
     "hlo-analyzer/memoryTimeline",
+    "hlo-analyzer/memoryAdvice",
     "hlo-analyzer/compiles",
     "hlo-analyzer/compileDetails",
     "hlo-analyzer/stageChanges",

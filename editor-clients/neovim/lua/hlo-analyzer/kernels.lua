@@ -139,7 +139,7 @@ function M.heaviest_kernels(order)
     table.sort(answer.kernels, orders[order] or orders.time)
     local items = vim.tbl_map(function(kernel)
       local text = ("%%%s  %s%.2f µs  %.1f %%  %s per run  %s"):format(
-        kernel.name, kernel.is_at_least and "at least " or "", kernel.total_us, kernel.share * 100, kernel.traffic,
+        kernel.name, kernel.is_at_least and "≥ " or "", kernel.total_us, kernel.share * 100, kernel.traffic,
         kernel.bound)
       return { bufnr = buffer, lnum = kernel.at.start.line + 1, col = kernel.at.start.character + 1, text = text }
     end, answer.kernels)

@@ -117,6 +117,7 @@ fn grouped(kernel: &Kernel, values: &Values<'_>, accesses: Vec<Access>) -> Vec<C
         let element = own.shape.element;
         let element_bits = packed(element).or(element.bits().map(|bits| bits.max(8))).unwrap_or(8);
         out.push(CodeAccess {
+            is_bulk: false,
             kind,
             buffer: match own.role {
                 Role::Operand(number) => Buffer::Operand(number as u32),

@@ -5,6 +5,7 @@ use indexing_map::IndexingMap;
 use ir::OpId;
 
 use super::accesses::{Buffer, MemoryAccess, element_bits};
+use super::kernel::BufferTraffic;
 use super::traffic::{Access, traffic};
 use crate::fusion_analysis::FusionAnalysis;
 use crate::thread_map::then;
@@ -21,9 +22,26 @@ pub enum Cause {
     Layout(OpId),
     /// This op reads distant elements although its own elements are adjacent.
     Op(OpId),
+    /// The tiles of this array have too few neighbours in its layout.
+    Tiles(OpId),
+}
+
+impl Cause {
+    pub fn op(self) -> OpId {
+        let (Cause::Layout(op) | Cause::Op(op) | Cause::Tiles(op)) = self;
+        op
+    }
 }
 
 impl FusionAnalysis {
+    /// The cause of the most wasteful access to an array; `None` if no access to it is known.
+    pub fn cause_of(&self, buffer: &BufferTraffic, threshold: f64) -> Option<Cause> {
+        match buffer.is_predicted {
+            true => Some(Cause::Tiles(self.op_of(buffer.buffer)?)),
+            false => Some(self.cause(&buffer.worst_access()?.access, threshold)),
+        }
+    }
+
     /// The first op on the way from the threads to the array at which a request moves `threshold` times its
     /// ideal.
     pub fn cause(&self, access: &MemoryAccess, threshold: f64) -> Cause {

@@ -8,10 +8,11 @@ use super::counts::Counts;
 use super::pattern::Pattern;
 use super::picture::LanePicture;
 use super::traffic::{Access, Traffic, traffic};
+use crate::Reason;
 use crate::fusion_analysis::FusionAnalysis;
 
-/// Returns the memory accesses of a kernel's code; `None` if the code is not known.
-pub type Code<'a> = dyn Fn(&FusionAnalysis) -> Option<Vec<CodeAccess>> + 'a;
+/// Returns the memory accesses of a kernel's code, or why they are not known.
+pub type Code<'a> = dyn Fn(&FusionAnalysis) -> Result<Vec<CodeAccess>, Reason> + 'a;
 
 /// The kind of access of an instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -40,6 +41,8 @@ pub struct CodeAccess {
     pub distances: Vec<i64>,
     /// False if data decides whether it is executed.
     pub is_certain: bool,
+    /// Whether a bulk tensor copy (TMA) moves the bytes, which no thread addresses: the map is that of plain accesses to them.
+    pub is_bulk: bool,
 }
 
 /// The traffic of such instructions.
@@ -84,7 +87,7 @@ impl CodeAccess {
         beside: &'a [i64],
         analysis: &FusionAnalysis,
     ) -> Option<Access<'a>> {
-        let launch = analysis.launch()?;
+        let launch = analysis.stated_launch()?;
         Some(Access {
             map,
             gathered_at: &self.gathered_at,

@@ -2,7 +2,7 @@
 
 use indexing::SymbolicTile;
 use indexing::{Rules, grouped, no_callees};
-use ir::OpId;
+use ir::{OpId, Shape};
 
 use super::accesses::{Buffer, MemoryAccess, element_bits};
 use super::code_access::{Code, CodeTraffic};
@@ -34,6 +34,8 @@ pub struct BufferTraffic {
     pub accesses: Vec<AccessTraffic>,
     /// The instructions of the code, from which all figures are computed. `None` if the code is not known.
     pub code: Option<Vec<CodeTraffic>>,
+    /// Whether the code is predicted by Triton's rules, which no text shows.
+    pub is_predicted: bool,
     /// Why the traffic is not known.
     pub unknown: Option<Reason>,
 }
@@ -125,6 +127,31 @@ impl BufferTraffic {
         known.into_iter().rev().max_by_key(waste).map(|traffic| traffic.pattern)
     }
 
+    /// Whether it is known in which ways the kernel accesses the array, if not where.
+    pub fn is_accessed(&self) -> bool {
+        !self.accesses.is_empty()
+            || self.is_predicted && self.code.as_ref().is_some_and(|code| !code.is_empty())
+    }
+
+    /// Whether bulk tensor copies (TMA) move the array, all or in part.
+    pub fn is_bulk(&self) -> bool {
+        self.code.iter().flatten().any(|code| code.access.is_bulk)
+    }
+
+    /// The bytes that a thread moves with one instruction of the code, each once, in increasing order.
+    pub fn widths(&self) -> Vec<i64> {
+        let mut widths: Vec<i64> = self.code.iter().flatten().map(|code| code.access.bytes).collect();
+        widths.sort_unstable();
+        widths.dedup();
+        widths
+    }
+
+    /// The shape of the array in memory.
+    pub fn shape<'a>(&'a self, analysis: &'a FusionAnalysis) -> Option<&'a Shape> {
+        let own = self.worst_access().map(|access| &access.access.shape);
+        own.or_else(|| Some(&analysis.fused.op(analysis.op_of(self.buffer)?).shape))
+    }
+
     /// The most wasteful access.
     pub fn worst_access(&self) -> Option<&AccessTraffic> {
         let waste =
@@ -136,22 +163,31 @@ impl BufferTraffic {
 impl FusionAnalysis {
     /// As [`FusionAnalysis::coalescing_of`], for a kernel whose code is not known.
     pub fn coalescing(&self) -> Vec<BufferTraffic> {
-        self.coalescing_of(&|_| None)
+        self.coalescing_of(&|_| Err("its code is not known".into()))
     }
 
     /// The traffic of every operand that has one, then of every result. The traffic of kernels from other
     /// compilers is not known; XLA's verdict on them is that of its heuristic.
     pub fn coalescing_of(&self, code: &Code<'_>) -> Vec<BufferTraffic> {
-        let unknown = match &self.emitter {
+        let mut unknown = match &self.emitter {
             Emitter::Elsewhere(elsewhere) => Some(elsewhere.reason()),
             Emitter::Sort(_) => Some("what a sort moves depends on its data".into()),
             _ => None,
         };
-        let code = if unknown.is_none() { code(self) } else { None };
-        let counted: Option<Vec<CodeTraffic>> = code.and_then(|code| {
-            let budget = (CODE_BUDGET / code.len().max(1) as u64).clamp(LEAST_BUDGET, BUDGET);
-            code.into_iter().map(|access| access.traffic(self, budget)).collect()
-        });
+        let is_predicted = self.is_for_triton();
+        let mut counted: Option<Vec<CodeTraffic>> = None;
+        if unknown.is_none() || is_predicted {
+            match code(self) {
+                Ok(code) => {
+                    let budget = (CODE_BUDGET / code.len().max(1) as u64).clamp(LEAST_BUDGET, BUDGET);
+                    counted = code.into_iter().map(|access| access.traffic(self, budget)).collect();
+                }
+                Err(why) => unknown = unknown.map(|who| format!("{who}: {why}").into()),
+            }
+        }
+        if counted.is_some() {
+            unknown = None;
+        }
         let mut buffers: Vec<BufferTraffic> = Vec::new();
         let operands = self.fused.graph.ops.iter().filter_map(|op| op.parameter).map(Buffer::Operand);
         let results = (0..self.fused.outputs.len()).map(Buffer::Result);
@@ -159,7 +195,14 @@ impl FusionAnalysis {
             let (accesses, unknown) = (Vec::new(), unknown.clone());
             let own = |c: &&CodeTraffic| c.access.buffer == buffer;
             let code = counted.as_ref().map(|code| code.iter().filter(own).cloned().collect());
-            buffers.push(BufferTraffic { buffer, xla_coalesced: None, accesses, code, unknown });
+            buffers.push(BufferTraffic {
+                buffer,
+                xla_coalesced: None,
+                accesses,
+                code,
+                is_predicted,
+                unknown,
+            });
         }
         buffers.sort_by_key(|b| b.buffer);
         for access in self.memory_accesses() {
@@ -388,7 +431,7 @@ p = f32[50304,768] parameter(0)
             assert_eq!(table.is_exact(), layout == "{1,0}", "{text}");
             assert!(!table.is_sampled(), "{text}");
             let cause = analysis.cause(&table.accesses[0].access, DEFAULT_THRESHOLD);
-            assert_eq!(analysis.remedy(table.buffer, cause, DEFAULT_THRESHOLD, &|_| None), None);
+            assert_eq!(analysis.remedy(table.buffer, cause, DEFAULT_THRESHOLD, &|_| Err("".into())), None);
             let indices = &analysis.coalescing()[1];
             assert!(indices.is_exact(), "{text}");
         }

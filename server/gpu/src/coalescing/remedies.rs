@@ -80,7 +80,8 @@ impl FusionAnalysis {
         candidates.map(layout).collect()
     }
 
-    fn op_of(&self, buffer: Buffer) -> Option<OpId> {
+    /// The op that an array is: a parameter, or one that computes a result.
+    pub(super) fn op_of(&self, buffer: Buffer) -> Option<OpId> {
         match buffer {
             Buffer::Operand(number) => self.fused.graph.parameter(number),
             Buffer::Result(result) => {
@@ -160,13 +161,14 @@ mod tests {
         let access = &found.worst_access().expect("an access").access;
         let cause = analysis.cause(access, 2.0);
         let counts = found.best().expect("counts");
-        let remedy = match analysis.remedy(found.buffer, cause, 2.0, &|_| None) {
+        let remedy = match analysis.remedy(found.buffer, cause, 2.0, &|_| Err("".into())) {
             Some(Remedy { change, counts, .. }) => format!("{change:?} {}", counts.sectors_per_request()),
             None => "no remedy".to_owned(),
         };
         let cause = match cause {
             Cause::Layout(op) => format!("layout of {}", analysis.fused.name(op)),
             Cause::Op(op) => analysis.fused.name(op).to_owned(),
+            Cause::Tiles(op) => format!("tiles of {}", analysis.fused.name(op)),
         };
         let got = format!("{:?} {} by {cause}: {remedy}", found.buffer, counts.sectors_per_request());
         assert_eq!(got, expect);

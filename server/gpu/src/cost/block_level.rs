@@ -15,6 +15,10 @@ pub struct BlockLevel {
     pub tiles_per_block: i64,
     /// Whether warps may have different tasks.
     pub is_specialized: bool,
+    /// Whether tiles may be moved by bulk tensor copies (TMA).
+    pub is_tma_allowed: bool,
+    /// The number of steps of a loop that overlap; 1 or less if none do, 0 if the text states none.
+    pub stages: i64,
 }
 
 impl BlockLevel {
@@ -34,17 +38,29 @@ impl BlockLevel {
         let output_tiles = tiles.split("sizes:[").skip(1).map(sizes).collect::<Option<Vec<Vec<i64>>>>()?;
         let is_plausible = !output_tiles.is_empty() && output_tiles.iter().flatten().all(|&size| size > 0);
         let warps = digits.parse().ok().filter(|&warps| (1..=64).contains(&warps))?;
-        let tiles_per_block = config
-            .split_once("num_tiles_per_pid:")
-            .and_then(|(_, count)| count.split(|c: char| !c.is_ascii_digit()).next()?.parse::<i64>().ok());
+        let count = |key: &str| {
+            let (_, count) = config.split_once(key)?;
+            count.split(|c: char| !c.is_ascii_digit()).next()?.parse::<i64>().ok()
+        };
         Some(BlockLevel {
             output_tiles,
             warps,
-            tiles_per_block: tiles_per_block.unwrap_or(1).max(1),
+            tiles_per_block: count("num_tiles_per_pid:").unwrap_or(1).max(1),
             is_specialized: config.contains("is_warp_specialization_allowed:true"),
+            is_tma_allowed: config.contains("is_tma_allowed:true"),
+            stages: count("num_stages:").unwrap_or(0),
         })
         .filter(|_| is_plausible)
     }
+}
+
+/// The tile sizes that a dot or a reduction states for the dimensions that it contracts.
+/// Source: `Tile`, as above.
+pub fn stated_steps(attributes: &Attributes) -> Option<Vec<i64>> {
+    let plain = plain_backend_config(attributes)?;
+    let (_, sizes) = plain.split_once("sizes:[")?;
+    let (sizes, _) = sizes.split_once(']')?;
+    Some(sizes.split(',').filter_map(|size| size.parse().ok()).collect())
 }
 
 #[cfg(test)]
@@ -70,6 +86,8 @@ ENTRY e {{
         let expect = expect.map(|(tiles, warps)| BlockLevel {
             tiles_per_block: 1,
             is_specialized: false,
+            is_tma_allowed: false,
+            stages: 0,
             output_tiles: tiles.iter().map(|tile| tile.to_vec()).collect(),
             warps,
         });

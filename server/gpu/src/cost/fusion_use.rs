@@ -66,13 +66,14 @@ impl FusionUse {
             if entries > MAX_USE_ROOTS {
                 return None;
             }
-            let often: f64 = roots.iter().map(|&root| all.root_utilisation[root as usize]).sum();
+            let of_roots = roots.iter().map(|&root| all.root_utilisation[root as usize]);
+            let often = of_roots.fold(0.0, |sum, often| single(sum + often));
             let copies: f64 = roots.iter().map(|&root| root_copies[root as usize]).sum();
             let op = &graph.ops[at];
             let cost = InstructionCost::of(op, device, callees)?;
             all.utilisation[at] = often;
             all.copies[at] = copies;
-            all.flops += often * cost.flops;
+            all.flops = single(all.flops + single(often * cost.flops));
             all.ir_size += copies;
             for (i, &operand) in graph.operands[at].iter().enumerate() {
                 let of_operand = &mut all.use_roots[operand as usize];
@@ -86,8 +87,10 @@ impl FusionUse {
                 let size = elements(&graph.ops[operand as usize].shape)?;
                 let part = cost.utilisation.get(i).copied().unwrap_or(1.0);
                 // A partly read element counts as a whole one.
-                let read = if size > 0.0 { (often * part * size).ceil() / size } else { 0.0 };
-                all.root_utilisation[operand as usize] += read;
+                let read = single(single(often * single(part)) * size).ceil();
+                let read = if size > 0.0 { single(read / size) } else { 0.0 };
+                let sum = &mut all.root_utilisation[operand as usize];
+                *sum = single(*sum + read);
                 root_copies[operand as usize] += copies;
             }
             all.use_roots[at] = roots;
@@ -102,6 +105,11 @@ impl FusionUse {
         let (a, b) = (&self.use_roots[a as usize], &self.use_roots[b as usize]);
         a.iter().filter(|root| b.contains(root)).map(|&root| self.root_utilisation[root as usize]).sum()
     }
+}
+
+/// Rounds as XLA does, which keeps these numbers as `f32`.
+fn single(number: f64) -> f64 {
+    f64::from(number as f32)
 }
 
 fn insert(roots: &mut Vec<OpId>, root: OpId) {

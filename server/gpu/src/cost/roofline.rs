@@ -112,23 +112,42 @@ fn operations_us(op: &Op, flops: f64, device: &Device) -> f64 {
 }
 
 /// Operations per second, two for a fused multiply-add. A type without units of its own is computed as `f32`,
-/// integers as `s32`. If a device states no units, every `f32` unit does one multiply-add per clock.
+/// integers as `s32`.
 fn flops_per_second(element: ElementType, in_matrix_units: bool, device: &Device) -> f64 {
-    let plain = device.fpus_per_core as f64 * device.clock_ghz;
-    let per_core = device.units.and_then(|units| {
-        let find =
-            |rates: &'static [Rate], element| rates.iter().find(|rate| rate.elements.contains(&element));
-        let per_clock = |rate: &Rate| rate.units as f64 * rate.operations as f64;
-        let matrix = find(units.matrix, element).filter(|_| in_matrix_units).map(|rate| {
-            let is_slow = element != ElementType::F64;
-            per_clock(rate) * if is_slow { units.matrix_clock_ghz } else { device.clock_ghz }
-        });
-        let is_integer = element.is_signed_integer() || element.is_unsigned_integer();
-        let stand_in = if is_integer { ElementType::S32 } else { ElementType::F32 };
-        let scalar = || find(units.scalar, element).or_else(|| find(units.scalar, stand_in));
-        matrix.or_else(|| Some(per_clock(scalar()?) * device.clock_ghz))
-    });
-    per_core.unwrap_or(plain) * device.cores as f64 * 2e9
+    let is_integer = element.is_signed_integer() || element.is_unsigned_integer();
+    let stand_in = if is_integer { ElementType::S32 } else { ElementType::F32 };
+    let scalar = || {
+        let rates = device.units?.scalar;
+        let rate = rate_of(rates, element).or_else(|| rate_of(rates, stand_in))?;
+        Some(per_second(rate, device.clock_ghz, device))
+    };
+    let matrix = matrix_units(element, device).filter(|_| in_matrix_units);
+    matrix.or_else(scalar).unwrap_or_else(|| plain_flops_per_second(device))
+}
+
+/// Operations per second of the matrix units; of the `f32` units for a type that they do not know.
+/// Source: `CalculatePeakMatrixOpsPerNs`, `service/gpu/model/gpu_performance_model_base.cc`.
+pub(super) fn matrix_flops_per_second(element: ElementType, device: &Device) -> f64 {
+    matrix_units(element, device).unwrap_or_else(|| plain_flops_per_second(device))
+}
+
+fn matrix_units(element: ElementType, device: &Device) -> Option<f64> {
+    let units = device.units?;
+    let clock_ghz = if element == ElementType::F64 { device.clock_ghz } else { units.matrix_clock_ghz };
+    Some(per_second(rate_of(units.matrix, element)?, clock_ghz, device))
+}
+
+/// Every `f32` unit does one multiply-add per clock.
+fn plain_flops_per_second(device: &Device) -> f64 {
+    device.fpus_per_core as f64 * device.clock_ghz * device.cores as f64 * 2e9
+}
+
+fn rate_of(rates: &'static [Rate], element: ElementType) -> Option<&'static Rate> {
+    rates.iter().find(|rate| rate.elements.contains(&element))
+}
+
+fn per_second(rate: &Rate, clock_ghz: f64, device: &Device) -> f64 {
+    rate.units as f64 * rate.operations as f64 * clock_ghz * device.cores as f64 * 2e9
 }
 
 /// Bytes of the array elements that any result needs, each once. An array passed as several operands counts

@@ -9,10 +9,10 @@ use crate::device::Device;
 pub const LAUNCH_OVERHEAD_US: f64 = 1.0;
 
 /// The speedup of repeated reads that hit the L2 cache. Source: `kL2CacheSpeedup`.
-const L2_SPEEDUP: f64 = 2.5;
+const L2_SPEEDUP: f32 = 2.5;
 
 /// The additional speedup in the L1 cache. Source: `kL1CacheSpeedup`.
-const L1_SPEEDUP: f64 = 8.0;
+const L1_SPEEDUP: f32 = 8.0;
 
 /// The part of the shorter of computing and memory traffic that overlaps with the longer.
 /// Source: `kMemoryComputeParallelism`.
@@ -26,48 +26,63 @@ fn microseconds(seconds: f64) -> f64 {
     (seconds * 4e9).round() / 4e3
 }
 
+/// The product of a duration and a number, rounded in the steps of `absl::Duration`, which decide ties.
+/// `ticks` are quarters of a nanosecond.
+fn scaled_us(ticks: f64, factor: f64) -> f64 {
+    microseconds(ticks * factor / 4e9)
+}
+
 /// The time of `flops` on the units that `blocks` of `threads` keep busy. XLA counts the `f32` units.
 /// Source: `ComputeTime`.
 pub fn compute_us(flops: f64, blocks: i64, threads: i64, device: &Device) -> f64 {
     let units = threads.min(device.fpus_per_core).saturating_mul(blocks.min(device.cores));
     // XLA keeps this in an integer.
-    let per_nanosecond = (units as f64 * device.clock_ghz * 2.0).trunc();
-    if per_nanosecond < 1.0 { 0.0 } else { microseconds(flops.trunc() / per_nanosecond * 1e-9) }
+    let per_nanosecond = (units as f64 * f64::from(device.clock_ghz as f32 * 2.0)).trunc();
+    let nanoseconds = f64::from(flops.trunc() as f32 / per_nanosecond as f32);
+    if per_nanosecond < 1.0 { 0.0 } else { scaled_us(4.0, nanoseconds) }
 }
 
 /// The time to read `total` bytes, `net` of them distinct. The distinct bytes come from memory at the part
-/// `efficiency` of its bandwidth; the rest come from a cache if `net` bytes fit into it. Source:
+/// `efficiency` of its bandwidth; the rest come from a cache if `net` bytes fit into it. Numbers are `f32` as
+/// in XLA, because a quarter of a nanosecond may decide what is fused first. Source:
 /// `ReadTimeWithDRAMHeuristic`.
 pub fn read_us(net: f64, total: f64, blocks: i64, efficiency: f64, device: &Device) -> f64 {
-    let full = device.memory_bandwidth as f64;
-    let memory = full * efficiency;
+    let full = device.memory_bandwidth as f32;
+    let memory = (device.memory_bandwidth as f64 * efficiency) as f32;
     let again = match net {
         net if net < device.l1_cache_per_core() as f64 * device.cores as f64 => {
             full * L2_SPEEDUP * L1_SPEEDUP
         }
         net if net < device.l2_cache_size as f64 => full * L2_SPEEDUP,
-        _ => memory,
+        _ => full * efficiency as f32,
     };
     let limit = block_bandwidth(blocks, device);
     let first = net.min(total);
-    let seconds = |bytes: f64, bandwidth: f64| if bytes > 0.0 { bytes / bandwidth } else { 0.0 };
+    let seconds = |bytes: f64, bandwidth: f32| {
+        let seconds = if bytes > 0.0 { bytes as f32 / bandwidth } else { 0.0 };
+        f64::from(seconds)
+    };
     microseconds(seconds(first, memory.min(limit))) + microseconds(seconds(total - first, again.min(limit)))
 }
 
 /// Bytes per second that this many blocks can request. Source: `AdjustBandwidth`.
-fn block_bandwidth(blocks: i64, device: &Device) -> f64 {
-    let each = device.clock_ghz * 1e9 * device.memory_transactions_per_clock() as f64;
-    blocks.max(1) as f64 * each
+fn block_bandwidth(blocks: i64, device: &Device) -> f32 {
+    let each = device.clock_ghz as f32 * 1e9 * device.memory_transactions_per_clock() as f32;
+    blocks.max(1) as f32 * each
 }
 
 /// The time to write `bytes`; a tiled kernel uses a part of the bandwidth. Source: `WriteTime`.
 pub fn write_us(bytes: f64, efficiency: f64, device: &Device) -> f64 {
-    microseconds(bytes / (device.memory_bandwidth as f64 * efficiency))
+    match efficiency {
+        1.0 => microseconds(f64::from(bytes as f32 / device.memory_bandwidth as f32)),
+        _ => microseconds(bytes / (device.memory_bandwidth as f64 * efficiency).trunc()),
+    }
 }
 
 /// The combined time, with partial overlap. Source: `CombineComputeAndMemoryAccessTime`.
 pub fn combined_us(compute: f64, memory: f64) -> f64 {
-    compute + memory - compute.min(memory) * OVERLAP
+    let ticks = (compute.min(memory) * 4e3).round();
+    compute + memory - scaled_us(ticks, OVERLAP)
 }
 
 #[cfg(test)]

@@ -10,10 +10,11 @@ use std::fmt::Write;
 use std::io::Read;
 use std::sync::Arc;
 
-use ir::{AttributeKey, Graph, Op, OpId, Opcode};
+use ir::{Graph, Op, OpId, Opcode};
 
 use super::{Candidate, Pair, decide};
-use crate::{Device, fixture};
+use crate::cost::best_tilings;
+use crate::{Device, FusionAnalysis, fixture};
 
 /// A module during the replay.
 struct Replay {
@@ -137,15 +138,24 @@ fn fused_op(
     let pair = Pair::of(graph, producer, consumer, device, callees);
     let mut op = consumer.op.clone();
     let is_triton = producer.is_triton() || consumer.is_triton();
-    let triton = [consumer, producer].into_iter().find(|candidate| candidate.is_triton());
     op.opcode = Opcode::Fusion;
     op.operand_shapes = pair.operands.iter().map(|&id| graph.ops[id as usize].shape.clone()).collect();
-    let whole = pair.analysis.expect("a fusion").fused.graph;
-    made(name, whole);
-    let config = triton.and_then(|t| t.op.attributes.text(AttributeKey::BackendConfig)).unwrap_or_default();
-    let config = if is_triton { format!(", backend_config={config}") } else { String::new() };
+    let analysis = pair.analysis.expect("a fusion");
+    let config = if is_triton { stated_tiling(&analysis, callees) } else { String::new() };
+    made(name, analysis.fused.graph);
     op.attributes = fixture::attributes(&format!("kind=kLoop, calls=%{name}{config}"));
     (op, pair.operands)
+}
+
+/// The configuration with the tiling that XLA gives a fusion for Triton.
+fn stated_tiling(analysis: &FusionAnalysis, callees: &indexing::Callees<'_>) -> String {
+    let best = best_tilings(analysis, callees, 1).ok().and_then(|best| best.into_iter().next());
+    let Some(best) = best else { return r#", backend_config={"kind":"__triton"}"#.to_owned() };
+    let sizes: Vec<String> = best.tile.iter().map(|size| format!("\"{size}\"")).collect();
+    let (sizes, warps) = (sizes.join(","), best.warps);
+    let level = format!(r#"{{"num_warps":"{warps}","output_tiles":[{{"sizes":[{sizes}]}}]}}"#);
+    let config = format!(r#"{{"kind":"__triton","block_level_fusion_config":{level}}}"#);
+    format!(r#", backend_config={{"fusion_backend_config":{config}}}"#)
 }
 
 fn cases() -> String {

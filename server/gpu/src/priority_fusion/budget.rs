@@ -36,7 +36,7 @@ pub(super) fn fits_budget(
 
 /// Checks the number of buffers. The consumer may keep as many operands as it has, and get more only up to
 /// the limit.
-fn fits_buffers(graph: &Graph, producer: &Candidate, consumer: &Candidate) -> Result<(), Reason> {
+pub(super) fn fits_buffers(graph: &Graph, producer: &Candidate, consumer: &Candidate) -> Result<(), Reason> {
     let operands = |of: &Candidate| &graph.operands[of.id as usize];
     let outputs = |of: &Candidate| subshapes(&of.op.shape);
     let (of_producer, of_consumer) = (operands(producer), operands(consumer));

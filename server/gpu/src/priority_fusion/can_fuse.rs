@@ -3,10 +3,11 @@
 
 use ir::{ElementTypeExt, Graph, Op, Opcode, Shape, is_elementwise};
 
-use super::budget::fits_budget;
+use super::budget::{fits_budget, fits_buffers};
 use super::candidate::Candidate;
 use super::in_place::{may_fuse_in_place, may_fuse_scatter};
 use super::pair::Pair;
+use super::triton_support;
 use crate::Reason;
 use crate::device::Device;
 use crate::heroes::Kind;
@@ -34,14 +35,18 @@ pub fn is_fusible(candidate: &Candidate) -> bool {
             candidate.is_triton()
                 || !matches!(candidate.kind(), None | Some(Kind::Triton | Kind::CuDnn | Kind::Custom))
         }
-        Bitcast => {
-            let bits = |shape: &Shape| shape.element().and_then(ElementTypeExt::bits);
-            op.operand_shapes.first().is_some_and(|from| bits(from) == bits(&op.shape))
-        }
+        Bitcast => is_fusible_bitcast(op),
         Iota | Constant | Reduce | Broadcast | Concatenate | DynamicSlice | DynamicUpdateSlice | Gather
         | Pad | ReduceWindow | Reshape | Reverse | Scatter | Slice | Transpose => true,
         opcode => is_elementwise(opcode),
     }
+}
+
+/// Whether the op is a bitcast that keeps the width of the elements. Source: `IsFusibleBitcast`.
+pub(crate) fn is_fusible_bitcast(op: &Op) -> bool {
+    let bits = |shape: &Shape| shape.element().and_then(ElementTypeExt::bits);
+    op.opcode == Opcode::Bitcast
+        && op.operand_shapes.first().is_some_and(|from| bits(from) == bits(&op.shape))
 }
 
 /// Applies the rules in XLA's order. `producer_is_root`: its value leaves the computation. `graph` is as for
@@ -66,6 +71,9 @@ pub fn can_fuse(
     }
     // If one of them is a Triton fusion, only Triton's support for both counts.
     if let Some(tiled) = &pair.tiled {
+        triton_support::is_supported(producer)?;
+        triton_support::is_supported(consumer)?;
+        fits_buffers(graph, producer, consumer)?;
         return match tiled {
             Ok(_) => Ok(()),
             Err(why) => Err(format!("Fusion can not be tiled with SymbolicTileAnalysis: {why}").into()),
@@ -83,7 +91,7 @@ pub fn can_fuse(
         return Err("fusion into output of a reduce fusion would create a loop fusion".into());
     }
     fits_budget(graph, producer, consumer, device)?;
-    if merged_ir_size(graph, producer, consumer) > MAX_IR_SIZE {
+    if is_too_large(graph, producer, consumer) {
         return Err("the fusion would result in an overly large code duplication".into());
     }
     may_fuse_in_place(graph, producer, consumer)
@@ -100,8 +108,9 @@ fn has_significant_reduction(candidate: &Candidate) -> bool {
     })
 }
 
+/// Whether both together have too many copies of ops.
 /// Source: `ProducerConsumerMergedTooLarge`, `service/gpu/model/gpu_hlo_cost_analysis.cc`.
-fn merged_ir_size(graph: &Graph, producer: &Candidate, consumer: &Candidate) -> f64 {
+pub(crate) fn is_too_large(graph: &Graph, producer: &Candidate, consumer: &Candidate) -> bool {
     let at = graph.operands[consumer.id as usize].iter().position(|&operand| operand == producer.id);
     let copies = match (&consumer.analysis, &consumer.uses, at) {
         (Some(analysis), Some(uses), Some(at)) if consumer.is_fusion() => {
@@ -110,7 +119,7 @@ fn merged_ir_size(graph: &Graph, producer: &Candidate, consumer: &Candidate) -> 
         }
         _ => 1.0,
     };
-    producer.ir_size() * copies + consumer.ir_size()
+    producer.ir_size() * copies + consumer.ir_size() > MAX_IR_SIZE
 }
 
 #[cfg(test)]

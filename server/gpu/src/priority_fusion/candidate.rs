@@ -30,12 +30,26 @@ pub struct Candidate {
 
 impl Candidate {
     pub fn of(graph: &Graph, id: OpId, device: &'static Device, callees: &Callees<'_>) -> Candidate {
+        let op = &graph.ops[id as usize];
+        let called = match op.opcode {
+            Opcode::Fusion => op.attributes.computation(AttributeKey::Calls).and_then(callees),
+            _ => None,
+        };
+        Candidate::with(graph, id, called.as_deref(), device, callees)
+    }
+
+    /// The same for a fusion of this computation, whatever its attributes say.
+    pub fn with(
+        graph: &Graph,
+        id: OpId,
+        called: Option<&Graph>,
+        device: &'static Device,
+        callees: &Callees<'_>,
+    ) -> Candidate {
         let op = graph.ops[id as usize].clone();
-        let fused = match (op.opcode, op.attributes.computation(AttributeKey::Calls)) {
-            (Opcode::Fusion, Some(called)) => {
-                callees(called).and_then(|callee| Fused::of_fusion(&op, &callee, callees).ok())
-            }
-            _ => Fused::wrapping(&op, &graph.names[id as usize]).ok(),
+        let fused = match called {
+            Some(called) => Fused::of_fusion(&op, called, callees).ok(),
+            None => Fused::wrapping(&op, &graph.names[id as usize]).ok(),
         };
         let analysis = fused.and_then(|fused| FusionAnalysis::new(fused, device).ok());
         let uses = analysis.as_ref().and_then(|a| FusionUse::of(&a.fused, device, callees));
@@ -105,7 +119,8 @@ impl Candidate {
             (self.utilisation, self.bytes_read) = (cost.utilisation, cost.bytes_read);
             (flops, bytes_written) = (cost.flops, cost.bytes_written);
         }
-        if analysis.kind == Kind::Triton {
+        // XLA times GEMM fusions like its own kernels here.
+        if self.is_triton() {
             return tiled_time(analysis, callees).ok();
         }
         let is_coalesced = has_coalesced_reads(&analysis.fused, analysis.kind);

@@ -7,7 +7,7 @@ use crate::Reason;
 use crate::fused::Fused;
 
 /// Source: `CanEmitInputFusedScatter`, `service/gpu/gpu_fusible.cc`.
-pub(super) fn may_fuse_scatter(
+pub(crate) fn may_fuse_scatter(
     graph: &Graph,
     producer: &Candidate,
     consumer: &Candidate,

@@ -19,7 +19,13 @@ pub fn siblings(graph: &Graph, a: &Candidate, b: &Candidate, device: &Device) ->
         return Err(format!("{} and {} are connected", name(a), name(b)).into());
     }
     compatible(a, b, device)?;
-    if [a, b].into_iter().all(|candidate| has_root(candidate, Opcode::DynamicUpdateSlice)) {
+    let is_update = |candidate: &Candidate| {
+        let op = &candidate.op;
+        candidate.is_fusion()
+            && op.shape.tuple_elements().is_none()
+            && has_root(candidate, Opcode::DynamicUpdateSlice)
+    };
+    if is_update(a) || is_update(b) {
         return Err("can't fuse multiple DUSs".into());
     }
     fits_budget(graph, a, b, device)
@@ -62,7 +68,7 @@ pub fn into_several_results(
 }
 
 /// Source: `IsFusibleAsMultiOutputFusionRoot`, `service/gpu/gpu_fusible.cc`.
-fn is_eligible_root(candidate: &Candidate) -> bool {
+pub(crate) fn is_eligible_root(candidate: &Candidate) -> bool {
     super::is_fusible(candidate)
         && match candidate.kind() {
             Some(Kind::Reduction | Kind::Transpose) => true,

@@ -4,9 +4,9 @@ use indexing::Callees;
 use ir::{Graph, Op, OpId, Opcode, is_elementwise};
 
 use super::candidate::Candidate;
-use super::tiling;
-use crate::cost::{Counted, KernelTime, has_coalesced_reads};
-use crate::cost::{launch, read_efficiency};
+use super::triton_support;
+use crate::cost::{Counted, KernelTime, RankedTiling, has_coalesced_reads};
+use crate::cost::{best_tilings, launch, read_efficiency};
 use crate::device::Device;
 use crate::fused::Fused;
 use crate::fusion_analysis::FusionAnalysis;
@@ -18,9 +18,8 @@ pub struct Pair {
     pub analysis: Option<FusionAnalysis>,
     /// Operands of the fusion, each once, as ops of the computation's graph.
     pub operands: Vec<OpId>,
-    /// If Triton takes both: the time of the best tiling in microseconds, or the reason why there is no
-    /// tiling.
-    pub(super) tiled: Option<Result<f64, &'static str>>,
+    /// If Triton takes both: the best tiling, or the reason why there is none.
+    pub tiled: Option<Result<RankedTiling, &'static str>>,
     /// Microseconds by XLA's model of its own emitters.
     exec_us: Option<f64>,
 }
@@ -42,35 +41,51 @@ impl Pair {
             }
         }
         let both = whole(graph, producer, consumer, &operands);
-        let analysis = Fused::of_fusion(&Op::leaf(ir::Shape::Token), &both, callees);
-        let analysis = analysis.and_then(|fused| FusionAnalysis::new(fused, device)).ok();
+        let analysis = both.and_then(|fused| FusionAnalysis::new(fused, device).ok());
         let mut pair = Pair { analysis, operands, tiled: None, exec_us: None };
         if producer.is_triton() || consumer.is_triton() {
+            let is_supported =
+                [producer, consumer].into_iter().all(|c| triton_support::is_supported(c).is_ok());
             let best = match &pair.analysis {
-                Some(analysis) => tiling::best_time(analysis, callees),
+                _ if !is_supported => Err("an op that Triton does not have"),
+                Some(analysis) => best_tilings(analysis, callees, 1),
                 None => Err("no fusion comes of it"),
             };
-            pair.tiled = Some(best);
+            pair.tiled = Some(best.and_then(|best| best.into_iter().next().ok_or("no tiling fits")));
         }
-        pair.exec_us = pair.time(graph, producer, consumer, device).map(|time| time.exec_us);
+        let written = consumer.time.map_or(0.0, |time| time.bytes_written);
+        pair.exec_us = pair.time(graph, producer, consumer, written, device).map(|time| time.exec_us);
         pair
     }
 
     /// Microseconds of the fused kernel without its launch, by XLA's model. Only for this consumer: the
     /// kernel writes what the consumer writes.
     pub fn exec_us(&self) -> Option<f64> {
-        match self.tiled {
-            Some(time) => time.ok(),
+        match &self.tiled {
+            Some(tiling) => tiling.as_ref().ok().map(|tiling| tiling.time.exec_us),
             None => self.exec_us,
         }
     }
 
-    /// Source: `EstimateRunTimeForFusion`.
+    /// The same for a kernel that also writes the result of the producer.
+    pub(crate) fn exec_with_both_results_us(
+        &self,
+        graph: &Graph,
+        producer: &Candidate,
+        consumer: &Candidate,
+        device: &'static Device,
+    ) -> Option<f64> {
+        let written = producer.time?.bytes_written + consumer.time?.bytes_written;
+        Some(self.time(graph, producer, consumer, written, device)?.exec_us)
+    }
+
+    /// The time of the kernel, which writes `written` bytes. Source: `EstimateRunTimeForFusion`.
     fn time(
         &self,
         graph: &Graph,
         producer: &Candidate,
         consumer: &Candidate,
+        written: f64,
         device: &'static Device,
     ) -> Option<KernelTime> {
         let analysis = self.analysis.as_ref()?;
@@ -94,35 +109,58 @@ impl Pair {
             let bytes = |of: &Candidate| {
                 index(of, operand).and_then(|at| of.bytes_read.get(at).copied()).unwrap_or(0.0)
             };
-            let shared = common(graph, producer, consumer, operand) * size;
-            let total = (bytes(producer) * first).trunc() + bytes(consumer) - shared.trunc();
+            let shared = single(common(graph, producer, consumer, operand) * size);
+            let total = single(bytes(producer) * first).round() + bytes(consumer) - shared.round();
             let efficiency = read_efficiency(shape, is_coalesced, device);
             reads.push(Counted { size, total: total.max(0.0), efficiency });
         }
-        let flops = of_producer.flops * often + of_consumer.flops;
-        Some(KernelTime::new(flops, &reads, of_consumer.bytes_written, launch(analysis)?, device))
+        let flops = single(single(of_producer.flops * often) + of_consumer.flops);
+        Some(KernelTime::new(flops, &reads, written, launch(analysis)?, device))
     }
 }
 
-/// The computation of the fusion: its operands, the producer, the consumer.
-fn whole(graph: &Graph, producer: &Candidate, consumer: &Candidate, operands: &[OpId]) -> Graph {
-    let (of_producer, of_consumer) =
-        (&graph.operands[producer.id as usize], &graph.operands[consumer.id as usize]);
+/// Rounds as XLA does, which computes with `f32` here.
+fn single(number: f64) -> f64 {
+    f64::from(number as f32)
+}
+
+/// Both as one fusion, with the operands as its parameters. `None` if one of them makes no kernel.
+fn whole(graph: &Graph, producer: &Candidate, consumer: &Candidate, operands: &[OpId]) -> Option<Fused> {
     let mut both = Graph { is_complete: true, ..Graph::default() };
     for (number, &operand) in operands.iter().enumerate() {
         let shape = graph.ops[operand as usize].shape.clone();
-        let leaf = Op { parameter: Some(number as u32), ..Op::leaf(shape) };
-        both.push(leaf, Vec::new(), graph.names[operand as usize].clone());
+        both.push(Op::parameter(number as u32, shape), Vec::new(), graph.names[operand as usize].clone());
     }
-    let place = |operand: &OpId| operands.iter().position(|o| o == operand).unwrap_or(0) as OpId;
-    let at = both.push(
-        producer.op.clone(),
-        of_producer.iter().map(place).collect(),
-        graph.names[producer.id as usize].clone(),
-    );
-    let places = of_consumer.iter().map(|o| if *o == producer.id { at } else { place(o) }).collect();
-    both.root = both.push(consumer.op.clone(), places, graph.names[consumer.id as usize].clone());
-    both
+    let place = |operand: OpId| operands.iter().position(|&o| o == operand).map(|at| at as OpId);
+    let of_producer: Option<Vec<OpId>> =
+        graph.operands[producer.id as usize].iter().map(|&o| place(o)).collect();
+    let result = *add(&mut both, graph, producer, &of_producer?)?.first()?;
+    let of_consumer = graph.operands[consumer.id as usize].iter();
+    let of_consumer: Option<Vec<OpId>> =
+        of_consumer.map(|&o| if o == producer.id { Some(result) } else { place(o) }).collect();
+    let results = add(&mut both, graph, consumer, &of_consumer?)?;
+    Fused::trusted(both, results).ok()
+}
+
+/// Adds the ops of a candidate to the fusion, and returns its results there.
+fn add(both: &mut Graph, graph: &Graph, candidate: &Candidate, operands: &[OpId]) -> Option<Vec<OpId>> {
+    let Some(analysis) = &candidate.analysis else {
+        let is_single = !candidate.is_fusion();
+        let name = graph.names[candidate.id as usize].clone();
+        return is_single.then(|| vec![both.push(candidate.op.clone(), operands.to_vec(), name)]);
+    };
+    let fused = &analysis.fused;
+    let mut ids: Vec<OpId> = Vec::with_capacity(fused.graph.ops.len());
+    for (id, op) in fused.graph.ops.iter().enumerate() {
+        ids.push(match op.parameter {
+            Some(number) => *operands.get(number as usize)?,
+            None => {
+                let inner = fused.graph.operands[id].iter().map(|&o| ids[o as usize]).collect();
+                both.push(op.clone(), inner, fused.graph.names[id].clone())
+            }
+        });
+    }
+    Some(fused.roots.iter().map(|&root| ids[root as usize]).collect())
 }
 
 /// How often both read the same element of an operand at the same index. Source: `GetCommonUtilization`,

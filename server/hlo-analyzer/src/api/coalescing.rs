@@ -1,6 +1,6 @@
 //! `coalescing`: the memory traffic of a kernel's reads and writes, per array.
 
-use ide::{BufferReply, FusionQuery};
+use ide::{BufferReply, FusionQuery, PREDICTED};
 use indexing_map::{PrintStyle, print_map};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -63,6 +63,11 @@ fn described(buffer: &BufferReply, style: PrintStyle) -> Value {
         answer["bytes_moved"] = counts.bytes_moved().into();
         answer["efficiency"] = counts.efficiency().into();
     };
+    if buffer.is_predicted {
+        answer["predicted"] = buffer.best.is_some().then_some(PREDICTED).into();
+        answer["bytes_per_thread"] = buffer.widths.clone().into();
+        answer["bulk"] = buffer.is_bulk.into();
+    }
     match &buffer.best {
         Some(best) => figures(&mut answer, best),
         // The keys stay, with null, so that unknown figures do not look like zeros.

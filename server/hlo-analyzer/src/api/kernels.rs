@@ -3,6 +3,8 @@
 use ide::{HeaviestKernels, HeavyKernel};
 use serde_json::{Value, json};
 
+use super::source;
+
 /// Kernels, totals and omitted counts. `place` converts a range to the caller's position format. Times are in
 /// microseconds, without launch overhead.
 pub fn heaviest_kernels(report: &HeaviestKernels, place: &dyn Fn(&ide::TextRange) -> Value) -> Value {
@@ -11,6 +13,7 @@ pub fn heaviest_kernels(report: &HeaviestKernels, place: &dyn Fn(&ide::TextRange
         "device": report.device,
         "total_us": report.total_us,
         "launches": report.launches,
+        "launch_us": report.launch_us(),
         "unknown_loops": report.unknown_loops,
         "omitted": report.omitted,
         "note": report.summary(),
@@ -43,6 +46,8 @@ fn kernel(kernel: &HeavyKernel, place: &dyn Fn(&ide::TextRange) -> Value) -> Val
         "is_at_least": figures.is_at_least,
         "bytes_needed": figures.bytes_needed,
         "bytes_moved": figures.bytes_moved,
+        "op_name": kernel.origin.name,
+        "source": source(kernel.origin.source.as_ref()),
         "traffic": figures.traffic(),
         "bound": ide::bound(figures.bound),
         "xla": xla,

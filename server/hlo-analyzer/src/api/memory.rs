@@ -13,8 +13,9 @@ use serde_json::{Value, json};
 use super::error::{Answer, ApiError, ErrorKind};
 use super::request::params;
 use super::session::Session;
+use super::source;
 
-pub use advice::advice;
+pub use advice::{advice, advice_at};
 pub use dumped::comparison;
 
 /// The limit on the text of a request, in bytes.
@@ -141,16 +142,12 @@ fn alive_at_peak(report: &MemoryReport, step: &dyn Fn(&MemoryStep) -> Value) -> 
     })
 }
 
-/// `{"module", "is_scheduled", "total_bytes", "positions", "kinds", "allocated", "columns": [{"first", "position", "bytes",
+/// `{"module", "is_scheduled", "order", "total_bytes", "positions", "kinds", "allocated", "columns": [{"first", "position", "bytes",
 /// "step"}], "at_peak", "omitted", "problems", "summary", "svg"}`: `allocated` and the `bytes` of a column are by `kinds`; a step has
 /// also the `range` of its name.
 pub fn timeline(timeline: &MemoryTimeline, range: &dyn Fn(&TextRange) -> Value) -> Value {
     let report = &timeline.report;
-    let step = |step: &MemoryStep| {
-        let mut value = step_json(step);
-        value["range"] = range(&step.range);
-        value
-    };
+    let step = |step: &MemoryStep| step_at(step, range);
     let columns = timeline.columns.iter().map(|column| {
         json!({
             "first": column.first,
@@ -162,6 +159,7 @@ pub fn timeline(timeline: &MemoryTimeline, range: &dyn Fn(&TextRange) -> Value) 
     json!({
         "module": report.module,
         "is_scheduled": report.is_scheduled,
+        "order": report.order_in_words(),
         "total_bytes": report.memory.total,
         "positions": report.memory.positions(),
         "kinds": Category::ALL.map(category),
@@ -175,9 +173,32 @@ pub fn timeline(timeline: &MemoryTimeline, range: &dyn Fn(&TextRange) -> Value) 
     })
 }
 
+/// A step with the `range` of its name.
+fn step_at(step: &MemoryStep, range: &dyn Fn(&TextRange) -> Value) -> Value {
+    let mut value = step_json(step);
+    value["range"] = range(&step.range);
+    value
+}
+
 fn step_json(step: &MemoryStep) -> Value {
-    let source = step.source.as_ref().map(|frame| json!({"file": frame.path, "line": frame.line}));
-    json!({"name": step.name, "op_name": step.op_name, "source": source})
+    json!({"name": step.name, "op_name": step.op_name, "source": source(step.source.as_ref())})
+}
+
+/// `{"partitions", "replicas", "is_partitioned", "collective_bytes", "collectives", "per_device"?}`: the values of collectives that are
+/// alive at the peak, and of a module that is not partitioned `{"parameter_bytes", "in_use": [low, high]}`.
+pub fn devices(report: &MemoryReport) -> Value {
+    let devices = &report.devices;
+    let mut value = json!({
+        "partitions": devices.partitions,
+        "replicas": devices.replicas,
+        "is_partitioned": devices.is_partitioned,
+        "collective_bytes": report.collectives.bytes,
+        "collectives": report.collectives.values,
+    });
+    if let Some(needed) = devices.per_device(&report.memory) {
+        value["per_device"] = json!({"parameter_bytes": needed.parameters, "in_use": needed.in_use});
+    }
+    value
 }
 
 /// The name of a kind of memory.
@@ -195,13 +216,7 @@ pub fn category(category: Category) -> &'static str {
 mod tests {
     use super::*;
 
-    fn answer(value: Value) -> Answer {
-        memory(&mut Session::default(), &value)
-    }
-
-    #[test]
-    fn bytes_are_told_by_allocation_and_by_value() {
-        let text = "\
+    const NEGATION: &str = "\
 HloModule m, is_scheduled=true
 
 ENTRY e {
@@ -209,7 +224,14 @@ ENTRY e {
   ROOT n = f32[64] negate(p)
 }
 ";
-        let answer = answer(json!({"hlo": text})).expect("it is a module");
+
+    fn answer(value: Value) -> Answer {
+        memory(&mut Session::default(), &value)
+    }
+
+    #[test]
+    fn bytes_are_told_by_allocation_and_by_value() {
+        let answer = answer(json!({"hlo": NEGATION})).expect("it is a module");
         assert_eq!((&answer["total_bytes"], &answer["peak_bytes"]), (&json!(512), &json!(512)));
         assert_eq!(
             answer["allocations"][0],
@@ -219,27 +241,28 @@ ENTRY e {
     }
 
     #[test]
-    fn what_lowers_the_peak_is_answered_unless_it_is_not_wanted() {
-        let text = "HloModule m, is_scheduled=true\n\nENTRY e {\n  p = f32[64] parameter(0)\n  ROOT n = f32[64] negate(p)\n}\n";
+    fn what_lowers_the_peak_is_answered_where_it_is_asked_for() {
         let expected = json!([{
             "action": "donate", "text": "donate parameter 0 (%p, 256 B): peak 512 → 256 B",
-            "bytes": 256, "peak_bytes": 256, "total_bytes": 256,
+            "bytes": 256, "peak_bytes": 256, "total_bytes": 256, "in_jax": "donate_argnums",
             "donations": [{"name": "p{}", "parameter": 0, "index": [], "output": []}],
         }]);
-        assert_eq!(answer(json!({"hlo": text, "advice": true})).expect("it is a module")["advice"], expected);
-        let plain = answer(json!({"hlo": text})).expect("it is a module");
+        assert_eq!(
+            answer(json!({"hlo": NEGATION, "advice": true})).expect("it is a module")["advice"],
+            expected
+        );
+        let plain = answer(json!({"hlo": NEGATION})).expect("it is a module");
         assert!(plain.get("advice").is_none());
     }
 
     #[test]
     fn xlas_own_assignment_is_compared() {
-        let text = "HloModule m, is_scheduled=true\n\nENTRY e {\n  p = f32[64] parameter(0)\n  ROOT n = f32[64] negate(p)\n}\n";
         let assignment = "allocation 0: size 256, parameter 0, shape |f32[64]| at ShapeIndex {}:\n \
             value: <0 p @0> (size=256,offset=0): f32[64]{0}\nallocation 1: size 512, maybe-live-out:\n \
             value: <1 n @0> (size=256,offset=256): f32[64]{0}\n";
         let ranges = "Live ranges at 1 (peak):\np{}: 256 bytes (cumulative: 256 bytes)\n";
         let asked = |assignment: &str| {
-            answer(json!({"hlo": text, "buffer_assignment": assignment, "live_range": ranges}))
+            answer(json!({"hlo": NEGATION, "buffer_assignment": assignment, "live_range": ranges}))
         };
         let dumped = asked(assignment).expect("it is a module")["dumped"].clone();
         let place = |offset: u64| json!({"size": 256, "kind": "output", "offset": offset});

@@ -10,7 +10,7 @@ use super::error::{Answer, ApiError, ErrorKind};
 use super::request::{Device, Request, Source, params};
 use super::{
     access_pattern, coalescing, compile, convert, diff, evaluate, folders, fusion, indexing, kernel, maps,
-    memory, parse, partition, print, tile,
+    memory, parse, partition, print, tile, tilings,
 };
 use crate::cli::input;
 use crate::dumps;
@@ -90,6 +90,7 @@ impl Session {
             "kernel" => kernel::kernel(self, p),
             "partition" => partition::partition(self, p),
             "tile" => tile::tile(self, p),
+            "tilings" => tilings::tilings(self, p),
             "map" => maps::map(p),
             "expr" => maps::expr(p),
             "access_pattern" => access_pattern::access_pattern(self, p),

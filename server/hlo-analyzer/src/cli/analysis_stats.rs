@@ -13,7 +13,7 @@ use ide::{
 use serde_json::json;
 
 use super::terminal::write_json;
-use super::{compile_times, input, preview_times};
+use super::{compile_times, input, memory_times, preview_times};
 use crate::memory::resident_bytes;
 
 #[derive(clap::Args)]
@@ -33,6 +33,9 @@ pub struct StatsArguments {
     /// Only time generating the kernel of each file: of its one fusion, or of the entry's root.
     #[arg(long)]
     previews: bool,
+    /// Only time planning the memory of each file: from its text, and after edits.
+    #[arg(long, conflicts_with = "previews")]
+    memory: bool,
     /// The GPU that kernels target.
     #[arg(long, value_name = "NAME", default_value = ide::DEFAULT_DEVICE)]
     device: String,
@@ -44,6 +47,9 @@ const PARSE_RUNS: usize = 5;
 pub fn run(arguments: &StatsArguments) -> Result<ExitCode> {
     if arguments.previews {
         return preview_times::run(&arguments.files, &arguments.device, arguments.json);
+    }
+    if arguments.memory {
+        return memory_times::run(&arguments.files, arguments.json);
     }
     let mut out = stdout().lock();
     let mut reports = Vec::new();
@@ -74,7 +80,11 @@ pub fn run(arguments: &StatsArguments) -> Result<ExitCode> {
         let started = Instant::now();
         let all = 0..text.len();
         let hints = analysis
-            .inlay_hints(file, all, &InlayHintsConfig { domains: DomainHints::All, splits: false })
+            .inlay_hints(
+                file,
+                all,
+                &InlayHintsConfig { domains: DomainHints::All, splits: false, memory: false },
+            )
             .unwrap_or_default()
             .len();
         let map = started.elapsed();

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use anyhow::Result;
 use clap::ValueEnum;
-use ide::{AnalysisHost, CoalescingConfig, Diagnostic, Severity, WarningsConfig, counted};
+use ide::{AnalysisHost, CoalescingConfig, Diagnostic, FrameworkOp, Severity, counted};
 use rayon::prelude::*;
 use serde_json::json;
 use text::position::position;
@@ -17,6 +17,8 @@ use text::{PositionEncoding, visible, visible_line};
 use super::terminal::{complain, write_json};
 use super::{input, sarif};
 use crate::api::kernels::heaviest_kernels;
+use crate::api::source;
+use crate::findings::{Findings, Wanted, findings};
 
 #[derive(clap::Args)]
 pub struct CheckArguments {
@@ -65,7 +67,8 @@ pub(super) struct Checked {
     pub(super) diagnostics: ide::Diagnostics,
     /// Number of warnings beyond the limit.
     pub(super) more_warnings: usize,
-    /// Computed for `--format json` only.
+    /// Of the shown diagnostics, in their order. As the kernels, for `--format json` only.
+    origins: Vec<FrameworkOp>,
     kernels: Option<ide::HeaviestKernels>,
 }
 
@@ -202,27 +205,21 @@ fn check(file: &Input, arguments: &CheckArguments) -> Result<Outcome> {
     let file = host.open(&name, ide::language_of(&name, &text), &text);
     // There is no other writer, so the analysis cannot be cancelled.
     let analysis = host.analysis();
-    let mut diagnostics = analysis.diagnostics(file, arguments.limit).unwrap_or_default();
-    let at_least = match arguments.fail_on {
-        FailOn::Error | FailOn::Never | FailOn::Warning => Severity::Warning,
-        FailOn::Hint => Severity::Hint,
+    let wanted = Wanted {
+        limit: arguments.limit,
+        hints: arguments.fail_on == FailOn::Hint,
+        coalescing_threshold: arguments.coalescing_threshold,
     };
-    let unoptimized = arguments.fail_on == FailOn::Hint;
-    let config = WarningsConfig { at_least, unoptimized, ..WarningsConfig::default() };
-    let room = arguments.limit.saturating_sub(diagnostics.shown.len());
-    let found = analysis.warnings(file, &config, room).unwrap_or_default();
-    diagnostics.shown.extend(found.shown);
-    let config = CoalescingConfig { threshold: arguments.coalescing_threshold, marks_causes: false };
-    let room = arguments.limit.saturating_sub(diagnostics.shown.len());
-    let wasted = analysis.coalescing_warnings(file, &config, room).unwrap_or_default();
-    diagnostics.shown.extend(wasted.shown);
-    diagnostics.shown.sort_by_key(|d| (d.range.start, d.range.end));
-    diagnostics.omitted_hints += found.omitted_hints;
-    let more_warnings = found.omitted + wasted.omitted;
+    let Findings { diagnostics, more_warnings } = findings(&analysis, file, &wanted);
     let lists_kernels = arguments.format == Format::Json && arguments.kernels > 0;
     let kernels =
         lists_kernels.then(|| analysis.heaviest_kernels(file, arguments.kernels).unwrap_or_default());
-    Ok(Outcome::Checked(Box::new(Checked { name, text, diagnostics, more_warnings, kernels })))
+    let origin = |one: &Diagnostic| analysis.framework_op(file, one.range.start).unwrap_or_default();
+    let origins = match arguments.format {
+        Format::Json => diagnostics.shown.iter().map(origin).collect(),
+        Format::Text | Format::Sarif => Vec::new(),
+    };
+    Ok(Outcome::Checked(Box::new(Checked { name, text, diagnostics, more_warnings, origins, kernels })))
 }
 
 /// Appends a file, or the files in a directory that may hold modules, in order.
@@ -325,7 +322,8 @@ fn report(checked: &Checked) -> serde_json::Value {
         .diagnostics
         .shown
         .iter()
-        .map(|d| {
+        .zip(&checked.origins)
+        .map(|(d, origin)| {
             let severity = match d.severity {
                 Severity::Error => "error",
                 Severity::Warning => "warning",
@@ -334,7 +332,15 @@ fn report(checked: &Checked) -> serde_json::Value {
             };
             let related: Vec<_> =
                 d.related.iter().map(|r| json!({"message": r.message, "at": place(&r.range)})).collect();
-            json!({"severity": severity, "code": d.code, "message": d.message, "at": place(&d.range), "related": related})
+            json!({
+                "severity": severity,
+                "code": d.code,
+                "message": d.message,
+                "at": place(&d.range),
+                "related": related,
+                "op_name": origin.name,
+                "source": source(origin.source.as_ref()),
+            })
         })
         .collect();
     let omitted = checked.diagnostics.omitted + checked.more_warnings + checked.diagnostics.omitted_hints;

@@ -48,7 +48,7 @@ pub fn run(arguments: &CompileArguments) -> Result<ExitCode> {
             print_code(&format!("{}\n", module.display()))?;
             Ok(ExitCode::SUCCESS)
         }
-        Err(why) => bail!("{}: {why}", arguments.file.display()),
+        Err(failure) => bail!("{}: {}", arguments.file.display(), failure.why),
     }
 }
 

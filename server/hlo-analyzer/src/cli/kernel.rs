@@ -4,10 +4,13 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, anyhow, bail};
-use ide::{AnalysisHost, FusionError, FusionQuery, KernelDocument, KernelLanguage, KernelOrigin};
+use ide::{
+    AnalysisHost, ConfigChange, FusionError, FusionQuery, KernelDocument, KernelLanguage, KernelOrigin,
+};
 
 use super::input;
 use super::terminal::print_code;
+use super::tilings::{TilingArguments, print_tilings};
 use crate::assembler::{Assembler, AssemblerPaths, note, note_beside, with_sass};
 use crate::dumps::attach;
 
@@ -26,6 +29,8 @@ pub struct KernelArguments {
     /// With `--emit mlir`: print the module after this pass of XLA's pipeline, or after each pass with `all`.
     #[arg(long, value_name = "PASS")]
     after: Option<String>,
+    #[command(flatten)]
+    tilings: TilingArguments,
     /// Print grid, block and shared memory as comments above the code, and registers and spills if `ptxas` is
     /// on PATH.
     #[arg(long)]
@@ -44,6 +49,8 @@ enum Emit {
     Xtile,
     /// Of a fusion for Triton: the same in Triton's operations, after XLA's simplification and lowering.
     Ttir,
+    /// Of a fusion for Triton: other tile sizes and what they cost; see `--tiles`.
+    Tilings,
     /// The output of `ptxas` as disassembled by `nvdisasm`: both must be on PATH.
     Sass,
     /// XLA's own code, from the dump folder of FILE; with `--head`, compared with ours.
@@ -73,6 +80,14 @@ pub fn run(arguments: &KernelArguments) -> Result<ExitCode> {
         },
     };
     let query = FusionQuery { instruction, computation: None };
+    let change = arguments.tilings.change()?;
+    let is_changed = change != ConfigChange::default();
+    match arguments.emit {
+        Emit::Ptx if is_changed => return print_tilings(&analysis, file, &path, &query, &change),
+        Emit::Tilings => return print_tilings(&analysis, file, &path, &query, &change),
+        _ if is_changed => bail!("--tiles, --warps and --stages are of --emit tilings"),
+        _ => {}
+    }
     let emit = match (arguments.emit, &arguments.after) {
         (Emit::Mlir, None) => KernelLanguage::Mlir,
         (Emit::Mlir, Some(pass)) => {
@@ -80,8 +95,9 @@ pub fn run(arguments: &KernelArguments) -> Result<ExitCode> {
         }
         (Emit::Xtile, None) => KernelLanguage::Tiles,
         (Emit::Ttir, None) => KernelLanguage::Triton,
+        (Emit::Tilings, None) => KernelLanguage::Tilings,
         (Emit::Ptx | Emit::Sass | Emit::Xla, None) => KernelLanguage::Ptx,
-        (Emit::Ptx | Emit::Sass | Emit::Xtile | Emit::Ttir | Emit::Xla, Some(_)) => {
+        (_, Some(_)) => {
             bail!("--after is of --emit mlir")
         }
     };

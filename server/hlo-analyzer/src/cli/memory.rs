@@ -172,6 +172,7 @@ fn json(name: &str, report: &MemoryReport, dumped: Option<&DumpedAssignment>) ->
     value["module"] = json!(report.module);
     value["is_scheduled"] = json!(report.is_scheduled);
     value["at_peak"] = api::memory_at_peak(report);
+    value["devices"] = api::memory_devices(report);
     if let Some(dumped) = dumped {
         value["dumped"] = api::memory_comparison(dumped, &report.memory);
     }

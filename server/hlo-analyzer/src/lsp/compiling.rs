@@ -14,7 +14,7 @@ use tower_lsp::lsp_types::Url;
 
 use super::mailbox::Event;
 use super::requests::Source;
-use crate::xla_compiler::{Job, PATIENCE, cached_dump, compile};
+use crate::xla_compiler::{Failure, Job, PATIENCE, cached_dump, compile};
 
 /// The name of the setting that names a Python.
 const SETTING: &str = "xla.python";
@@ -125,9 +125,8 @@ fn compiled(source: &Source, python: &str, stop: &AtomicBool) -> std::result::Re
     let dump = cached_dump(name, text, device).map_err(|text| Reason { text, is_of_setting: false })?;
     let (python, patience, stop) = (Path::new(python), PATIENCE, Some(stop));
     let job = Job { python, text, language, device, dump: &dump, patience, stop };
-    compile(&job).map_err(|why| {
-        // Of those of the script, only what it says about Python can be mended in the settings.
-        let is_of_setting = why.starts_with("Python is not started") || why.starts_with("this Python ");
-        Reason { text: format!("{} is not compiled: {why}", name.display()), is_of_setting }
+    compile(&job).map_err(|Failure { why, is_of_python }| Reason {
+        text: format!("{} is not compiled: {why}", name.display()),
+        is_of_setting: is_of_python,
     })
 }

@@ -8,7 +8,7 @@ use tower_lsp::lsp_types::Url;
 
 use crate::assembler::AssemblerPaths;
 
-/// `{"inlayHints": {"domains": bool, "everywhere": bool, "splits": bool}, "gpu": {"device": name, "coalescingThreshold": number, "codeLens":
+/// `{"inlayHints": {"domains": bool, "everywhere": bool, "splits": bool, "memory": bool}, "gpu": {"device": name, "coalescingThreshold": number, "codeLens":
 /// bool}, "hover": {"readableVariables": bool}, "diagnostics": {"limit": number},
 /// "warnings": {"enable": bool, "disabled": [code], "unoptimized": bool},
 /// "documentLinks": {"roots": [path]}, "ptxas": {"enable": bool, "path": path}, "nvdisasm": {"path": path}, "workspace":
@@ -21,6 +21,8 @@ pub(super) struct Settings {
     pub(super) inlay_everywhere: bool,
     /// Show where a fused computation is partitioned into functions.
     pub(super) inlay_splits: bool,
+    /// Show the bytes in use at each instruction of a scheduled module.
+    pub(super) inlay_memory: bool,
     /// The name of the GPU that kernels target.
     pub(super) device: String,
     /// The ratio of sectors per request to the ideal from which a memory access is a warning.
@@ -54,6 +56,7 @@ impl Default for Settings {
             inlay_domains: true,
             inlay_everywhere: false,
             inlay_splits: true,
+            inlay_memory: false,
             device: ide::DEFAULT_DEVICE.to_owned(),
             coalescing_threshold: CoalescingConfig::default().threshold,
             kernel_lenses: true,
@@ -78,7 +81,7 @@ impl Settings {
             (true, false) => DomainHints::Informative,
             (true, true) => DomainHints::All,
         };
-        InlayHintsConfig { domains, splits: self.inlay_splits }
+        InlayHintsConfig { domains, splits: self.inlay_splits, memory: self.inlay_memory }
     }
 
     pub(super) fn warns_of(&self, code: &str) -> bool {
@@ -96,6 +99,7 @@ impl Settings {
                 ".inlayHints.domains" => value.as_bool().map(|on| settings.inlay_domains = on),
                 ".inlayHints.everywhere" => value.as_bool().map(|on| settings.inlay_everywhere = on),
                 ".inlayHints.splits" => value.as_bool().map(|on| settings.inlay_splits = on),
+                ".inlayHints.memory" => value.as_bool().map(|on| settings.inlay_memory = on),
                 ".gpu.device" => value.as_str().map(|name| name.clone_into(&mut settings.device)),
                 ".gpu.coalescingThreshold" => {
                     value.as_f64().filter(|n| *n >= 1.0).map(|n| settings.coalescing_threshold = n)

@@ -25,7 +25,7 @@ pub(super) enum Job {
     Kernels,
     /// What hovers of a stage need. It runs on one thread, and an edit of any document cancels it.
     Origins,
-    /// The memory of a scheduled module, for hovers and lenses.
+    /// The memory of a scheduled module, for hovers, lenses and hints.
     Memory,
 }
 
@@ -55,7 +55,7 @@ pub(super) enum Outcome {
     Kernels(Vec<(Url, Arc<Rendered>)>),
     /// Nothing is published: the database keeps them.
     Origins,
-    /// As for origins. Lenses are asked for again.
+    /// As for origins. Lenses and hints are asked for again.
     Memory,
     Cancelled,
     /// A panic, already logged. What is published stays until the text changes.

@@ -88,7 +88,7 @@ impl Snapshot {
         let assembler = shelf.assembler().filter(|_| document.code().is_some());
         let assembled = |ptx: &KernelDocument| shelf.assembled(&ptx.body, &self.view.session.mailbox);
         let assembled = match (&assembler, kernel.tab) {
-            (None, _) | (_, Tab::About | Tab::Tiles | Tab::Triton) => None,
+            (None, _) | (_, Tab::About | Tab::Tiles | Tab::Triton | Tab::Tilings) => None,
             (Some(_), Tab::Ptx | Tab::Sass | Tab::Xla) => assembled(&document),
             (Some(_), Tab::Mlir | Tab::Passes) => assembled(&self.kernel_document(kernel, Tab::Ptx)?),
         };
@@ -169,7 +169,7 @@ pub(super) fn tabs(session: &Session, file: &Url, kernel: &ShownKernel, has_xla:
     let tabs: &[Tab] = match (kernel.has_code, has_sass) {
         (true, true) => &[Tab::Mlir, Tab::Ptx, Tab::Sass, Tab::Passes],
         (true, false) => &[Tab::Mlir, Tab::Ptx, Tab::Passes],
-        (false, _) if kernel.has_tiles => &[Tab::Tiles, Tab::Triton, Tab::About],
+        (false, _) if kernel.has_tiles => &[Tab::Tiles, Tab::Triton, Tab::Tilings, Tab::About],
         (false, _) => &[Tab::About],
     };
     let tab = |&tab: &Tab| KernelUri {

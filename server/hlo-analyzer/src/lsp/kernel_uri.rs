@@ -22,6 +22,8 @@ pub(super) enum Tab {
     Tiles,
     /// The same in Triton's operations.
     Triton,
+    /// Other tile sizes for it, and what they cost.
+    Tilings,
     /// A summary of a kernel whose code comes from elsewhere.
     About,
 }
@@ -35,6 +37,7 @@ impl Tab {
             Tab::Ptx | Tab::Sass | Tab::About => Some(KernelLanguage::Ptx),
             Tab::Tiles => Some(KernelLanguage::Tiles),
             Tab::Triton => Some(KernelLanguage::Triton),
+            Tab::Tilings => Some(KernelLanguage::Tilings),
             Tab::Xla => None,
         }
     }
@@ -47,6 +50,7 @@ impl Tab {
             Tab::Sass => "SASS",
             Tab::Tiles => "tiles",
             Tab::Triton => "Triton",
+            Tab::Tilings => "tile sizes",
             Tab::Xla => "XLA's",
             Tab::About => "about",
         }
@@ -61,6 +65,7 @@ impl Tab {
             Tab::Sass => "sass",
             Tab::Tiles => "xtile.mlir",
             Tab::Triton => "ttir.mlir",
+            Tab::Tilings => "tilings.txt",
             Tab::Xla => "xla.ptx",
             Tab::About => "kernel.txt",
         }
@@ -145,9 +150,17 @@ mod tests {
             ("file:///a%20b/%25.hlo?x=1&y#z", "é\"{}%20 +&=#?/\\"),
             ("untitled:Untitled-1", ""),
         ] {
-            for tab in
-                [Tab::Mlir, Tab::Passes, Tab::Ptx, Tab::Sass, Tab::Tiles, Tab::Triton, Tab::Xla, Tab::About]
-            {
+            for tab in [
+                Tab::Mlir,
+                Tab::Passes,
+                Tab::Ptx,
+                Tab::Sass,
+                Tab::Tiles,
+                Tab::Triton,
+                Tab::Tilings,
+                Tab::Xla,
+                Tab::About,
+            ] {
                 let kernel = KernelUri {
                     file: Url::parse(file).unwrap(),
                     computation: "main".to_owned(),

@@ -35,6 +35,7 @@ mod kernel_content;
 mod kernel_functions;
 mod kernel_lines;
 mod kernel_source;
+mod memory_advice;
 mod memory_timeline;
 mod on_type_formatting;
 mod open_kernel;
@@ -129,6 +130,7 @@ serve_requests! {
         kernel_functions::KernelFunctions;
         kernel_lines::KernelLines;
         kernel_source::KernelSource;
+        memory_advice::MemoryAdvice;
         memory_timeline::MemoryTimeline;
         show_kernel::ShowKernel;
         stage_changes::StageChanges;

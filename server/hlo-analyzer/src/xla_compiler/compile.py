@@ -3,8 +3,8 @@
     python compile.py MODULE KIND SPEC DUMP
 
 KIND is `stablehlo`, `hlo`, or `optimized`: HLO whose fusions are compiled as they are. SPEC is a GpuTargetConfigProto as text.
-Problems go to standard error, each on one line that starts with `problem: `. Calls the plugin through PJRT's C interface, because
-jax itself takes no HLO.
+Problems go to standard error, each on one line that starts with `problem: `, or with `missing: ` where this Python lacks a package.
+Calls the plugin through PJRT's C interface, because jax itself takes no HLO.
 """
 import ctypes as c
 import importlib.util
@@ -15,8 +15,8 @@ import threading
 import time
 
 
-def fail(words):
-    print("problem: " + " ".join(str(words).split()), file=sys.stderr)
+def fail(words, kind="problem"):
+    print(f"{kind}: " + " ".join(str(words).split()), file=sys.stderr)
     sys.exit(1)
 
 
@@ -38,7 +38,7 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 try:
     from jaxlib import xla_client
 except ImportError:
-    fail("this Python has no jaxlib, or one that is too old: pip install 'jax[cuda12]'")
+    fail("this Python has no jaxlib, or one that is too old: pip install 'jax[cuda12]'", "missing")
 library = None
 for name in ("jax_plugins.xla_cuda13", "jax_plugins.xla_cuda12"):
     try:
@@ -50,7 +50,7 @@ for name in ("jax_plugins.xla_cuda13", "jax_plugins.xla_cuda12"):
         library = path
         break
 if library is None:
-    fail("this Python has no CUDA plugin of jax: pip install 'jax[cuda12]'")
+    fail("this Python has no CUDA plugin of jax: pip install 'jax[cuda12]'", "missing")
 
 # The structures of pjrt_c_api.h, each behind its size and a pointer to extensions.
 size, pointer, text = c.c_size_t, c.c_void_p, c.c_char_p

@@ -53,6 +53,16 @@ impl Analysis {
         self.with_file(file, |context| context.semantics().kernel_document(&context, query, language))
     }
 
+    /// The configurations of a fusion for Triton: that in the text, that with `change`, and the best ones by XLA's model.
+    pub fn tilings(
+        &self,
+        file: FileId,
+        query: &FusionQuery,
+        change: &ConfigChange,
+    ) -> Cancellable<Result<Tilings, FusionError>> {
+        self.with_file(file, |context| context.semantics().tilings(&context, query, change))
+    }
+
     /// Whether the dump folder of a stage has XLA's own code of a kernel.
     pub fn has_xla_kernel(&self, file: FileId, query: &FusionQuery) -> Cancellable<bool> {
         self.with_file(file, |context| context.semantics().has_xla_kernel(&context, query))

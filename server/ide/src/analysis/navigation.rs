@@ -24,6 +24,14 @@ impl Analysis {
         self.with_file(file, |context| context.semantics().source_frames(&context, offset))
     }
 
+    /// What the framework says of the instruction or op around `offset`; empty if it says nothing.
+    pub fn framework_op(&self, file: FileId, offset: usize) -> Cancellable<FrameworkOp> {
+        self.with_file(file, |context| {
+            let location = context.semantics().source_location(&context, offset);
+            location.unwrap_or_default().into()
+        })
+    }
+
     pub fn references(
         &self,
         file: FileId,

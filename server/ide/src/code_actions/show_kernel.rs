@@ -31,6 +31,7 @@ pub(crate) fn offer(context: &FileContext<'_>, range: &TextRange, actions: &mut 
         false if kernel.has_tiles => &[
             ("tiles", "Show kernel as MLIR on tiles", KernelLanguage::Tiles, "mlir"),
             ("triton", "Show kernel in Triton's operations", KernelLanguage::Triton, "mlir"),
+            ("tilings", "What if other tile sizes?", KernelLanguage::Tilings, "tilings.txt"),
             ("list", "Show what is known of the kernel", KernelLanguage::Ptx, "kernel.txt"),
         ],
         false => &[("list", "Show what is known of the kernel", KernelLanguage::Ptx, "kernel.txt")],

@@ -115,7 +115,7 @@ fn costs(text: &str, device: &'static gpu::Device) -> Option<StageCosts> {
     let needed =
         report.kernels.iter().map(|kernel| kernel.figures.bytes_needed.saturating_mul(kernel.executions));
     let needed = needed.fold(0, u64::saturating_add);
-    let at_least = if report.is_at_least || report.unknown_loops > 0 { "at least " } else { "" };
+    let at_least = if report.is_at_least || report.unknown_loops > 0 { "≥ " } else { "" };
     let parts = [
         counted(report.launches, "kernel"),
         format!("{at_least}{}", figure(report.total_us) + " µs"),

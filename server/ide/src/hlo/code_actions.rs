@@ -4,6 +4,7 @@ mod extract;
 mod operand_shapes;
 mod repair;
 mod strip_metadata;
+mod tile_sizes;
 
 use crate::code_actions::{
     Provider, Providers, access_pattern, convert, evaluate, heaviest_kernels, show_kernel,
@@ -16,6 +17,7 @@ const PROVIDERS: &[Provider] = &[
     operand_shapes::operand_shapes,
     strip_metadata::strip_metadata,
     extract::extract,
+    tile_sizes::tile_sizes,
     show_kernel::offer,
     access_pattern::offer,
     evaluate::offer,

@@ -9,7 +9,7 @@ use crate::kernel::lens::{KernelLens, kernel_lens};
 use crate::memory::lens_part;
 use crate::semantics::Names;
 use crate::symbol::Symbol;
-use crate::units::{bytes, counted};
+use crate::units::{bytes, counted, scaled};
 
 impl CodeLenses for Hlo {
     /// Names of computations, then of kernels, each in text order. Cheap: nothing is counted.
@@ -102,13 +102,6 @@ fn only_fused(context: &FileContext<'_>, index: usize) -> bool {
         context.block(call.piece).instruction(call.instruction).opcode == Some(ir::Opcode::Fusion)
     };
     !calls.is_empty() && calls.iter().all(is_fusion)
-}
-
-/// Three digits and the start of a unit: `640 `, `1.02 k`.
-fn scaled(count: u64) -> String {
-    // Units of bytes are powers of ten too.
-    let shown = bytes(count);
-    shown.strip_suffix('B').unwrap_or(&shown).to_owned()
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Hints after the operands of instructions, and where a fused computation is split into functions.
+//! Hints after the operands of instructions, the bytes in use there, and where a fused computation is split into functions.
 
 use ir::{Opcode, SegmentRef};
 
@@ -8,6 +8,7 @@ use crate::hlo::locate::InstructionRef;
 use crate::hlo::maps::LocalGraph;
 use crate::inlay_hints::{DomainHints, InlayHints, InlayHintsConfig, LIMIT, domain_hint, hinted_maps};
 use crate::kernel::functions::split_hints;
+use crate::memory;
 use crate::units::shorten;
 use crate::{InlayHint, TextRange};
 
@@ -25,7 +26,7 @@ impl InlayHints for Hlo {
         if config.splits {
             splits(context, piece, range, &mut hints);
         }
-        if config.domains == DomainHints::Off {
+        if config.domains == DomainHints::Off && !config.memory {
             return hints;
         }
         for (id, instruction) in context.block(piece).parse.instructions.iter().enumerate() {
@@ -35,11 +36,14 @@ impl InlayHints for Hlo {
             }
             cancel::check();
             let at = InstructionRef { piece, id: id as u32 };
+            // After the closing parenthesis. A broken instruction may have none.
+            let argument = context.range(piece, instruction.argument);
+            let offset = if argument.end < span.start { span.end } else { (argument.end + 1).min(span.end) };
             if let Some(label) = domain(context, at, config.domains) {
-                // After the closing parenthesis.
-                let offset = (context.range(piece, instruction.argument).end + 1).min(span.end);
                 hints.push(InlayHint { offset, label, tooltip: None });
             }
+            let in_use = config.memory.then(|| memory::hint(context, at)).flatten();
+            hints.extend(in_use.map(|(label, tooltip)| InlayHint { offset, label, tooltip: Some(tooltip) }));
         }
         hints
     }
@@ -69,7 +73,10 @@ fn splits(context: &FileContext<'_>, piece: usize, range: &TextRange, hints: &mu
 fn domain(context: &FileContext<'_>, at: InstructionRef, wanted: DomainHints) -> Option<String> {
     let instruction = context.block(at.piece).instruction(at.id);
     let opcode = instruction.opcode?;
-    if instruction.operands.1 == 0 || matches!(opcode, Opcode::Tuple | Opcode::GetTupleElement) {
+    if wanted == DomainHints::Off
+        || instruction.operands.1 == 0
+        || matches!(opcode, Opcode::Tuple | Opcode::GetTupleElement)
+    {
         return None;
     }
     let local = LocalGraph::of(context, at)?;
@@ -89,7 +96,7 @@ mod tests {
         let text = analysis.rope(file).to_string();
         let start = text.find("ENTRY").unwrap_or_default();
         let hints = analysis
-            .inlay_hints(file, start..text.len(), &InlayHintsConfig { domains, splits: true })
+            .inlay_hints(file, start..text.len(), &InlayHintsConfig { domains, splits: true, memory: false })
             .expect("nobody cancels");
         let shown: Vec<String> = hints
             .iter()

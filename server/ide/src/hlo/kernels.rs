@@ -12,6 +12,7 @@ use crate::kernel::fusion::{FusionError, FusionQuery};
 use crate::kernel::language::KernelLanguage;
 use crate::kernel::launched::LaunchedKernel;
 use crate::kernel::shown_kernel::{ShownKernel, shown_kernel};
+use crate::kernel::tilings::{self, ConfigChange, Tilings};
 use crate::kernel::{default_kernel, follow, heaviest, xla_kernel};
 use crate::semantics::Kernels;
 
@@ -43,6 +44,15 @@ impl Kernels for Hlo {
         language: KernelLanguage,
     ) -> Result<KernelDocument, FusionError> {
         document::kernel_document(context, query, language)
+    }
+
+    fn tilings(
+        &self,
+        context: &FileContext<'_>,
+        query: &FusionQuery,
+        change: &ConfigChange,
+    ) -> Result<Tilings, FusionError> {
+        tilings::tilings(context, query, change)
     }
 
     fn has_xla_kernel(&self, context: &FileContext<'_>, query: &FusionQuery) -> bool {

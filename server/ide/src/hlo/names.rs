@@ -10,6 +10,7 @@ use crate::file_context::FileContext;
 use crate::hlo::Hlo;
 use crate::hlo::locate::InstructionRef;
 use crate::semantics::Names;
+use crate::source_location::SourceLocation;
 use crate::symbol::{Defined, Name, Occurrence, Role, Symbol};
 use crate::{NavigationTarget, SourceFrame, TextRange};
 
@@ -31,6 +32,10 @@ impl Names for Hlo {
         offset: usize,
     ) -> Option<(TextRange, Vec<SourceFrame>)> {
         crate::hlo::source_location::frames_at(context, offset)
+    }
+
+    fn source_location(&self, context: &FileContext<'_>, offset: usize) -> Option<SourceLocation> {
+        Some(crate::hlo::source_location::source_location(context, context.instruction_at(offset)?))
     }
 
     fn text<'a>(&self, context: &FileContext<'a>, piece: usize) -> &'a str {

@@ -1,7 +1,7 @@
 //! "Show access pattern": the addresses that the lanes of one warp access in an array, as a picture and as
 //! text.
 
-use gpu::{Buffer, BufferTraffic, Cause, CodeAccess, LanePicture, MemoryAccess, SECTOR_BYTES, Traffic};
+use gpu::{Buffer, BufferTraffic, CodeAccess, LanePicture, MemoryAccess, SECTOR_BYTES, Traffic};
 
 use crate::TextRange;
 use crate::file_context::FileContext;
@@ -146,10 +146,7 @@ pub(crate) fn access_pattern(
     let caused_here = || {
         let name = context.block(fused?.piece).name(fused?.id);
         let waste = context.kernel_waste(kernel.id, 1.0);
-        let here = waste.iter().find(|waste| {
-            let (Cause::Op(op) | Cause::Layout(op)) = waste.cause;
-            analysis.fused.name(op) == name
-        })?;
+        let here = waste.iter().find(|waste| analysis.fused.name(waste.cause.op()) == name)?;
         let buffer = buffers.get(here.buffer)?.buffer;
         choices.iter().position(|choice| choice.buffer.buffer == buffer)
     };

@@ -14,6 +14,12 @@ pub struct BufferReply {
     pub is_result: bool,
     /// XLA's own verdict; it has none for results.
     pub xla_coalesced: Option<bool>,
+    /// Whether the counts are predicted by Triton's layout rules: those of a kernel of Triton.
+    pub is_predicted: bool,
+    /// The bytes that a thread moves with one instruction, for each width that occurs. Empty where it is unknown.
+    pub widths: Vec<i64>,
+    /// Whether bulk tensor copies (TMA) move the array, all or in part.
+    pub is_bulk: bool,
     /// The reason why the kernel's traffic is unknown.
     pub unknown: Option<String>,
     /// Whether the counts below are coalesced. `None` where they are unknown.
@@ -53,8 +59,11 @@ pub(crate) fn coalescing(
             name: buffer_name(&kernel.operands, analysis, buffer.buffer),
             is_result: operand.is_none(),
             xla_coalesced: buffer.xla_coalesced,
+            is_predicted: buffer.is_predicted,
+            widths: buffer.widths(),
+            is_bulk: buffer.is_bulk(),
             unknown: buffer.unknown.as_deref().map(str::to_owned),
-            coalesced: if buffer.accesses.is_empty() { None } else { buffer.is_coalesced() },
+            coalesced: if buffer.is_accessed() { buffer.is_coalesced() } else { None },
             best: buffer.best(),
             worst: buffer.worst(),
             with_reuse: buffer.with_reuse(),

@@ -2,9 +2,7 @@
 //! and a remedy.
 
 use db::Waste;
-use gpu::{
-    AccessTraffic, Buffer, BufferTraffic, Cause, Counts, FusionAnalysis, Pattern, Remedy, RemedyChange,
-};
+use gpu::{Buffer, BufferTraffic, Cause, Counts, FusionAnalysis, Pattern, Remedy, RemedyChange};
 
 use crate::file_context::FileContext;
 use crate::hlo::Hlo;
@@ -17,6 +15,12 @@ use crate::{Diagnostic, Diagnostics, Related, Severity, TextRange};
 
 /// The code of these diagnostics.
 pub const CODE: &str = "uncoalesced";
+
+/// What is said with figures of kernels that Triton writes.
+pub const PREDICTED: &str = "predicted from Triton's layout rules";
+/// Said of tiles that no thread addresses.
+pub(super) const BULK: &str =
+    "moved by bulk tensor copies (TMA), counted as plain accesses to the same bytes";
 
 /// The conditions for a warning about a memory access.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -125,10 +129,9 @@ pub(crate) fn wasteful<'a>(
     let of = |waste: &Waste| {
         let buffer = buffers.get(waste.buffer)?;
         let name = buffer_name(&kernel.operands, analysis, buffer.buffer);
-        let (Cause::Op(culprit) | Cause::Layout(culprit)) = waste.cause;
         Some(Wasteful {
             buffer: buffer.buffer,
-            culprit: analysis.fused.name(culprit).to_owned(),
+            culprit: analysis.fused.name(waste.cause.op()).to_owned(),
             message: message(analysis, buffer, waste, &name, called)?,
             name,
         })
@@ -143,7 +146,7 @@ fn message(
     name: &str,
     called: &dyn Fn(&str) -> String,
 ) -> Option<String> {
-    let (worst, (best, most), counts) = (buffer.worst_access()?, buffer.with_reuse()?, buffer.judged()?);
+    let ((best, most), counts) = (buffer.with_reuse()?, buffer.judged()?);
     let Waste { cause, remedy, .. } = waste;
     let verb = match buffer.buffer {
         Buffer::Operand(_) => "read",
@@ -163,14 +166,20 @@ fn message(
         bytes(counts.bytes_used),
         if buffer.is_sampled() { " (sampled)" } else { "" },
     );
-    message += &format!("\ncause: {}", cause_text(analysis, buffer, worst, *cause, called).plain_text());
+    message += &format!("\ncause: {}", cause_text(analysis, buffer, *cause, called).plain_text());
     if let Some(remedy) = remedy {
         message += &format!("\nhelp: {}", remedy_text(analysis, &name, remedy, called));
     }
-    match buffer.xla_coalesced {
+    match buffer.xla_coalesced.filter(|_| !buffer.is_predicted) {
         Some(true) => message += "\nXLA's heuristic disagrees: it takes this for coalesced",
         Some(false) => message += "\nXLA's heuristic agrees",
         None => {}
+    }
+    if buffer.is_bulk() {
+        message += &format!("\n{BULK}");
+    }
+    if buffer.is_predicted {
+        message += &format!("\n{PREDICTED}");
     }
     Some(message)
 }
@@ -247,11 +256,10 @@ fn layout(shape: &ir::Shape) -> String {
 pub(crate) fn cause_text(
     analysis: &FusionAnalysis,
     buffer: &BufferTraffic,
-    worst: &AccessTraffic,
     cause: Cause,
     called: &dyn Fn(&str) -> String,
 ) -> Line {
-    let array = layout(&worst.access.shape);
+    let array = buffer.shape(analysis).map(layout).unwrap_or_default();
     let name = |op| code(called(analysis.fused.name(op)));
     match cause {
         Cause::Layout(_) if matches!(buffer.buffer, Buffer::Result(_)) => {
@@ -260,6 +268,11 @@ pub(crate) fn cause_text(
         Cause::Layout(op) => {
             let own = layout(&analysis.fused.op(op).shape);
             parts!["the threads do not follow ", name(op), " in its layout ", own]
+        }
+        Cause::Tiles(_) => {
+            let longest = buffer.widths().last().copied().unwrap_or(0);
+            let moved = format!(" too few neighbours: a thread moves at most {longest} B at once");
+            parts!["its tiles have in its layout ", array, moved]
         }
         Cause::Op(op) => {
             let the_op = analysis.fused.op(op);

@@ -17,6 +17,7 @@ use crate::kernel::language::KernelLanguage;
 use crate::kernel::lens::sizes;
 use crate::kernel::shown_kernel::queried_instruction;
 use crate::kernel::tile_document::tile_document;
+use crate::kernel::tilings::tilings_document;
 
 /// The document of one kernel. The error is that there is no such instruction; the document itself reports
 /// all other problems.
@@ -25,6 +26,9 @@ pub(crate) fn kernel_document(
     query: &FusionQuery,
     language: KernelLanguage,
 ) -> Result<KernelDocument, FusionError> {
+    if language == KernelLanguage::Tilings {
+        return tilings_document(context, query);
+    }
     let at = queried_instruction(context, query)?;
     let head = vec![format!("%{}", query.instruction)];
     if !language.is_for_triton()
@@ -242,7 +246,7 @@ ENTRY %e {
                 launch: grid 64 × 128 threads
                 blocks: tiles 1×128, 4 warps
                 time: ≈ 0.012 µs on h100-sxm
-                bytes: 33.8 kB needed
+                bytes: 33.8 kB needed, 43 kB moved
                 result: f32[64,66]
                 operand 0: %h f32[64,66]
 

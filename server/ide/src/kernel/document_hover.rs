@@ -7,7 +7,7 @@ use indexing_map::{PrintStyle, print_map};
 use crate::file_context::FileContext;
 use crate::hover::HoverConfig;
 use crate::kernel::coalescing_queries::buffer_name;
-use crate::kernel::document::KernelDocument;
+use crate::kernel::document::{KernelDocument, KernelParam};
 use crate::kernel::fusion::FusionQuery;
 use crate::kernel::hover::memory;
 use crate::kernel::launched::LaunchedKernel;
@@ -64,10 +64,9 @@ fn access(
     let (_, argument) = *document.accesses.iter().find(|(at, _)| *at == line)?;
     let LaunchedKernel { id, operands, .. } = context.semantics().launched(context, query).ok()?;
     let Some(Ok(analysis)) = context.kernel(id) else { return None };
-    let Some(Ok(kernel)) = context.kernel_code(id) else { return None };
-    let wanted = match kernel.params.get(argument)?.role {
-        codegen::kernel::Role::Operand(number) => Buffer::Operand(number as u32),
-        codegen::kernel::Role::Result(number) => Buffer::Result(number),
+    let wanted = match document.code()?.params.get(argument)? {
+        KernelParam { is_result: false, number, .. } => Buffer::Operand(*number as u32),
+        KernelParam { number, .. } => Buffer::Result(*number),
     };
     let buffer = context.kernel_coalescing(id).iter().find(|buffer| buffer.buffer == wanted)?;
     text.paragraph(memory(&operands, analysis, buffer));

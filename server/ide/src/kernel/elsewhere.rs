@@ -49,6 +49,9 @@ pub(crate) fn kernel_elsewhere(context: &FileContext<'_>, at: InstructionRef) ->
                 figures.time(),
                 context.db.device_of(context.view.file).name
             ));
+            if let Some(reason) = figures.estimate.not_modelled {
+                lines.push(format!("a lower bound, XLA's model has none: {reason}"));
+            }
             lines.push(format!("bytes: {}", figures.traffic()));
         }
     }

@@ -17,8 +17,8 @@ pub struct KernelFigures {
     /// are upper bounds: the roofline adds up maps that may overlap, and lanes of two requests may use the
     /// same bytes.
     pub bytes_needed: u64,
-    /// Bytes of the sectors of all its requests. `None` if the requests of some array are unknown: library
-    /// kernels, Triton, sorts.
+    /// Bytes of the sectors of all its requests; for Triton, those that its layout rules predict. `None` if the
+    /// requests of some array are unknown: library kernels, sorts.
     pub bytes_moved: Option<u64>,
     /// 32-byte sectors per request of a warp, on average; `None` as above.
     pub sectors_per_request: Option<f64>,
@@ -36,7 +36,8 @@ impl KernelFigures {
     /// `None` if there is no such instruction.
     pub(crate) fn of<'a>(context: &FileContext<'a>, id: KernelId<'a>) -> Option<KernelFigures> {
         let estimate = context.kernel_cost(id)?;
-        let requests = all_requests(context.kernel_coalescing(id));
+        let buffers = context.kernel_coalescing(id);
+        let requests = all_requests(buffers);
         let bytes_moved = requests.map(|counts| counts.bytes_moved());
         let roofline = &estimate.roofline;
         // A float cast saturates, so a size beyond 64 bits stays the maximum.
@@ -45,7 +46,13 @@ impl KernelFigures {
         let exec_us = estimate.exec_us();
         let at_full_bandwidth =
             |moved: u64| moved as f64 / context.db.device_of(context.view.file).memory_bandwidth as f64 * 1e6;
-        let is_short = bytes_moved.is_some_and(|moved| {
+        // Blocks of a Triton kernel read tiles that other blocks read too, mostly from the cache: what counts is how
+        // much more sectors are moved than the tiles fill.
+        let from_memory = match requests.filter(|_| buffers.iter().any(|buffer| buffer.is_predicted)) {
+            Some(counts) => Some((bytes_needed as f64 * counts.excess()) as u64),
+            None => bytes_moved,
+        };
+        let is_short = from_memory.is_some_and(|moved| {
             is_notable(moved, bytes_needed) && at_full_bandwidth(moved) > exec_us * NOTABLE
         });
         Some(KernelFigures {
@@ -72,11 +79,15 @@ impl KernelFigures {
         }
     }
 
-    /// `≈ 4.1 µs`, `at least 4.1 µs`.
+    /// `≈ 4.1 µs`; `≥ 4.1 µs` if the time is a lower bound.
     pub fn time(&self) -> String {
-        let sign = if self.is_at_least { "at least" } else { "≈" };
-        format!("{sign} {}", duration(self.exec_us))
+        format!("{} {}", time_sign(self.is_at_least), duration(self.exec_us))
     }
+}
+
+/// What stands before a time: `≈` an estimate, `≥` a lower bound.
+pub fn time_sign(is_at_least: bool) -> &'static str {
+    if is_at_least { "≥" } else { "≈" }
 }
 
 fn is_notable(moved: u64, needed: u64) -> bool {
@@ -99,6 +110,6 @@ pub fn duration(microseconds: f64) -> String {
 
 /// The sum over all arrays; `None` if some array's requests are unknown, or there are none.
 fn all_requests(buffers: &[BufferTraffic]) -> Option<Counts> {
-    let counted = buffers.iter().filter(|buffer| !buffer.accesses.is_empty() || buffer.unknown.is_some());
+    let counted = buffers.iter().filter(|buffer| buffer.is_accessed() || buffer.unknown.is_some());
     counted.map(BufferTraffic::judged).reduce(|a, b| Some(a?.plus(b?)))?
 }

@@ -165,7 +165,7 @@ ENTRY e {
     fn splits_have_hints() {
         let (analysis, file, _) = open(TEXT);
         let text = analysis.rope(file).to_string();
-        let config = InlayHintsConfig { domains: DomainHints::Off, splits: true };
+        let config = InlayHintsConfig { domains: DomainHints::Off, splits: true, memory: false };
         let hints = analysis.inlay_hints(file, 0..text.len(), &config).expect("nobody cancels");
         let shown: Vec<_> =
             hints.iter().map(|h| (h.label.as_str(), h.tooltip.as_ref().map(Line::markdown))).collect();

@@ -3,13 +3,14 @@
 use gpu::Bound;
 use ir::{Opcode, SegmentRef, op_info};
 
-use crate::TextRange;
 use crate::file_context::FileContext;
 use crate::hlo::executions::executions;
 use crate::hlo::locate::InstructionRef;
+use crate::hlo::source_location::source_location;
 use crate::kernel::figures::KernelFigures;
 use crate::rich_text::{Column, RichText, code, parts, quoted};
 use crate::units::counted;
+use crate::{FrameworkOp, TextRange};
 
 /// One instruction that runs as a kernel, with all its executions.
 #[derive(Debug, Clone, PartialEq)]
@@ -29,6 +30,7 @@ pub struct HeavyKernel {
     pub share: f64,
     /// The figures of one execution.
     pub figures: KernelFigures,
+    pub origin: FrameworkOp,
 }
 
 /// The kernels of a module, with totals.
@@ -116,6 +118,7 @@ pub(crate) fn heaviest_kernels(context: &FileContext<'_>, limit: usize) -> Heavi
             total_us,
             share: if whole > 0.0 { total_us / whole } else { 0.0 },
             figures,
+            origin: source_location(context, at).into(),
         }
     };
     report.kernels = found.into_iter().take(limit).map(heavy).collect();
@@ -155,7 +158,7 @@ impl HeaviestKernels {
         let columns =
             ["kernel", "in", "kind", "runs", "µs", "share", "bound by", "bytes per run"].map(column);
         let row = |kernel: &HeavyKernel| {
-            let at_least = if kernel.figures.is_at_least { "at least " } else { "" };
+            let at_least = if kernel.figures.is_at_least { "≥ " } else { "" };
             vec![
                 parts![code(format!("%{}", kernel.name))],
                 parts![code(&kernel.computation)],
@@ -174,11 +177,21 @@ impl HeaviestKernels {
         text.markdown()
     }
 
-    /// `84.10 µs in 12 launches on h100-sxm; 3 more not listed`
+    /// What XLA counts for the time between the kernels, in microseconds.
+    pub fn launch_us(&self) -> f64 {
+        self.launches as f64 * gpu::times::LAUNCH_OVERHEAD_US
+    }
+
+    /// `84.10 µs, and 12.00 µs for 12 launches on h100-sxm; 3 more not listed`
     pub fn summary(&self) -> String {
-        let at_least = if self.is_at_least { "at least " } else { "" };
+        let at_least = if self.is_at_least { "≥ " } else { "" };
         let launches = counted(self.launches, "launch");
-        let mut text = format!("{at_least}{:.2} µs in {launches} on {}", self.total_us, self.device);
+        let mut text = format!(
+            "{at_least}{:.2} µs, and {:.2} µs for {launches} on {}",
+            self.total_us,
+            self.launch_us(),
+            self.device
+        );
         if !self.why_none.is_empty() {
             text += &format!("; {}", self.why_none);
         }
@@ -193,12 +206,13 @@ impl HeaviestKernels {
     }
 }
 
-/// `memory`, `compute` or `launch`.
+/// `memory`, `compute`, `launch` or `latency`.
 pub fn bound(bound: Bound) -> &'static str {
     match bound {
         Bound::Memory => "memory",
         Bound::Compute => "compute",
         Bound::Launch => "launch",
+        Bound::Latency => "latency",
     }
 }
 
@@ -259,7 +273,7 @@ ENTRY %e {
             expect![[r#"
                 # Heaviest kernels
 
-                801.51 µs in 21 launches on h100-sxm
+                801.50 µs, and 21.00 µs for 21 launches on h100-sxm
 
                 | kernel | in | kind | runs | µs | share | bound by | bytes per run |
                 |---|---|---|--:|--:|--:|---|---|
@@ -277,11 +291,11 @@ ENTRY %e {
             expect![[r#"
                 # Heaviest kernels
 
-                40.08 µs in 2 launches on h100-sxm; 1 more not listed; 1 loop of unknown length counted once
+                40.08 µs, and 2.00 µs for 2 launches on h100-sxm; 1 more not listed; 1 loop of unknown length counted once
 
                 | kernel | in | kind | runs | µs | share | bound by | bytes per run |
                 |---|---|---|--:|--:|--:|---|---|
-                | `%again` | `body` | loop | 1 | 40.08 | 100.0 % | memory | 134 MB |
+                | `%again` | `body` | loop | 1 | 40.07 | 100.0 % | memory | 134 MB |
             "#]],
         );
     }
@@ -301,7 +315,7 @@ ENTRY %e {
             expect![[r#"
                 # Heaviest kernels
 
-                0.00 µs in 0 launches on h100-sxm; no instruction is a fusion: XLA has not optimized this module, so its kernels are not known
+                0.00 µs, and 0.00 µs for 0 launches on h100-sxm; no instruction is a fusion: XLA has not optimized this module, so its kernels are not known
 
                 | kernel | in | kind | runs | µs | share | bound by | bytes per run |
                 |---|---|---|--:|--:|--:|---|---|

@@ -8,7 +8,7 @@ use crate::file_context::FileContext;
 use crate::hlo::locate::InstructionRef;
 use crate::kernel::block_level_tiles::block_level_tiles;
 use crate::kernel::coalescing_queries::buffer_name;
-use crate::kernel::coalescing_warnings::{at_worst, cause_text, sectors};
+use crate::kernel::coalescing_warnings::{BULK, PREDICTED, at_worst, cause_text, sectors};
 use crate::kernel::figures::KernelFigures;
 use crate::kernel::functions::explained;
 use crate::kernel::launched::LaunchedKernel;
@@ -46,12 +46,9 @@ pub(crate) fn caused_in_kernel(context: &FileContext<'_>, at: InstructionRef) ->
     let Some(Ok(analysis)) = context.kernel(kernel.id) else { return text };
     let block = context.block(at.piece);
     let is_gather = block.instruction(at.id).opcode == Some(ir::Opcode::Gather);
-    for buffer in context.kernel_coalescing(kernel.id).iter().filter(|b| !b.accesses.is_empty()) {
+    for buffer in context.kernel_coalescing(kernel.id).iter().filter(|b| b.is_accessed()) {
         let cause = uncoalesced_cause(analysis, buffer);
-        let is_cause = cause.is_some_and(|cause| {
-            let (Cause::Op(op) | Cause::Layout(op)) = cause;
-            analysis.fused.name(op) == block.name(at.id)
-        });
+        let is_cause = cause.is_some_and(|cause| analysis.fused.name(cause.op()) == block.name(at.id));
         if is_cause || is_gather && buffer.is_judged_at_worst() {
             let launched = code(format!("%{}", kernel.name));
             text.item(parts![
@@ -71,8 +68,7 @@ pub(crate) fn caused_in_kernel(context: &FileContext<'_>, at: InstructionRef) ->
 /// The reason why an array is uncoalesced; `None` if it is coalesced, or its traffic is unknown.
 fn uncoalesced_cause(analysis: &FusionAnalysis, buffer: &BufferTraffic) -> Option<Cause> {
     let is_coalesced = buffer.is_coalesced()?;
-    let access = &buffer.worst_access()?.access;
-    (!is_coalesced).then(|| analysis.cause(access, DEFAULT_THRESHOLD))
+    if is_coalesced { None } else { analysis.cause_of(buffer, DEFAULT_THRESHOLD) }
 }
 
 /// The hover text of a kernel, in two parts that other sections may separate.
@@ -107,24 +103,28 @@ pub(crate) fn kernel_sections<'a>(context: &FileContext<'a>, kernel: &LaunchedKe
     let buffers = context.kernel_coalescing(id);
     let figures = KernelFigures::of(context, id);
     let mut summary = summary(analysis, device, figures.as_ref());
-    if buffers.iter().any(|buffer| buffer.unknown.is_some()) {
-        summary.paragraph("how it reads and writes memory is not known");
+    if let Some(unknown) = buffers.iter().find_map(|buffer| Some((buffer, buffer.unknown.as_deref()?))) {
+        let why = match unknown {
+            (buffer, reason) if buffer.is_predicted => format!(": {reason}"),
+            _ => String::new(),
+        };
+        summary.paragraph(parts!["how it reads and writes memory is not known", quoted(why)]);
+    }
+    let called = |op: &str| format!("%{op}");
+    for buffer in buffers.iter().filter(|b| b.is_accessed()) {
+        let mut item = memory(operands, analysis, buffer);
+        if let Some(cause) = uncoalesced_cause(analysis, buffer) {
+            item.push("; cause: ");
+            item.push(cause_text(analysis, buffer, cause, &called));
+        }
+        summary.item(item);
+    }
+    if buffers.iter().any(BufferTraffic::is_accessed) {
+        summary.space();
     }
     if matches!(analysis.emitter, Emitter::Elsewhere(_)) {
         return KernelSections { summary, details: block_level_tiles(context, id, analysis) };
     }
-    let called = |op: &str| format!("%{op}");
-    for buffer in buffers.iter().filter(|b| !b.accesses.is_empty()) {
-        let mut item = memory(operands, analysis, buffer);
-        let cause = uncoalesced_cause(analysis, buffer)
-            .and_then(|cause| Some(cause_text(analysis, buffer, buffer.worst_access()?, cause, &called)));
-        if let Some(cause) = cause {
-            item.push("; cause: ");
-            item.push(cause);
-        }
-        summary.item(item);
-    }
-    summary.space();
     let mut details = thread_maps(operands, analysis, buffers);
     details.append(functions(context, id));
     KernelSections { summary, details }
@@ -207,9 +207,12 @@ fn summary(analysis: &FusionAnalysis, device: &str, figures: Option<&KernelFigur
             facts.extend(analysis.launch().map(|launch| launched(&launch).into()));
         }
     }
-    let figures = figures.into_iter().flat_map(|figures| [figures.traffic(), figures.time()]);
+    let shown = figures.into_iter().flat_map(|figures| [figures.traffic(), figures.time()]);
     let mut text = RichText::default();
-    text.paragraph(Line::facts(facts.into_iter().chain(figures.map(Line::from))));
+    text.paragraph(Line::facts(facts.into_iter().chain(shown.map(Line::from))));
+    if let Some(reason) = figures.and_then(|figures| figures.estimate.not_modelled) {
+        text.paragraph(format!("the time is a lower bound, XLA's model has none: {reason}"));
+    }
     let has_epilogue = matches!(
         analysis.emitter,
         Emitter::Transpose(_) | Emitter::PackedTranspose(_) | Emitter::Reduction(_) | Emitter::Concatenate(_)
@@ -249,7 +252,15 @@ pub(crate) fn memory(operands: &[String], analysis: &FusionAnalysis, buffer: &Bu
     if buffer.is_sampled() {
         text += ", sampled";
     }
-    match (buffer.xla_coalesced, buffer.is_coalesced()) {
+    if buffer.is_predicted {
+        let widths: Vec<String> = buffer.widths().iter().map(i64::to_string).collect();
+        text += &format!(", {} B per thread", widths.join(" and "));
+        if buffer.is_bulk() {
+            text += &format!("; {BULK}");
+        }
+        text += &format!("; {PREDICTED}");
+    }
+    match (buffer.xla_coalesced.filter(|_| !buffer.is_predicted), buffer.is_coalesced()) {
         (Some(xla), Some(ours)) if xla != ours => {
             text += &format!(" — XLA's rule: {}coalesced", if xla { "" } else { "not " });
         }

@@ -11,6 +11,8 @@ pub enum KernelLanguage {
     Tiles,
     /// Of a fusion for Triton: the same in Triton's operations, after XLA's simplification and lowering.
     Triton,
+    /// Of a fusion for Triton: no code, but other tile sizes and what they cost.
+    Tilings,
 }
 
 impl KernelLanguage {

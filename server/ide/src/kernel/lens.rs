@@ -144,7 +144,7 @@ ENTRY e {
         check(
             MODULE,
             expect![[r#"
-                f: at least 0.8 µs | Show kernel | transpose · 256 × 128
+                f: ≥ 0.8 µs | Show kernel | transpose · 256 × 128 threads
                 g: ≈ 0.3 µs | Show kernel | reduction-row · 64 × 256 threads
                 h: ≈ 0.6 µs | Show kernel | Triton · 2048 × 128 threads
                 t: ≈ 0.6 µs | Show kernel | transpose · 256 × 128 threads

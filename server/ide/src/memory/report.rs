@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use ::memory::{Category, Memory, Step, sum};
+use ::memory::{Category, Devices, Memory, Order, Step, sum};
 
+use super::devices::Collectives;
 use crate::file_context::FileContext;
 use crate::hlo::locate::InstructionRef;
 use crate::hlo::source_location::source_location;
@@ -14,7 +15,7 @@ use crate::{SourceFrame, TextRange};
 #[derive(Debug, Clone)]
 pub struct MemoryReport {
     pub memory: Arc<Memory>,
-    /// Whether the text states the order of its instructions. If not, the order of the text stands for it.
+    /// Whether the text states the order of its instructions. If not, they run in an order of XLA's memory schedulers.
     pub is_scheduled: bool,
     pub module: String,
     /// The instruction at the peak; `None` at the end of the module.
@@ -23,6 +24,8 @@ pub struct MemoryReport {
     pub alive: Vec<AliveValue>,
     /// Values that are alive, too, and smaller.
     pub omitted: usize,
+    pub devices: Devices,
+    pub collectives: Collectives,
 }
 
 /// An instruction that defines or uses a value.
@@ -75,6 +78,22 @@ pub struct AliveValue {
 }
 
 impl MemoryReport {
+    /// Which of XLA's memory schedulers ordered the module; `None` if its text states the order.
+    pub fn order_in_words(&self) -> Option<&'static str> {
+        match self.memory.order {
+            Order::Stated => None,
+            Order::List => Some(
+                "not scheduled: in the order of XLA's list scheduler, which frees most memory at each step",
+            ),
+            Order::DepthFirst => Some(
+                "not scheduled: in the order of XLA's depth-first scheduler, which needs less than its list scheduler or stands for it in large modules",
+            ),
+            Order::PostOrder => Some(
+                "not scheduled: in the order of XLA's post-order scheduler, which needs less here than its list scheduler",
+            ),
+        }
+    }
+
     /// `52.1 MB of 54.7 MB in use at position 62 of 70, %fusion.3 (model.py:83)`
     pub fn peak_in_words(&self) -> String {
         let (memory, usage) = (&self.memory, &self.memory.usage);
@@ -119,6 +138,8 @@ impl MemoryReport {
             peak: memory.steps.get(at as usize).and_then(|step| located(context, step)),
             omitted: alive.len() - shown.len(),
             alive: shown,
+            devices: db::module_devices(context.db, context.view.file),
+            collectives: Collectives::at_peak(context, &memory),
             memory,
         }
     }

@@ -1,9 +1,10 @@
 //! The memory section of hovers, and the memory part of lenses above computations.
 
-use ::memory::{Category, Memory, sum};
+use ::memory::{Bytes, Category, Memory, Time, sum};
 use db::{Language, MemoryIndex};
 
 use super::report::{is_callers, located};
+use super::value_name;
 use crate::file_context::FileContext;
 use crate::hlo::locate::InstructionRef;
 use crate::rich_text::{Line, RichText, code, parts, strong};
@@ -16,17 +17,9 @@ const LIMIT: usize = 4;
 /// where the order of the instructions is not stated.
 pub(crate) fn section(context: &FileContext<'_>, at: InstructionRef) -> RichText {
     let mut text = RichText::default();
-    let Some(memory) = scheduled_memory(context) else { return text };
-    let block = context.block(at.piece);
-    let found = block.parse.computation_of(at.id).and_then(|computation| {
-        let segment = ir::SegmentRef { piece: at.piece, computation };
-        context.module().computation_of(segment)
-    });
-    let Some(computation) = found else { return text };
+    let Some((memory, position)) = scheduled_step(context, at) else { return text };
     let index = db::memory_index(context.db, context.view.file);
-    let Some(values) = index.defined.get(&(computation as u32, block.name(at.id).into())) else {
-        return text;
-    };
+    let Some(values) = index.defined.get(&position) else { return text };
     for &value in values.iter().take(LIMIT) {
         text.item(value_in_words(context, memory, index, value));
     }
@@ -84,10 +77,10 @@ fn sharers(memory: &Memory, in_place: &[u32], number: u32) -> Option<Line> {
         (value.buffer != own.buffer, std::cmp::Reverse(value.bytes), value.live.start)
     };
     others.sort_by_key(rank);
-    let names = others.iter().take(LIMIT).map(|&other| {
-        let name = memory.values[other as usize].name.trim_end_matches("{}");
-        code(format!("%{name}"))
-    });
+    let names = others
+        .iter()
+        .take(LIMIT)
+        .map(|&other| code(format!("%{}", value_name(&memory.values[other as usize].name))));
     let names = Line::joined(names, ", ");
     let more = others.len().saturating_sub(LIMIT);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
@@ -106,6 +99,16 @@ pub(crate) fn lens_part(context: &FileContext<'_>, computation: usize) -> Option
     let used = usage.in_use.get(at as usize)?;
     let named =
         memory.steps.get(at as usize).map_or_else(|| "the end".to_owned(), |step| format!("%{}", step.name));
+    let fragmentation = match usage.fragmentation {
+        unused if is_entry && unused > 0 => format!(", {} fragmentation", bytes(unused)),
+        _ => String::new(),
+    };
+    let of_all = if is_entry { format!(" of {}", bytes(memory.total)) } else { String::new() };
+    Some(format!("peak {}{of_all} at {named}: {}{fragmentation}", bytes(sum(used)), by_kind(used)))
+}
+
+/// `1.02 kB parameters, 4 B constants`
+pub(super) fn by_kind(used: &Bytes) -> String {
     let kinds = [
         (Category::Parameter, "parameters"),
         (Category::Constant, "constants"),
@@ -115,12 +118,21 @@ pub(crate) fn lens_part(context: &FileContext<'_>, computation: usize) -> Option
     let kinds = kinds.into_iter().filter(|(kind, _)| used[*kind as usize] > 0);
     let kinds: Vec<String> =
         kinds.map(|(kind, name)| format!("{} {name}", bytes(used[kind as usize]))).collect();
-    let fragmentation = match usage.fragmentation {
-        unused if is_entry && unused > 0 => format!(", {} fragmentation", bytes(unused)),
-        _ => String::new(),
-    };
-    let of_all = if is_entry { format!(" of {}", bytes(memory.total)) } else { String::new() };
-    Some(format!("peak {}{of_all} at {named}: {}{fragmentation}", bytes(sum(used)), kinds.join(", ")))
+    kinds.join(", ")
+}
+
+/// The position of an instruction in the schedule that a module states.
+pub(super) fn scheduled_step<'a>(
+    context: &FileContext<'a>,
+    at: InstructionRef,
+) -> Option<(&'a Memory, Time)> {
+    let memory = scheduled_memory(context)?;
+    let block = context.block(at.piece);
+    let segment = ir::SegmentRef { piece: at.piece, computation: block.parse.computation_of(at.id)? };
+    let computation = context.module().computation_of(segment)?;
+    let index = db::memory_index(context.db, context.view.file);
+    let position = index.position_of.get(&(computation as u32, block.name(at.id).into()))?;
+    Some((memory, *position))
 }
 
 /// The plan of a module that states its schedule.

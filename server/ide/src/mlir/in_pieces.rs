@@ -52,7 +52,7 @@ const OF_FILE: &[Feature] = &[
     ("folds", |a, f, _| format!("{:?}", a.folding_ranges(f, 10_000))),
     ("tokens", |a, f, len| format!("{:?}", a.semantic_tokens(f, 0..len, 1_000_000))),
     ("hints", |a, f, len| {
-        let config = InlayHintsConfig { domains: DomainHints::All, splits: true };
+        let config = InlayHintsConfig { domains: DomainHints::All, splits: true, memory: false };
         format!("{:?}", a.inlay_hints(f, 0..len, &config))
     }),
     ("formatting", |a, f, len| format!("{:?}", a.formatting(f, 0..len))),

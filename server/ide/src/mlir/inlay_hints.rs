@@ -117,7 +117,7 @@ func.func @f(%a: tensor<4xi32>, %n: index) {
 ",
         );
         let text = analysis.rope(file).to_string();
-        let config = InlayHintsConfig { domains: DomainHints::All, splits: true };
+        let config = InlayHintsConfig { domains: DomainHints::All, splits: true, memory: false };
         let hints = analysis.inlay_hints(file, 0..text.len(), &config).expect("nobody cancels");
         let shown: Vec<_> = hints
             .iter()
@@ -138,7 +138,7 @@ func.func @f(%a: tensor<3x5x7x4xf32>, %i: index, %j: index, %m: memref<1024x64xf
 ",
         );
         let text = analysis.rope(file).to_string();
-        let config = InlayHintsConfig { domains: DomainHints::All, splits: true };
+        let config = InlayHintsConfig { domains: DomainHints::All, splits: true, memory: false };
         let hints = analysis.inlay_hints(file, 0..text.len(), &config).expect("nobody cancels");
         let shown: Vec<_> = hints
             .iter()
@@ -161,7 +161,7 @@ func.func @f(%a: tensor<3x5x7x4xf32>, %i: index, %j: index, %m: memref<1024x64xf
     fn domains(ops: &str) -> Vec<String> {
         let (analysis, file, _) = open_mlir(ops);
         let text = analysis.rope(file).to_string();
-        let config = InlayHintsConfig { domains: DomainHints::All, splits: true };
+        let config = InlayHintsConfig { domains: DomainHints::All, splits: true, memory: false };
         let hints = analysis.inlay_hints(file, 0..text.len(), &config).expect("nobody cancels");
         let before = |offset: usize| text[..offset].rsplit(' ').next().unwrap_or_default();
         hints.iter().map(|h| format!("{} {}", before(h.offset), h.label)).collect()

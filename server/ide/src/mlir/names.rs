@@ -8,6 +8,7 @@ use crate::file_context::FileContext;
 use crate::mlir::Mlir;
 use crate::mlir::context::OpRef;
 use crate::semantics::Names;
+use crate::source_location::SourceLocation;
 use crate::symbol::{Defined, Name, Occurrence, Role, Symbol};
 use crate::{SourceFrame, TextRange};
 
@@ -18,6 +19,10 @@ impl Names for Mlir {
         offset: usize,
     ) -> Option<(TextRange, Vec<SourceFrame>)> {
         crate::mlir::source_location::frames_at(context, offset)
+    }
+
+    fn source_location(&self, context: &FileContext<'_>, offset: usize) -> Option<SourceLocation> {
+        Some(crate::mlir::source_location::source_location(context, context.op_at(offset)?))
     }
 
     fn text<'a>(&self, context: &FileContext<'a>, piece: usize) -> &'a str {

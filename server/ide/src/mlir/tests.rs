@@ -33,7 +33,7 @@ fn all(analysis: &Analysis, file: FileId) -> String {
         analysis.inlay_hints(
             file,
             0..text.len(),
-            &InlayHintsConfig { domains: DomainHints::All, splits: true },
+            &InlayHintsConfig { domains: DomainHints::All, splits: true, memory: false },
         ),
         (0..text.len()).step_by(97).map(|at| analysis.hover(file, at)).collect::<Vec<_>>(),
         (0..text.len()).step_by(89).map(|at| analysis.references(file, at, true)).collect::<Vec<_>>(),
@@ -96,7 +96,7 @@ fn maps_of_stablehlo_are_the_same_in_pieces() {
         let hovers = ops
             .map(|at| analysis.hover(file, at).expect("nobody cancels").expect("there is an op").markdown());
         let hovers: Vec<_> = hovers.collect();
-        let config = InlayHintsConfig { domains: DomainHints::All, splits: true };
+        let config = InlayHintsConfig { domains: DomainHints::All, splits: true, memory: false };
         (hovers, analysis.inlay_hints(file, 0..GIANT.len(), &config).expect("nobody cancels"))
     };
     let whole = maps(usize::MAX);

@@ -53,21 +53,22 @@ pub(super) fn instruction_sources(db: &Database, at: &Located) -> Option<Instruc
     let read = parse(located.program.text(), PieceState::HEADER);
     let links = stablehlo_links(db, first);
     let found = sources(db, at.stage, at.program.program(), at.instruction);
-    let origins = found.into_iter().take(MAX_ORIGINS).map(|id| {
+    let found: Vec<_> = found.into_iter().take(MAX_ORIGINS).collect();
+    let ops_of = |id| links.iter().flat_map(move |links| links.ops_of(id)).cloned();
+    let all: Vec<_> = found.iter().flat_map(|&id| ops_of(id)).collect();
+    // The module is parsed for this: once for all of them.
+    let places = links.as_ref().filter(|_| !all.is_empty());
+    let places = places.map(|links| (links, stablehlo_sources(db, links.file, &all)));
+    let mut stablehlo = places.into_iter().flat_map(|(links, places)| {
+        let path = links.file.path(db).to_string();
+        places.into_iter().map(move |place| (path.clone(), SourceLocation::from(place).frames))
+    });
+    let origins = found.iter().map(|&id| {
         crate::analysis::check_cancelled(db);
         let mut origin = described(&located.at(id), &read);
-        if let Some(links) = &links {
-            let ops: Vec<_> = links.ops_of(id).cloned().collect();
-            let places = if ops.is_empty() { Vec::new() } else { stablehlo_sources(db, links.file, &ops) };
-            origin.stablehlo = (ops.into_iter().zip(places))
-                .map(|(op, place)| StableHloSource {
-                    path: links.file.path(db).to_string(),
-                    line: op.line + 1,
-                    op: op.name,
-                    frames: SourceLocation::from(place).frames,
-                })
-                .collect();
-        }
+        origin.stablehlo = (ops_of(id).zip(&mut stablehlo))
+            .map(|(op, (path, frames))| StableHloSource { path, line: op.line + 1, op: op.name, frames })
+            .collect();
         origin
     });
     Some(InstructionSources { own, origins: origins.collect() })

@@ -10,6 +10,7 @@ use crate::kernel::fusion::{FusionError, FusionQuery};
 use crate::kernel::language::KernelLanguage;
 use crate::kernel::launched::LaunchedKernel;
 use crate::kernel::shown_kernel::ShownKernel;
+use crate::kernel::tilings::{ConfigChange, Tilings};
 
 /// The GPU kernels of a text.
 pub(crate) trait Kernels {
@@ -44,6 +45,16 @@ pub(crate) trait Kernels {
         _: KernelLanguage,
     ) -> Result<KernelDocument, FusionError> {
         Err(FusionError::NotFound(self.why_no_kernels().to_owned()))
+    }
+
+    /// Configurations of a fusion for Triton.
+    fn tilings(
+        &self,
+        _: &FileContext<'_>,
+        _: &FusionQuery,
+        _: &ConfigChange,
+    ) -> Result<Tilings, FusionError> {
+        Err(FusionError::NotFound("XLA states tile sizes in HLO alone".to_owned()))
     }
 
     /// Whether XLA dumped its own code of a kernel.

@@ -1,6 +1,7 @@
 //! What names refer to: navigation, highlights, rename.
 
 use crate::file_context::FileContext;
+use crate::source_location::SourceLocation;
 use crate::symbol::{Defined, Name, Occurrence, Symbol};
 use crate::{NavigationTarget, SourceFrame, TextRange};
 
@@ -26,6 +27,11 @@ pub(crate) trait Names {
     /// The stack of source frames of the instruction or op whose opcode or location is at `offset`, innermost first,
     /// and the range of that opcode or location.
     fn source_frames(&self, _: &FileContext<'_>, _: usize) -> Option<(TextRange, Vec<SourceFrame>)> {
+        None
+    }
+
+    /// The framework name and the source of the instruction or op around `offset`.
+    fn source_location(&self, _: &FileContext<'_>, _: usize) -> Option<SourceLocation> {
         None
     }
 

@@ -51,7 +51,7 @@ pub(super) fn advice(advisor: &Advisor<'_>) -> Vec<Advice> {
 
 /// The largest first; each result is in one of them at most.
 fn candidates(advisor: &Advisor<'_>) -> Vec<Donation> {
-    let Advisor { program, memory, flow, order_of } = advisor;
+    let Advisor { program, memory, flow, order_of, .. } = advisor;
     let slots = &flow.slots;
     let overwriting = Overwriting::new(program, slots, &flow.dataflow, order_of);
     let mut results = results(advisor);

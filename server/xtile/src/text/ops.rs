@@ -198,16 +198,21 @@ impl Writer<'_> {
         }
         self.line(op.origin, depth, format!("{head} {tail}"));
         let outer = self.names.enter();
-        let arguments: Vec<String> = (combiner.arguments.iter())
-            .map(|&argument| {
-                let name = self.names.argument(argument);
-                format!("{name}: {}", self.type_of(argument))
-            })
-            .collect();
-        self.line(op.origin, depth, format!(" reducer({})  {{", arguments.join(", ")));
+        let arguments = self.arguments(combiner);
+        self.line(op.origin, depth, format!(" reducer({arguments})  {{"));
         self.nested(combiner, depth + 1, op.origin, "stablehlo.return");
         self.names.leave(outer);
         self.line(op.origin, depth, "}".to_owned());
+    }
+
+    /// The arguments of a combiner with their types. They are named here.
+    pub(super) fn arguments(&mut self, combiner: &Block) -> String {
+        let argument = |&value| {
+            let name = self.names.argument(value);
+            format!("{name}: {}", self.type_of(value))
+        };
+        let arguments: Vec<String> = combiner.arguments.iter().map(argument).collect();
+        arguments.join(", ")
     }
 
     fn only_op(&self, combiner: &Block) -> Option<String> {

@@ -65,13 +65,8 @@ impl Writer<'_> {
         let head = format!("{}\"tt.reduce\"({name}) <{{axis = {axis} : i32}}> ({{", self.assigned(op));
         self.line(op.origin, depth, head);
         let outer = self.names.enter();
-        let arguments: Vec<String> = (combiner.arguments.iter())
-            .map(|&argument| {
-                let name = self.names.argument(argument);
-                format!("{name}: {}", self.type_of(argument))
-            })
-            .collect();
-        self.line(op.origin, depth, format!("^bb0({}):", arguments.join(", ")));
+        let arguments = self.arguments(combiner);
+        self.line(op.origin, depth, format!("^bb0({arguments}):"));
         self.nested(combiner, depth + 1, op.origin, "tt.reduce.return");
         self.names.leave(outer);
         self.line(op.origin, depth, format!("}}) : ({from}) -> {to}"));

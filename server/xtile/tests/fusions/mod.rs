@@ -1,11 +1,21 @@
 //! The program of the only fusion of a module.
 
 use gpu::{Device, Fused, FusionAnalysis};
+use indexing::Callees;
 use ir::{AttributeKey, graphs_of_text};
 use xtile::Program;
 
 /// The program of the entry's root, a fusion for Triton; or the reason why there is none.
 pub fn program_of(module: &str) -> Result<Program, String> {
+    with_fusion(module, |name, analysis, callees| xtile::emit(name, analysis, callees))
+        .and_then(|program| program.map_err(|why| why.to_string()))
+}
+
+/// What `of` returns of the entry's root: its name, its analysis on an H100 and the computations that it calls.
+pub fn with_fusion<T>(
+    module: &str,
+    of: impl FnOnce(&str, &FusionAnalysis, &Callees<'_>) -> T,
+) -> Result<T, String> {
     let graphs = graphs_of_text(module);
     let callee = |name: &str| graphs.iter().find(|(known, _)| known == name).map(|(_, graph)| graph.clone());
     let (_, entry) = graphs.last().expect("the module has an entry");
@@ -15,7 +25,7 @@ pub fn program_of(module: &str) -> Result<Program, String> {
     let device = Device::find("h100-sxm").map_err(|_| "no such device".to_owned())?;
     let analysis = FusionAnalysis::new(fused, device).map_err(|why| why.to_string())?;
     let name = &entry.names[entry.root as usize];
-    xtile::emit(name, &analysis, &callee).map_err(|why| why.to_string())
+    Ok(of(name, &analysis, &callee))
 }
 
 /// The text of a program, whose lines have an origin or none, and whose accesses are lines with that argument.

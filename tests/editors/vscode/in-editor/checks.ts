@@ -46,6 +46,9 @@ export async function activate(): Promise<void> {
   renameSync(part, join(folder, REPORT));
 }
 
+/** The scheme of the pages of kernels. */
+const KERNEL_SCHEME = "hlo-analyzer-kernel";
+
 type Check = (uri: (file: string) => vscode.Uri) => Promise<void>;
 
 const CHECKS: Record<string, Check> = {
@@ -269,7 +272,11 @@ const CHECKS: Record<string, Check> = {
       const shown = vscode.workspace.textDocuments.filter(({ uri }) => uri.path.endsWith(".ptx"));
       return shown.find((kernel) => kernel.getText().includes(".entry") && kernel.getText().includes("transpose"));
     };
-    await eventually("its PTX", ptx);
+    await eventually("its PTX", ptx).catch((error: unknown) => {
+      const pages = vscode.workspace.textDocuments.filter(({ uri }) => uri.scheme === KERNEL_SCHEME);
+      const shown = pages.map((page) => `${page.uri.path}: ${page.getText().slice(0, 300)}`);
+      throw new Error(`${String(error)}; shown instead:\n${shown.join("\n")}`);
+    });
     await vscode.window.showTextDocument(document);
     const evaluate = "hlo-analyzer.evaluateInstruction";
     const at = positionOf(document, "stablehlo.add");
@@ -369,7 +376,7 @@ async function withServerElsewhere(
 }
 
 function isKernelTab({ input }: vscode.Tab): boolean {
-  return input instanceof vscode.TabInputText && input.uri.scheme === "hlo-analyzer-kernel";
+  return input instanceof vscode.TabInputText && input.uri.scheme === KERNEL_SCHEME;
 }
 
 async function realDump(uri: (file: string) => vscode.Uri): Promise<void> {

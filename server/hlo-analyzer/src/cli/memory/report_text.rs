@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use ide::{
     AliveUntil, AliveValue, Category, DumpedAssignment, MemoryAdvice, MemoryReport, PlaceDifference,
-    UsageColumn as Column, ValuePlace, bytes, counted, sum_of_bytes,
+    UsageColumn as Column, ValuePlace, bytes, counted, devices_in_words, sum_of_bytes, value_name,
 };
 
 use crate::api;
@@ -27,10 +27,16 @@ pub(super) fn lines(
     let (memory, usage) = (&report.memory, &report.memory.usage);
     let mut out = String::new();
     _ = writeln!(out, "{}: {} ({name})", report.module, bytes(memory.total));
-    if !report.is_scheduled {
-        _ = writeln!(out, "not scheduled: as if the instructions ran in the order of the text");
+    if let Some(order) = report.order_in_words() {
+        _ = writeln!(out, "{order}");
+    }
+    if let Some(devices) = devices_in_words(&report.devices, memory) {
+        _ = writeln!(out, "{devices}");
     }
     _ = writeln!(out, "{}", report.peak_in_words());
+    if let Some(collectives) = report.collectives.in_words() {
+        _ = writeln!(out, "{collectives}");
+    }
     _ = writeln!(out, "\n{:>12} {:>12}", "allocated", "at the peak");
     let peak = usage.at_peak();
     for category in Category::ALL {
@@ -59,13 +65,14 @@ pub(super) fn lines(
     if advice.is_empty() {
         _ = writeln!(
             out,
-            "  nothing found: neither a donated parameter nor an instruction at another place lowers the peak"
+            "  nothing found: no change that was tried lowers the peak by a thousandth or more"
         );
     }
     for one in advice {
-        _ = writeln!(out, "  {}", one.text);
+        let in_jax = one.in_jax().map_or_else(String::new, |way| format!(" (in jax: {way})"));
+        _ = writeln!(out, "  {}{in_jax}", one.text);
     }
-    for problem in &memory.problems {
+    for problem in memory.problems.iter().chain(&report.devices.problems) {
         _ = writeln!(out, "note: {problem}");
     }
     out
@@ -98,7 +105,7 @@ fn comparison(report: &MemoryReport, dumped: &DumpedAssignment) -> String {
         None => "none".to_owned(),
     };
     for PlaceDifference { name, dumped, planned } in differences.iter().take(DIFFERENCES) {
-        _ = writeln!(out, "  %{}: XLA {}; here {}", whole(name), place(*dumped), place(*planned));
+        _ = writeln!(out, "  %{}: XLA {}; here {}", value_name(name), place(*dumped), place(*planned));
     }
     if differences.len() > DIFFERENCES {
         _ = writeln!(out, "… and {} more (--json lists all)", differences.len() - DIFFERENCES);
@@ -115,11 +122,6 @@ fn difference(dumped: u64, planned: u64) -> String {
     }
 }
 
-/// XLA writes `{}` behind the name of a whole result.
-fn whole(name: &str) -> &str {
-    name.strip_suffix("{}").unwrap_or(name)
-}
-
 fn line(value: &AliveValue) -> String {
     let until = match &value.until {
         AliveUntil::Use(step) => format!("until {}", step.with_source()),
@@ -127,9 +129,9 @@ fn line(value: &AliveValue) -> String {
         AliveUntil::Caller => "the caller's to the end".to_owned(),
     };
     let [from, to] = value.live;
-    let mut out = format!("{:>10}  %{}  {from}–{to}  {until}", bytes(value.bytes), whole(&value.name));
+    let mut out = format!("{:>10}  %{}  {from}–{to}  {until}", bytes(value.bytes), value_name(&value.name));
     if let Some(other) = &value.shares_with {
-        _ = write!(out, "; in the place of %{}", whole(other));
+        _ = write!(out, "; in the place of %{}", value_name(other));
     }
     out.push('\n');
     if let Some(step) = &value.defined {

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use tower_lsp::lsp_types::notification::PublishDiagnostics;
-use tower_lsp::lsp_types::request::CodeLensRefresh;
+use tower_lsp::lsp_types::request::{CodeLensRefresh, InlayHintRefreshRequest};
 use tower_lsp::lsp_types::{PublishDiagnosticsParams, Url};
 
 use super::MainLoop;
@@ -68,6 +68,9 @@ impl MainLoop {
                 document.memory_is_planned();
                 if self.session.client.code_lens_refresh {
                     self.outbox.request::<CodeLensRefresh>();
+                }
+                if self.session.settings.inlay_memory && self.session.client.inlay_hint_refresh {
+                    self.outbox.request::<InlayHintRefreshRequest>();
                 }
             }
             Outcome::Cancelled | Outcome::Failed => {}

@@ -1,4 +1,4 @@
-//! Inlay hints: domains of maps, and where a fusion is partitioned.
+//! Inlay hints: domains of maps, bytes in use, and where a fusion is partitioned.
 
 use tower_lsp::lsp_types::{
     self, InlayHintLabel, InlayHintParams, InlayHintTooltip, MarkupContent, MarkupKind,
@@ -20,7 +20,9 @@ impl Request for InlayHint {
     }
 
     fn run(Snapshot { analysis, view }: &Snapshot, _: &InlayHintParams) -> Cancellable<Self::Found> {
-        analysis.inlay_hints(view.file, view.span.clone(), &view.session.settings.inlay_hints())
+        let mut config = view.session.settings.inlay_hints();
+        config.memory = config.memory && view.plans_memory();
+        analysis.inlay_hints(view.file, view.span.clone(), &config)
     }
 
     fn respond(view: &View, _: InlayHintParams, found: Self::Found) -> Result<Self::Response> {

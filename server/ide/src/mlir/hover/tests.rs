@@ -91,7 +91,7 @@ func.func @main(%a: tensor<64x66xf32>, %b: tensor<66x64xf32>) -> tensor<64x66xf3
 
             used once
 
-            **transpose** on h100-sxm · hero `%transpose.0` · grid 6 × 128 threads, 4.22 kB shared · 50.7 kB needed, 59.9 kB moved · ≈ 0.094 µs
+            **transpose** on h100-sxm · hero `%transpose.0` · grid 6 × 128 threads, 4.22 kB shared · 50.7 kB needed, 59.9 kB moved · ≈ 0.095 µs
 
             epilogue: from `%transpose.0` to `%add.1`
 

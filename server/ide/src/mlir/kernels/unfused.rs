@@ -157,7 +157,7 @@ func.func @image(%x: tensor<8x64x56x56xf32>, %w: tensor<64x64x3x3xf32>) -> tenso
             |p: &std::ops::Range<usize>| analysis.code_lens(file, p.start, true).expect("nobody cancels");
         let titles: Vec<String> = places.iter().map(|p| lens(p).expect("a lens").title).collect();
         let several = "several kernels: %0 is a library's or Triton's";
-        assert_eq!(titles, ["cuBLAS or Triton", several, "cuDNN · 12.5 MB needed"]);
+        assert_eq!(titles, ["cuBLAS or Triton · 3.67 MB needed", several, "cuDNN · 12.5 MB needed"]);
         let config = crate::CoalescingConfig::default();
         let found = analysis.coalescing_warnings(file, &config, 10).expect("nobody cancels").shown;
         assert!(found.is_empty(), "{found:?}");
