@@ -28,6 +28,7 @@ mod mlir_kernels;
 mod mlir_maps;
 mod mlir_queries;
 mod mlir_unknown;
+mod optimizer;
 mod positions;
 mod queries;
 mod tile_configs;
@@ -70,6 +71,7 @@ pub use mlir_queries::{
     symbol_name,
 };
 pub use mlir_unknown::mlir_unknown_names;
+pub use optimizer::editable_module;
 pub use queries::{block, computation_graph, graph, module, signature};
 pub use salsa::{CancellationToken, Cancelled, Database as SalsaDatabase};
 pub use tile_configs::{kernel_best_configs, kernel_config_figures};

@@ -15,6 +15,7 @@ mod kernel;
 pub(crate) mod kernels;
 mod maps;
 mod memory;
+mod optimize;
 mod parse;
 mod partition;
 mod print;
@@ -33,6 +34,7 @@ pub use memory::{
     comparison as memory_comparison, devices as memory_devices, plan as memory_plan,
     timeline as memory_timeline,
 };
+pub use optimize::{changes as optimizer_changes, refusal as optimizer_refusal};
 pub use request::MAX_REQUEST_BYTES;
 pub use session::Session;
 

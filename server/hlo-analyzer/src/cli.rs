@@ -14,6 +14,7 @@ pub mod input;
 pub mod kernel;
 pub mod memory;
 mod memory_times;
+pub mod optimize;
 pub mod preview_times;
 pub mod query;
 mod sarif;

@@ -48,6 +48,8 @@ enum Command {
     Diff(cli::diff::DiffArguments),
     /// Print where the memory of a module goes: the peak, what is alive there, and until which use.
     Memory(cli::memory::MemoryArguments),
+    /// Apply passes of XLA's optimizer to a module, and print the module or what changed.
+    Optimize(cli::optimize::OptimizeArguments),
     /// Answer JSON Lines requests on standard input.
     Query(cli::query::QueryArguments),
     /// Load files, run every analysis, print time and memory.
@@ -77,6 +79,7 @@ fn main() -> ExitCode {
         Command::Compile(arguments) => cli::compile::run(&arguments),
         Command::Diff(arguments) => cli::diff::run(&arguments),
         Command::Memory(arguments) => cli::memory::run(&arguments),
+        Command::Optimize(arguments) => cli::optimize::run(&arguments),
         Command::Query(arguments) => cli::query::run(&arguments),
         Command::AnalysisStats(arguments) => cli::analysis_stats::run(&arguments),
     };

@@ -34,6 +34,7 @@ mod kernel;
 mod language;
 mod memory;
 mod mlir;
+mod optimize;
 mod origins;
 mod references;
 mod rename;
@@ -108,10 +109,12 @@ pub use memory::{
     AliveUntil, AliveValue, Collectives, MemoryAdvice, MemoryColumn, MemoryReport, MemoryStep,
     MemoryTimeline, NoMemory, devices_in_words, memory_picture, value_name,
 };
+pub use optimize::{NotOptimized, OptimizeRequest, Optimized};
 pub use origins::{
     BlamedCompile, BlamedInstruction, InstructionBlame, InstructionFuture, InstructionLineage,
     InstructionSources, Introducer, OriginSource, StableHloSource, StageBlame, StageLineage,
 };
+pub use passes::{Applied, Stop};
 pub use references::{Reference, ReferenceKind};
 pub use rename::RenameError;
 pub use rich_text::{Line, RichText, percent_encoded};

@@ -1,114 +1,173 @@
-//! Passes that every backend of XLA shares.
+//! The passes: one file each, named as XLA names the pass.
 
+mod absent;
+mod algsimp;
+mod annotations;
+mod batched_gather_scatter_normalizer;
+mod call_inliner;
+mod computation_deduplicator;
+mod conditional_canonicalizer;
+mod constant_fill_copy_rewriter;
+mod constant_folding;
+mod convert_mover;
+mod copy_insertion;
+mod cse;
+mod cse_barrier_expander;
+mod dce;
+mod degenerate_dimension_rewriter;
+mod dot_decomposer;
+mod dot_dimension_merger;
+mod dynamic_dimension_simplifier;
+mod dynamic_slice_annotator;
+mod every;
+mod flatten_call_graph;
+mod float_normalization;
+mod fusing;
+mod gather_simplifier;
+mod host_offloader;
+mod index_shapes;
+mod layout_assignment;
+mod layout_normalization;
+mod loop_schedule_linearizer;
+mod loops;
+mod move_copy_to_users;
+mod multi_output_fusion;
+mod pdl_launch_annotation;
+mod priority_fusion;
+mod reduce_decomposer;
+mod reduction_dimension_grouper;
+mod reduction_layouts;
+mod reduction_splitter;
+mod rematerialization;
+mod rename_fusions;
+mod rename_instructions;
+mod reshape_decomposer;
+mod reshape_mover;
+mod sanitize_constant_names;
+mod scatter_simplifier;
+mod scatter_slice_simplifier;
+mod schedule;
+mod scheduling_instruction_annotator;
+mod select_and_scatter_expander;
+mod simplify_conditional;
+mod simplify_fp_conversions;
+mod simplify_sorts;
+mod slice_sinker;
+mod sub_byte_size_setter;
+mod transpose_folding;
+mod tree_reduction_rewriter;
+mod triangular_solve_rewriter;
+mod tuple_simplifier;
+mod variadic_op_splitter;
+mod while_loop_trip_count_annotator;
+mod zero_sized_hlo_elimination;
+
+use crate::driver::Pass;
+
+/// All passes, by name.
 #[rustfmt::skip] // A row is a line.
-pub(crate) const ROWS: &[(&str, &str)] = &[
-    ("algsimp", "Applies algebraic identities: folds no-ops, merges reshapes and transposes, replaces ops by cheaper ones."),
-    ("annotate-host-compute-offload", "Marks the instructions that are to run on the host."),
-    ("associative-scan-rewriter", "Rewrites associative scans as a reduce-window, or as a tree of them."),
-    ("async-collective-custom-call-rewriter", "Replaces the custom calls that stand for asynchronous collectives by real ones."),
-    ("batch-dot-simplification", "Removes batch dimensions of size 1 from dots."),
-    ("batched_gather_scatter_normalizer", "Rewrites gathers and scatters with batch dimensions as ones without."),
-    ("batchnorm_expander", "Expands batch normalisation into elementwise ops and reductions, so that it can be fused."),
-    ("bf16-mixed-precision-removal", "Inserts converts so that no instruction mixes f32 and bf16."),
-    ("bfloat16-fold", "Folds converts between f32 and bf16 into the instructions before and after them, where the backend allows it."),
-    ("bfloat16-propagation", "Lowers the precision of instructions to bf16 where the result of the module stays the same."),
-    ("bitcast_dtypes_expander", "Expands bitcast-converts between element types of different widths."),
-    ("broadcast_canonicalizer", "Sorts the dimensions of broadcasts, inserting a transpose where that changes the order."),
-    ("call-inliner", "Replaces calls by the body of the called computation."),
-    ("cholesky_expander", "Expands Cholesky decompositions into loops of simpler ops."),
-    ("comparison-expander", "Expands comparisons in total order, which orders NaNs too, into comparisons of integers."),
-    ("computation-deduplicator", "Keeps one of several identical computations, or marks fusions that are identical."),
-    ("conditional-canonicalizer", "Gives every conditional tuples as operands and results."),
-    ("conditional-code-motion", "Moves equal instructions into or out of the branches of a conditional."),
-    ("conditional-to-select", "Replaces conditionals by selects where the backend has no conditionals, such as inside a map."),
-    ("constant_folding", "Evaluates instructions whose operands are all constants."),
-    ("control-dep-remover", "Removes all control dependencies."),
-    ("convert-mover", "Moves converts so that more of the work is done in the narrower type, without a change of the result."),
-    ("convert_operand_folding", "Folds converts to a wider type into instructions that accumulate in that type."),
-    ("convolution-group-converter", "Rewrites grouped convolutions as convolutions with one group."),
-    ("convolution_4d_expander", "Drops degenerate spatial dimensions of convolutions with more than two."),
-    ("copy-insertion", "Inserts copies where values that are live at the same time would share a buffer, then removes the unnecessary ones."),
-    ("cse", "Merges instructions that compute the same value from the same operands."),
-    ("cse_barrier_expander", "Removes optimization barriers, which have done their work by now."),
-    ("dce", "Removes instructions and computations that the result does not need."),
-    ("defuser", "Replaces fusions by the instructions in them."),
-    ("despecializer", "Undoes what was done for one device, so that the module runs on another."),
-    ("domain_isolator", "Puts domain instructions between instructions with different shardings."),
-    ("domain_remover", "Removes domain instructions and propagates their properties."),
-    ("domain_verifier", "Checks that domain instructions are consistent."),
-    ("dot-merger", "Merges dots that share an operand into one dot, and slices its result."),
-    ("dot_decomposer", "Brings dots into canonical form: batch dimensions first, the others reshaped together."),
-    ("dot_dimension_merger", "Merges consecutive batch dimensions of dots by reshapes."),
-    ("dot_dimension_sorter", "Sorts the contracting dimensions of dots where that saves transposes."),
-    ("dynamic-dimension-simplifier", "Simplifies arithmetic on dynamic dimension sizes."),
-    ("dynamic-index-splitter", "Splits the index vectors of dynamic slices and updates into scalars."),
-    ("dynamic_padder", "Masks or rewrites instructions with dynamic dimensions so that padding does not affect the result."),
-    ("eigh_expander", "Expands eigendecompositions of Hermitian matrices into loops of simpler ops."),
-    ("element_type_converter", "Inserts converts around instructions whose element type the backend lacks."),
-    ("flatten-call-graph", "Gives each call site a computation of its own."),
-    ("fusion", "Fuses producers into their consumers, so that one loop computes both."),
-    ("gather_expander", "Rewrites gathers as loops of dynamic slices, or simple ones as a single slice."),
-    ("gather_simplifier", "Rewrites gathers as transposes, reshapes and a gather of the simplest form."),
-    ("hlo-constant-splitter", "Gives each user of a constant a constant of its own."),
-    ("hlo-descheduler", "Drops the schedule of the module."),
-    ("hlo-memory-scheduler", "Schedules the instructions to keep the use of memory small."),
-    ("hlo-module-dce", "Removes dead code, looking through while loops and tuples of the whole module."),
-    ("hlo-trivial-scheduler", "Schedules the instructions in a correct order, with no regard to memory or time."),
-    ("hlo-verifier", "Checks that the module is valid and changes nothing."),
-    ("hlo_host_device_type_call_wrapper", "Wraps instructions that are to run on the host into calls and marks those."),
-    ("host-offload-legalize", "Brings the module into a form in which buffers can be moved to the host."),
-    ("host-offloader", "Places tensors marked for the host in host memory, with copies where necessary."),
-    ("host_compute_asyncifier", "Makes calls that run on the host asynchronous."),
-    ("instruction-hoister", "Hoists parameters, constants and bitcasts so that more can be prefetched."),
-    ("latency-hiding-scheduler", "Schedules the instructions so that compute overlaps with collectives and copies."),
-    ("layout-assignment", "Chooses the layout of every array, and inserts copies where layouts of producers and users differ."),
-    ("layout_normalization", "Rewrites instructions for default layouts without dimensions of size 1, with bitcasts around them."),
-    ("legalize-scheduling-annotations", "Checks the user's scheduling annotations and drops those that the scheduler cannot follow."),
-    ("logistic-expander", "Expands logistic functions into simpler elementwise ops."),
-    ("loop-schedule-linearizer", "Adds control dependencies in loop bodies so that values are read before they are overwritten, which saves copies."),
-    ("map-inline", "Replaces maps by elementwise ops."),
-    ("memory-space-propagation", "Propagates memory spaces of layouts into fused computations."),
-    ("operand_upcaster", "Converts operands so that integer results accumulate in a wider type."),
-    ("optimize_input_output_buffer_alias", "Lets outputs reuse the buffers of donated inputs of the same shape."),
-    ("permutation_sort_simplifier", "Replaces sorts that invert a permutation by a scatter."),
-    ("pipeline-start", "The module at the start of the pipeline; no pass of it has run yet."),
-    ("pipeline-end", "The end of the pipeline."),
-    ("propagate-call-metadata", "Copies the op name and the stack frame of calls to the instructions they call."),
-    ("qr_expander", "Expands QR decompositions into loops of simpler ops."),
-    ("ragged_dot_rewriter", "Expands ragged dots into general dots."),
-    ("reduce-decomposer", "Splits reductions that also change the layout into a reduction and a copy."),
-    ("reduce-window-rewriter", "Rewrites costly reduce-windows as cheaper ones."),
-    ("rematerialization", "Computes values again instead of keeping them, until the module fits in memory."),
-    ("reshape-decomposer", "Splits reshapes that move data into a bitcast and a copy, so that every reshape is a bitcast."),
-    ("reshape-mover", "Moves reshapes and transposes below elementwise ops: op(reshape(x), reshape(y)) becomes reshape(op(x, y))."),
-    ("result_caster", "Converts results to the preferred type where the backend cannot accumulate in it."),
-    ("rng-bit-generator-expander", "Expands random bit generators into the arithmetic of their algorithm."),
-    ("rng-expander", "Expands random numbers of a distribution into the arithmetic of a generator."),
-    ("root-instruction-sinker", "Schedules the root of each computation last."),
-    ("scatter_expander", "Rewrites scatters as loops of dynamic-update-slices, or simple ones as a single update."),
-    ("scatter_simplifier", "Rewrites scatters as transposes, reshapes and a scatter of the simplest form."),
-    ("select_and_scatter_expander", "Rewrites select-and-scatter as a window reduction and a scatter."),
-    ("sharding-propagation", "Propagates shardings to instructions that have none."),
-    ("sharding-remover", "Removes sharding custom calls, which one partition does not need."),
-    ("simplify-conditional", "Replaces conditionals with a constant predicate by the branch that is taken."),
-    ("simplify-fp-conversions", "Simplifies chains of floating-point converts."),
-    ("simplify-sorts", "Removes operands of sorts whose sorted values nothing uses."),
-    ("simplify-while-loops", "Removes unused state from while loops, and loops that run at most once."),
-    ("slice-sinker", "Moves slices below a group of elementwise ops and merges the group."),
-    ("space-to-batch-converter", "Rewrites convolutions so that space becomes batch."),
-    ("stable-sort-expander", "Makes sorts stable by comparing the positions of equal elements."),
-    ("sub-byte-collective-normalization", "Runs collectives that only move data on whole bytes instead of types narrower than a byte."),
-    ("sub-byte-size-removal", "Stores types narrower than a byte in whole bytes."),
-    ("sub-byte-size-setter", "Packs types narrower than a byte, such as s4, in the layouts."),
-    ("topk-decomposer", "Expands top-k into a sort and slices."),
-    ("topk-rewriter", "Recognises sorts and slices that compute a top-k, and replaces them by a custom call."),
-    ("transpose-folding", "Folds transposes of operands into the dots and convolutions that read them."),
-    ("tree_reduction_rewriter", "Reduces by windows first, which makes the result more precise."),
-    ("triangular_solve_expander", "Expands triangular solves into simpler ops."),
-    ("tuple-simplifier", "Removes tuples that are taken apart again, and the reverse."),
-    ("while-loop-constant-sinking", "Moves constants that a while loop carries into its body and condition."),
-    ("while-loop-invariant-code-motion", "Moves instructions whose value no iteration changes out of while loops."),
-    ("while-loop-trip-count-annotator", "Notes trip count and induction variable of while loops in their backend config."),
-    ("while_loop_unroller", "Unrolls while loops with a known trip count."),
-    ("zero_sized_hlo_elimination", "Replaces arrays without elements by constants."),
+pub const PASSES: &[Pass] = &[
+    Pass { name: "adding_copies_to_resolve_interference", run: copy_insertion::resolve },
+    Pass { name: "adding_special-case_copies", run: copy_insertion::special },
+    Pass { name: "algorithm-checker", run: absent::algorithm_checker },
+    Pass { name: "algsimp", run: algsimp::run },
+    Pass { name: "associative-scan-rewriter", run: absent::associative_scan_rewriter },
+    Pass { name: "async-collective-creator", run: absent::async_collective_creator },
+    Pass { name: "batched_gather_scatter_normalizer", run: batched_gather_scatter_normalizer::run },
+    Pass { name: "bitcast_dtypes_expander", run: absent::bitcast_dtypes_expander },
+    Pass { name: "block-scaling-rewriter", run: absent::block_scaling_rewriter },
+    Pass { name: "broadcast_canonicalizer", run: absent::broadcast_canonicalizer },
+    Pass { name: "call-inliner", run: call_inliner::run },
+    Pass { name: "cholesky_expander", run: absent::cholesky_expander },
+    Pass { name: "collective-pipelining-analyzer", run: absent::collective_pipelining_analyzer },
+    Pass { name: "collectives-schedule-linearizer", run: absent::collectives_schedule_linearizer },
+    Pass { name: "computation-deduplicator", run: computation_deduplicator::run },
+    Pass { name: "conditional-canonicalizer", run: conditional_canonicalizer::run },
+    Pass { name: "constant-fill-copy-rewriter", run: constant_fill_copy_rewriter::run },
+    Pass { name: "constant_folding", run: constant_folding::run },
+    Pass { name: "conv-fp8-fallback", run: absent::conv_fp8_fallback },
+    Pass { name: "convert-mover", run: convert_mover::run },
+    Pass { name: "copy-insertion", run: copy_insertion::run },
+    Pass { name: "cse", run: cse::run },
+    Pass { name: "cse_barrier_expander", run: cse_barrier_expander::run },
+    Pass { name: "cublas-gemm-broadcast-folding-rewriter", run: absent::cublas_gemm_broadcast_folding_rewriter },
+    Pass { name: "cudnn-custom-call-converter", run: absent::cudnn_custom_call_converter },
+    Pass { name: "cudnn-fused-convolution-rewriter", run: absent::cudnn_convolutions },
+    Pass { name: "cudnn_pad_for_convolutions", run: absent::cudnn_convolutions },
+    Pass { name: "dce", run: dce::run },
+    Pass { name: "degenerate-dimension-rewriter", run: degenerate_dimension_rewriter::run },
+    Pass { name: "dot-merger", run: absent::dot_merger },
+    Pass { name: "dot_decomposer", run: dot_decomposer::run },
+    Pass { name: "dot_dimension_merger", run: dot_dimension_merger::run },
+    Pass { name: "dus-accumulator-zero-init-elimination", run: absent::dus_accumulator_zero_init_elimination },
+    Pass { name: "dynamic-dimension-simplifier", run: dynamic_dimension_simplifier::run },
+    Pass { name: "dynamic-slice-annotator", run: dynamic_slice_annotator::run },
+    Pass { name: "flatten-call-graph", run: flatten_call_graph::run },
+    Pass { name: "float-normalization-bf16", run: float_normalization::run },
+    Pass { name: "float-normalization-f4e2m1fn", run: absent::float_normalization_4 },
+    Pass { name: "float-normalization-f8e3m4", run: absent::float_normalization_f8 },
+    Pass { name: "float-normalization-f8e4m3", run: absent::float_normalization_f8 },
+    Pass { name: "float-normalization-f8e4m3b11fnuz", run: absent::float_normalization_f8 },
+    Pass { name: "float-normalization-f8e4m3fn", run: absent::float_normalization_f8e4m3fn },
+    Pass { name: "float-normalization-f8e4m3fnuz", run: absent::float_normalization_f8 },
+    Pass { name: "float-normalization-f8e5m2", run: absent::float_normalization_f8e5m2 },
+    Pass { name: "float-normalization-f8e5m2fnuz", run: absent::float_normalization_f8 },
+    Pass { name: "float-normalization-f8e8m0fnu", run: absent::float_normalization_f8 },
+    Pass { name: "float-normalization-s4", run: absent::float_normalization_4 },
+    Pass { name: "float-normalization-u4", run: absent::float_normalization_4 },
+    Pass { name: "gather_expander", run: absent::gather_expander },
+    Pass { name: "gather_simplifier", run: gather_simplifier::run },
+    Pass { name: "gpu-convert-async-collectives-to-sync", run: absent::gpu_convert_async_collectives_to_sync },
+    Pass { name: "hlo_host_device_type_call_wrapper", run: absent::host_compute },
+    Pass { name: "hoist-fused-bitcasts", run: absent::hoist_fused_bitcasts },
+    Pass { name: "host-offloader", run: host_offloader::run },
+    Pass { name: "host_compute_asyncifier", run: absent::host_compute },
+    Pass { name: "layout-assignment", run: layout_assignment::run },
+    Pass { name: "layout_normalization", run: layout_normalization::run },
+    Pass { name: "legalize-collective-domain", run: absent::legalize_collective_domain },
+    Pass { name: "legalize-scheduling-annotations", run: absent::legalize_scheduling_annotations },
+    Pass { name: "loop-schedule-linearizer", run: loop_schedule_linearizer::run },
+    Pass { name: "move_copy_to_users", run: move_copy_to_users::run },
+    Pass { name: "multi_output_fusion", run: multi_output_fusion::run },
+    Pass { name: "pdl-launch-annotation", run: pdl_launch_annotation::run },
+    Pass { name: "priority-fusion", run: priority_fusion::run },
+    Pass { name: "ragged_dot_rewriter", run: absent::ragged_dot_rewriter },
+    Pass { name: "reduce-decomposer", run: reduce_decomposer::run },
+    Pass { name: "reduction-degenerate-dim-remover", run: reduction_layouts::remove_units },
+    Pass { name: "reduction-dimension-grouper", run: reduction_dimension_grouper::run },
+    Pass { name: "reduction-layout-normalizer", run: reduction_layouts::normalize_layouts },
+    Pass { name: "reduction-splitter", run: reduction_splitter::run },
+    Pass { name: "rematerialization", run: rematerialization::run },
+    Pass { name: "removing_unnecessary_copies", run: copy_insertion::unnecessary },
+    Pass { name: "rename-instructions", run: rename_instructions::run },
+    Pass { name: "rename_fusions", run: rename_fusions::run },
+    Pass { name: "reshape-decomposer", run: reshape_decomposer::run },
+    Pass { name: "reshape-mover", run: reshape_mover::run },
+    Pass { name: "result_caster", run: absent::result_caster },
+    Pass { name: "rng-expander", run: absent::rng_expander },
+    Pass { name: "sanitize-constant-names", run: sanitize_constant_names::run },
+    Pass { name: "scatter-slice-simplifier", run: scatter_slice_simplifier::run },
+    Pass { name: "scatter_expander", run: absent::scatter_expander },
+    Pass { name: "scatter_simplifier", run: scatter_simplifier::run },
+    Pass { name: "schedule", run: schedule::run },
+    Pass { name: "scheduling-instruction-annotator", run: scheduling_instruction_annotator::run },
+    Pass { name: "select_and_scatter_expander", run: select_and_scatter_expander::run },
+    Pass { name: "sharding-remover", run: absent::sharding_remover },
+    Pass { name: "simplify-conditional", run: simplify_conditional::run },
+    Pass { name: "simplify-fp-conversions", run: simplify_fp_conversions::run },
+    Pass { name: "simplify-sorts", run: simplify_sorts::run },
+    Pass { name: "slice-sinker", run: slice_sinker::run },
+    Pass { name: "stream-attribute-annotator", run: absent::stream_attribute_annotator },
+    Pass { name: "sub-byte-collective-normalization", run: absent::sub_byte_collective_normalization },
+    Pass { name: "sub-byte-size-setter", run: sub_byte_size_setter::run },
+    Pass { name: "topk-decomposer", run: absent::topk_decomposer },
+    Pass { name: "transpose-folding", run: transpose_folding::run },
+    Pass { name: "tree-reduction-rewriter", run: tree_reduction_rewriter::run },
+    Pass { name: "triangular-solve-rewriter", run: triangular_solve_rewriter::run },
+    Pass { name: "tuple-simplifier", run: tuple_simplifier::run },
+    Pass { name: "variadic-op-splitter", run: variadic_op_splitter::run },
+    Pass { name: "while-loop-constant-sinking", run: absent::while_loop_constant_sinking },
+    Pass { name: "while-loop-trip-count-annotator", run: while_loop_trip_count_annotator::run },
+    Pass { name: "windowed-einsum-handler", run: absent::windowed_einsum_handler },
+    Pass { name: "zero_sized_hlo_elimination", run: zero_sized_hlo_elimination::run },
 ];

@@ -10,7 +10,7 @@ use super::error::{Answer, ApiError, ErrorKind};
 use super::request::{Device, Request, Source, params};
 use super::{
     access_pattern, coalescing, compile, convert, diff, evaluate, folders, fusion, indexing, kernel, maps,
-    memory, parse, partition, print, tile, tilings,
+    memory, optimize, parse, partition, print, tile, tilings,
 };
 use crate::cli::input;
 use crate::dumps;
@@ -104,6 +104,7 @@ impl Session {
             "lineage" => compile::lineage(p),
             "blame" => compile::blame(p),
             "memory" => memory::memory(self, p),
+            "optimize" => optimize::optimize(self, p),
             other => Err(ApiError::new(ErrorKind::InvalidParams, format!("unknown method: {other}"))),
         }
     }

@@ -1,0 +1,122 @@
+//! `optimize`: the module after passes of XLA's optimizer.
+
+use ide::{Applied, Language, NotOptimized, OptimizeRequest, Stop};
+use ropey::Rope;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::error::{Answer, ApiError, ErrorKind};
+use super::request::params;
+use super::session::Session;
+
+/// The limit on the text of a request, in bytes.
+const MAX_BYTES: usize = 64 << 20;
+
+#[derive(Deserialize)]
+struct OptimizeParams {
+    hlo: String,
+    passes: Vec<String>,
+    #[serde(default)]
+    pipeline: String,
+    until: Option<String>,
+}
+
+/// `{"hlo", "applied": [{"pass", "changed", "changes": [{"computation", "instruction", "what"}]}]}`
+pub fn optimize(session: &mut Session, value: &Value) -> Answer {
+    let OptimizeParams { hlo, passes, pipeline, until } = params(value)?;
+    if hlo.len() > MAX_BYTES {
+        let message = format!("the text has more than {} MiB", MAX_BYTES >> 20);
+        return Err(ApiError::new(ErrorKind::Limit, message));
+    }
+    session.use_device(value)?;
+    let file = session.open(Language::Hlo, hlo);
+    let request = OptimizeRequest { passes, pipeline, until };
+    let optimized = session.ask(|analysis| {
+        let optimized = analysis.optimize(file, &request)?;
+        Ok(optimized.map_err(|reason| refusal(&reason, analysis.rope(file))))
+    })??;
+    Ok(json!({"hlo": optimized.text, "applied": changes(&optimized.applied)}))
+}
+
+/// What passes did, as JSON; see [`optimize`].
+pub fn changes(applied: &[Applied]) -> Value {
+    let applied = applied.iter().map(|applied| {
+        let changes = applied.changes.iter().map(|change| {
+            json!({"computation": change.computation, "instruction": change.instruction, "what": change.what})
+        });
+        json!({
+            "pass": applied.pass,
+            "changed": !applied.changes.is_empty(),
+            "changes": changes.collect::<Value>(),
+        })
+    });
+    applied.collect()
+}
+
+/// Why a text is not optimized, as an error of the interface.
+pub fn refusal(reason: &NotOptimized, text: &Rope) -> ApiError {
+    let message = reason.to_string();
+    match reason {
+        NotOptimized::Invalid { offset, .. } => ApiError::in_text(text, *offset, message),
+        NotOptimized::NoEntry => ApiError::in_text(text, 0, message),
+        NotOptimized::Mlir | NotOptimized::Stopped(Stop::Unknown(_) | Stop::Unsupported(_)) => {
+            ApiError::new(ErrorKind::Unsupported, message)
+        }
+        NotOptimized::TooLarge(_) => ApiError::new(ErrorKind::Limit, message),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "\
+HloModule m
+
+ENTRY e {
+  p = f32[4] parameter(0)
+  a = f32[4] add(p, p)
+  b = f32[4] add(p, p)
+  unused = f32[4] negate(p)
+  ROOT c = f32[4] multiply(a, b)
+}
+";
+
+    fn answer(value: Value) -> Answer {
+        optimize(&mut Session::default(), &value)
+    }
+
+    #[test]
+    fn passes_run_in_order_and_say_what_they_did() {
+        let answer = answer(json!({"hlo": TEXT, "passes": ["cse", "dce", "dce"]})).expect("it is optimized");
+        let text = answer["hlo"].as_str().unwrap_or_default();
+        assert!(text.contains("ROOT %c = f32[4]{0} multiply(%a, %a)") && !text.contains("negate"), "{text}");
+        let expected = json!([
+            {"pass": "cse", "changed": true, "changes": [
+                {"computation": "e", "instruction": "b", "what": "merged into %a, which is equal"},
+            ]},
+            {"pass": "dce", "changed": true, "changes": [
+                {"computation": "e", "instruction": "unused", "what": "removed: nothing uses it"},
+            ]},
+            {"pass": "dce", "changed": false, "changes": []},
+        ]);
+        assert_eq!(answer["applied"], expected);
+    }
+
+    #[test]
+    fn refusals_say_why() {
+        let refused = |hlo: &str, passes: &[&str]| {
+            answer(json!({"hlo": hlo, "passes": passes})).expect_err("it is refused")
+        };
+        let error = refused(TEXT, &["dce", "no-such-pass"]);
+        assert_eq!(
+            (error.kind, error.message.as_str()),
+            (ErrorKind::Unsupported, "unknown pass: no-such-pass")
+        );
+        let error = refused(&TEXT.replace("multiply(a, b)", "multiply(a, x)"), &["dce"]);
+        assert_eq!((error.kind, error.line), (ErrorKind::Parse, Some(8)));
+        assert!(error.message.starts_with("a module with errors is not rewritten: "), "{}", error.message);
+        assert_eq!(refused("", &["dce"]).message, "the text has no entry computation");
+        assert_eq!(refused(&" ".repeat(MAX_BYTES + 1), &[]).kind, ErrorKind::Limit);
+    }
+}

@@ -1,0 +1,109 @@
+//! Orders of instructions and computations in which XLA's passes visit them.
+
+use syntax::hlo::{AttributeKey, Opcode};
+
+use super::{ComputationId, InstructionId, Module};
+
+impl Module {
+    /// Whether no instruction was added since the module was read from a text, which does not state the order of creation.
+    pub fn is_as_read(&self) -> bool {
+        self.instructions.len() == self.read
+    }
+
+    /// The instructions of a computation, operands and control predecessors first.
+    /// Source: `HloComputation::MakeInstructionPostOrder`.
+    pub fn post_order(&self, computation: ComputationId) -> Vec<InstructionId> {
+        const OPEN: u8 = 1;
+        const DONE: u8 = 2;
+        let listed = self.instructions(computation);
+        // Ids of one computation are mostly close to each other.
+        let first = listed.iter().map(|id| id.0).min().unwrap_or_default();
+        let last = listed.iter().map(|id| id.0).max().unwrap_or_default();
+        let mut state = vec![0u8; (last - first + 1) as usize];
+        let at = |id: InstructionId| (id.0 - first) as usize;
+        let mut order = Vec::with_capacity(listed.len());
+        let mut stack = Vec::new();
+        for &root in listed.iter().filter(|&&id| self[id].users.is_empty()) {
+            stack.push(root);
+            while let Some(&id) = stack.last() {
+                cancel::tick();
+                match state[at(id)] {
+                    0 => {
+                        state[at(id)] = OPEN;
+                        let is_open = |id: &&InstructionId| state[at(**id)] != DONE;
+                        stack.extend(self[id].operands.iter().rev().filter(is_open));
+                        stack.extend(self[id].control_predecessors.iter().filter(is_open));
+                    }
+                    seen => {
+                        stack.pop();
+                        if seen == OPEN {
+                            state[at(id)] = DONE;
+                            order.push(id);
+                        }
+                    }
+                }
+            }
+        }
+        order
+    }
+
+    /// All computations, callees before their callers.
+    /// Source: `HloModule::MakeComputationPostOrder`.
+    pub fn computation_post_order(&self) -> Vec<ComputationId> {
+        let all = self.computations();
+        let mut callees: Vec<Vec<ComputationId>> = vec![Vec::new(); self.computations.len()];
+        let mut is_called = vec![false; self.computations.len()];
+        for &computation in &all {
+            for id in self.post_order(computation) {
+                // The body of a loop is its first called computation, though it is written last.
+                let is_condition = |key| key == AttributeKey::Condition;
+                let calls = self[id].calls();
+                let (behind, before): (Vec<_>, Vec<_>) = calls.partition(|(key, _)| is_condition(*key));
+                for (_, called) in before.into_iter().chain(behind) {
+                    called.iter().for_each(|c| is_called[c.0 as usize] = true);
+                    callees[computation.0 as usize].extend(called);
+                }
+            }
+        }
+        let mut order = Vec::with_capacity(all.len());
+        let mut is_visited = vec![false; self.computations.len()];
+        // Recursive computations, which no valid module has, come last.
+        for root in all.iter().filter(|c| !is_called[c.0 as usize]).chain(&all) {
+            if std::mem::replace(&mut is_visited[root.0 as usize], true) {
+                continue;
+            }
+            let mut stack = vec![(*root, 0)];
+            while let Some((computation, next)) = stack.last_mut() {
+                let callee = callees[computation.0 as usize].get(*next);
+                *next += 1;
+                match callee {
+                    Some(callee) if std::mem::replace(&mut is_visited[callee.0 as usize], true) => {}
+                    Some(&callee) => stack.push((callee, 0)),
+                    None => {
+                        order.push(*computation);
+                        stack.pop();
+                    }
+                }
+            }
+        }
+        order
+    }
+
+    /// The computations that no fusion calls, callees before their callers.
+    /// Source: `HloModule::MakeNonfusionComputations`.
+    pub fn non_fusion_computations(&self) -> Vec<ComputationId> {
+        let fused = self.fused_computations();
+        self.computation_post_order().into_iter().filter(|c| !fused[c.0 as usize]).collect()
+    }
+
+    /// By number of the computation, whether a fusion calls it.
+    pub(super) fn fused_computations(&self) -> Vec<bool> {
+        let mut fused = vec![false; self.computations.len()];
+        for instruction in self.instructions.iter().filter(|instruction| !instruction.is_removed) {
+            if instruction.opcode() == Opcode::Fusion {
+                instruction.called().for_each(|c| fused[c.0 as usize] = true);
+            }
+        }
+        fused
+    }
+}
