@@ -5,6 +5,7 @@ mod compile;
 mod diff;
 mod folders;
 mod memory;
+mod report;
 mod tilings;
 
 use std::io::{BufRead, BufReader, ErrorKind, Write};

@@ -17,6 +17,7 @@ mod memory_times;
 pub mod optimize;
 pub mod preview_times;
 pub mod query;
+pub mod report;
 mod sarif;
 pub mod terminal;
 mod tilings;

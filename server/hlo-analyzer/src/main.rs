@@ -8,6 +8,7 @@ mod dumps;
 mod findings;
 mod lsp;
 mod memory;
+mod report;
 mod values;
 mod xla_compiler;
 
@@ -48,6 +49,8 @@ enum Command {
     Diff(cli::diff::DiffArguments),
     /// Print where the memory of a module goes: the peak, what is alive there, and until which use.
     Memory(cli::memory::MemoryArguments),
+    /// Write all that is known of a module or a dump folder on one page of HTML.
+    Report(cli::report::ReportArguments),
     /// Apply passes of XLA's optimizer to a module, and print the module or what changed.
     Optimize(cli::optimize::OptimizeArguments),
     /// Answer JSON Lines requests on standard input.
@@ -79,6 +82,7 @@ fn main() -> ExitCode {
         Command::Compile(arguments) => cli::compile::run(&arguments),
         Command::Diff(arguments) => cli::diff::run(&arguments),
         Command::Memory(arguments) => cli::memory::run(&arguments),
+        Command::Report(arguments) => cli::report::run(&arguments),
         Command::Optimize(arguments) => cli::optimize::run(&arguments),
         Command::Query(arguments) => cli::query::run(&arguments),
         Command::AnalysisStats(arguments) => cli::analysis_stats::run(&arguments),
