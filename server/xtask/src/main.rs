@@ -14,6 +14,7 @@ mod needs;
 mod soak;
 mod test;
 mod tools;
+mod wheel;
 
 use std::process::ExitCode;
 
@@ -28,6 +29,8 @@ usage: cargo xtask TASK
   install                 the server into cargo's bin folder and, where `code` is on PATH, the VS Code extension
   dist [--profile dist|release] [--out DIR]
                           the VS Code extension with the server inside, as DIR/hlo-analyzer.vsix
+  wheel [--profile dist|release] [--out DIR]
+                          the Python package with the program inside, as a wheel for this platform in DIR
   bench [--with-jaxlib] [FILE…]
                           our parse rate, beside XLA's own parser where jaxlib can be imported; maps; kernels as text, beside
                           XLA's compiler where its plugin can be imported; PTX instructions run
@@ -71,6 +74,10 @@ fn task() -> Result<()> {
         ["test"] => test::test(&tools),
         ["install"] => install::install(&tools),
         ["dist", options @ ..] => dist::dist(&dist::Options::parse(options)?, &tools).map(drop),
+        ["wheel", options @ ..] => match wheel::wheel(&dist::Options::parse(options)?, &tools) {
+            Ok(_) => Ok(()),
+            Err(Absent(reason)) => bail!("{reason}"),
+        },
         ["bench", options @ ..] => bench::bench(options, &tools),
         ["kernels", options @ ..] => kernels::kernels(options),
         ["soak", options @ ..] => soak::soak(options),

@@ -13,6 +13,7 @@ use crate::docs;
 use crate::editors;
 use crate::needs;
 use crate::tools::{Absent, Tools};
+use crate::wheel::{self, PACKAGE};
 
 const EDITOR_TEST: &str = "tests/editors/vscode";
 const PROTOCOL_TEST: &str = "tests/editors/pytest_lsp";
@@ -126,6 +127,7 @@ pub fn test(tools: &Tools) -> Result<()> {
     });
     let left_out = if built { needs::counted(&left_out)? } else { Vec::new() };
     all.step("protocol, with a client of others", || needs_build(&|| protocol(tools)));
+    all.step("Python package", || needs_build(&|| python_package(tools)));
     all.step("Neovim", || needs_build(&|| editor("nvim", editors::neovim)));
     all.step("Emacs", || needs_build(&|| editor("emacs", editors::emacs)));
     all.step("documentation", || needs_build(&|| Ok(docs::check()?)));
@@ -162,6 +164,21 @@ fn protocol(tools: &Tools) -> Result<(), Stop> {
     })?;
     let server = target_dir().join("release/hlo-analyzer");
     Ok(run(command(python, &["-m", "pytest"]).env("HLO_ANALYZER", server).current_dir(folder))?)
+}
+
+/// The wheel, installed in an environment with nothing but jax and pytest.
+fn python_package(tools: &Tools) -> Result<(), Stop> {
+    let options = dist::Options { profile: "release".into(), ..dist::Options::default() };
+    let wheel = wheel::wheel(&options, tools)?;
+    let wheel = wheel.to_str().context("the path of the checkout is not UTF-8")?;
+    let folder = root().join(PACKAGE);
+    let requirements = folder.join("tests/requirements.txt");
+    let requirements = requirements.to_str().context("the path of the checkout is not UTF-8")?;
+    let environment = target_dir().join("python");
+    let python = tools.venv(&environment, &["--requirement", requirements])?;
+    // The version stays the same while the project is developed.
+    run(command(&python, &["-m", "pip", "install", "--quiet", "--force-reinstall", "--no-deps"]).arg(wheel))?;
+    Ok(run(command(python, &["-m", "pytest", "--quiet"]).current_dir(folder))?)
 }
 
 /// Runs the checks of a client in a real editor, if a recent enough one is on PATH.
