@@ -245,6 +245,7 @@ ENTRY e {
         let expected = json!([{
             "action": "donate", "text": "donate parameter 0 (%p, 256 B): peak 512 → 256 B",
             "bytes": 256, "peak_bytes": 256, "total_bytes": 256, "in_jax": "donate_argnums",
+            "changed": {"name": "p", "op_name": null, "source": null},
             "donations": [{"name": "p{}", "parameter": 0, "index": [], "output": []}],
         }]);
         assert_eq!(
