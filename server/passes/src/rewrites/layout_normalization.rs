@@ -200,6 +200,10 @@ fn same(run: &mut Run<'_>, id: InstructionId) -> Option<InstructionId> {
         _ => operands.len(),
     };
     if first_start < operands.len() {
+        // A vector of starts, which XLA splits before layouts are assigned.
+        if operands.len() - first_start != shape.dims().len() {
+            return None;
+        }
         let starts = permute(&operands[first_start..], &order(&shape));
         operands.truncate(first_start);
         operands.extend(starts);

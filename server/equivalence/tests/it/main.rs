@@ -1,0 +1,34 @@
+//! Rewrites are found equal, and wrong ones are found out.
+
+mod examples;
+mod pairs;
+mod random_modules;
+
+use equivalence::{Verdict, compare};
+use passes::{Change, Module, Options, optimize};
+
+#[track_caller]
+fn module(text: &str) -> Module {
+    Module::from_text(text).unwrap_or_else(|| panic!("no module:\n{text}"))
+}
+
+fn print(module: &Module) -> String {
+    module.to_text(&ir::PrintOptions::lossless()).expect("it is small")
+}
+
+fn compared(before: &str, after: &str) -> Verdict {
+    compare(&module(before), &module(after))
+}
+
+fn options(pipeline: &str) -> Options {
+    let device = gpu::Device::find(gpu::DEFAULT_DEVICE).expect("it is known");
+    Options { pipeline: pipeline.to_owned(), device, until: None }
+}
+
+/// The module after a pass, and what changed; `None` where the pass does not support it or changes nothing.
+fn after(module: &Module, pass: &str, pipeline: &str) -> Option<(Module, Vec<Change>)> {
+    let mut after = module.clone();
+    let applied = optimize(&mut after, &[pass], &options(pipeline)).ok()?;
+    let changes: Vec<Change> = applied.into_iter().flat_map(|applied| applied.changes).collect();
+    (!changes.is_empty()).then_some((after, changes))
+}

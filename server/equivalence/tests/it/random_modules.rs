@@ -1,0 +1,102 @@
+//! Random modules: passes are found equal, and what is spoilt is found out.
+
+use std::sync::Arc;
+
+use equivalence::compare;
+use eval::{Column, Evaluator};
+use generators::hlo::{Generated, random_graph};
+use passes::{Change, Module, PASSES, Pass};
+use random::Rng;
+
+use crate::{after, module, print};
+
+/// These take initial values of reductions for identities, which random ones are not.
+const TAKE_INITIAL_VALUES: [&str; 3] =
+    ["reduction-degenerate-dim-remover", "reduction-splitter", "tree-reduction-rewriter"];
+
+/// Rules of XLA that change values, by pass and by what is said of the change.
+const WRONG_IN_XLA: [(&str, &str); 1] =
+    // The inner start is limited to where the outer slice fits, and the sum is not: `service/algebraic_simplifier.cc`,
+    // `HandleDynamicSlice`.
+    [("algsimp", "slices twice")];
+
+#[test]
+fn passes_compute_the_same() {
+    let (mut compared, mut open) = (0, 0);
+    for case in 0..generators::cases(400) {
+        let generated = random_graph(&mut Rng::new(generators::seed(case)));
+        let before = module(&generated.text);
+        let is_tried = |pass: &&Pass| !TAKE_INITIAL_VALUES.contains(&pass.name);
+        for pass in PASSES.iter().filter(is_tried) {
+            // Layouts are random here, on which bitcasts depend.
+            if pass.name == "algsimp" && generated.text.contains(" bitcast(") {
+                continue;
+            }
+            let Some((after, changes)) = after(&before, pass.name, "simplification") else { continue };
+            let is_wrong = |change: &Change| WRONG_IN_XLA.contains(&(pass.name, change.what.as_str()));
+            if changes.iter().any(is_wrong) {
+                continue;
+            }
+            let verdict = compare(&before, &after);
+            compared += 1;
+            open += usize::from(!verdict.open.is_empty());
+            assert!(
+                verdict.differences.is_empty(),
+                "{}: {:?}\n{}\n{}",
+                pass.name,
+                verdict.differences,
+                generated.text,
+                print(&after)
+            );
+        }
+    }
+    println!("{compared} rewrites compared, {open} of them open");
+    assert!(compared > 100 && open * 10 < compared, "{compared} compared, {open} open");
+}
+
+/// Where an exchanged opcode changes a result, the modules are not equal.
+#[test]
+fn spoilt_modules_are_found_out() {
+    const SWAPS: [(&str, &str); 4] =
+        [(" add(", " subtract("), (" negate(", " abs("), (" maximum(", " minimum("), (" multiply(", " add(")];
+    let mut spoilt = 0;
+    for case in 0..generators::cases(400) {
+        let generated = random_graph(&mut Rng::new(generators::seed(case)));
+        let Some((head, entry)) = generated.text.split_once("ENTRY") else { panic!("no entry") };
+        let Some((from, to)) = SWAPS.into_iter().find(|(from, _)| entry.contains(from)) else { continue };
+        let changed = format!("{head}ENTRY{}", entry.replacen(from, to, 1));
+        let (before, after) = (module(&generated.text), module(&changed));
+        let is_different = |seed| {
+            let (old, new) = (values(&before, &generated, seed), values(&after, &generated, seed));
+            old.iter()
+                .zip(&new)
+                .any(|(old, new)| matches!((old, new), (Some(old), Some(new)) if differs(old, new)))
+        };
+        if (0..3).any(is_different) {
+            spoilt += 1;
+            assert!(!compare(&before, &after).is_equal(), "{}\n{changed}", generated.text);
+        }
+    }
+    assert!(spoilt > 30, "{spoilt}");
+}
+
+/// The arrays of the entry's result; `None` where one is not evaluated.
+fn values(module: &Module, generated: &Generated, seed: u64) -> Vec<Option<Column>> {
+    let graph = Arc::new(module.graph(module.entry()).graph);
+    let callees = |name: &str| generated.callee(name);
+    let inputs = |number: u32, leaf: usize, positions: &[i64]| {
+        generated.input(&generated.graph, seed, (number, leaf), positions)
+    };
+    let mut evaluator = Evaluator::new(graph.clone(), &callees, &inputs);
+    let leaves = eval::leaves(&graph.ops[graph.root as usize].shape).len();
+    (0..leaves).map(|leaf| evaluator.whole(graph.root, leaf).ok()).collect()
+}
+
+/// Whether an element differs by more than rewriting may change it.
+fn differs(old: &Column, new: &Column) -> bool {
+    let is_far = |(i, (a, b)): (usize, (&f64, &f64))| {
+        let error = old.error_at(i) + new.error_at(i);
+        error.is_finite() && a.is_finite() && b.is_finite() && (a - b).abs() > error + 0.3 * a.abs().max(1.0)
+    };
+    old.reals().iter().zip(new.reals()).enumerate().any(is_far)
+}
