@@ -1,5 +1,7 @@
 //! Rewrites are found equal, and wrong ones are found out.
 
+#![allow(clippy::print_stdout, reason = "the figures are what a run over all compiles is for")]
+
 mod examples;
 mod pairs;
 mod random_modules;
