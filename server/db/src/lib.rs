@@ -71,7 +71,7 @@ pub use mlir_queries::{
     symbol_name,
 };
 pub use mlir_unknown::mlir_unknown_names;
-pub use optimizer::editable_module;
+pub use optimizer::{TextVersion, editable_module, text_version};
 pub use queries::{block, computation_graph, graph, module, signature};
 pub use salsa::{CancellationToken, Cancelled, Database as SalsaDatabase};
 pub use tile_configs::{kernel_best_configs, kernel_config_figures};

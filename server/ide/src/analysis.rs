@@ -5,6 +5,7 @@ mod findings;
 mod kernels;
 mod modules;
 mod navigation;
+mod optimizer;
 mod origins;
 mod reading;
 mod snapshots;
@@ -23,6 +24,7 @@ use rustc_hash::FxHashMap;
 use self::snapshots::{Registered, Snapshots};
 use crate::compiles::KnownCosts;
 use crate::file_context::FileContext;
+use crate::optimize::known::KnownOptimized;
 use crate::*;
 
 /// Owns the database and is its only writer. One per process, on one thread.
@@ -35,6 +37,7 @@ pub struct AnalysisHost {
     /// Those that were listed, by name.
     folders: Arc<FxHashMap<String, DumpFolder>>,
     stage_costs: Arc<KnownCosts>,
+    optimized: Arc<KnownOptimized>,
     /// The parent of the cancellation tokens of all snapshots since the last write.
     revision: cancel::Token,
     number: Revision,
@@ -59,6 +62,7 @@ pub struct Analysis {
     views: Arc<FxHashMap<FileId, FileView>>,
     folders: Arc<FxHashMap<String, DumpFolder>>,
     stage_costs: Arc<KnownCosts>,
+    optimized: Arc<KnownOptimized>,
     token: cancel::Token,
     revision: Revision,
     /// The last field, so that the database is dropped before the host is notified.
@@ -95,6 +99,12 @@ pub(crate) fn check_cancelled(db: &Database) {
 impl AnalysisHost {
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// A host for analyses that are part of the computation on this thread, and are cancelled with it.
+    pub(crate) fn of_this_computation() -> Self {
+        let revision = cancel::current().map_or_else(cancel::Token::default, |token| token.child());
+        AnalysisHost { revision, ..Self::default() }
     }
 
     /// A host that calls `observe` with the name of every query that runs.
@@ -193,6 +203,7 @@ impl AnalysisHost {
             views: self.views.clone(),
             folders: self.folders.clone(),
             stage_costs: self.stage_costs.clone(),
+            optimized: self.optimized.clone(),
             token: self.revision.child(),
             revision: self.number,
             _registered: self.snapshots.register(),

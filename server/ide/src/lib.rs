@@ -109,12 +109,15 @@ pub use memory::{
     AliveUntil, AliveValue, Collectives, MemoryAdvice, MemoryColumn, MemoryReport, MemoryStep,
     MemoryTimeline, NoMemory, devices_in_words, memory_picture, value_name,
 };
+pub use optimize::preview::Preview;
+pub use optimize::shown::KernelMembers;
+pub use optimize::source::SourceInstruction;
 pub use optimize::{NotOptimized, OptimizeRequest, Optimized};
 pub use origins::{
     BlamedCompile, BlamedInstruction, InstructionBlame, InstructionFuture, InstructionLineage,
     InstructionSources, Introducer, OriginSource, StableHloSource, StageBlame, StageLineage,
 };
-pub use passes::{Applied, Stop};
+pub use passes::{Applied, Stop, Stopped};
 pub use references::{Reference, ReferenceKind};
 pub use rename::RenameError;
 pub use rich_text::{Line, RichText, percent_encoded};

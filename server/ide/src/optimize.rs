@@ -1,15 +1,20 @@
-//! The module after passes of XLA's optimizer.
+//! XLA's optimizer: the module after passes, live previews of it, and the kernels that a module would become.
 
-use db::Language;
-use ir::PrintOptions;
+pub(crate) mod known;
+pub(crate) mod planned;
+pub(crate) mod preview;
+pub(crate) mod shown;
+pub(crate) mod source;
+#[cfg(test)]
+mod tests;
+
 use passes::{Applied, Options, Stop};
 
-use crate::Severity;
-use crate::diagnostics::{Depth, diagnostics};
 use crate::file_context::FileContext;
+use source::SourceModule;
 
 /// Which passes run.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct OptimizeRequest {
     /// Names of passes and pipelines, in order, as XLA's dumps have them.
     pub passes: Vec<String>,
@@ -31,8 +36,11 @@ pub struct Optimized {
 /// Why a module is not optimized.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NotOptimized {
-    /// The text is no HLO.
-    Mlir,
+    /// What HLO cannot say of a module of MLIR, and its offset in bytes.
+    NotConverted {
+        what: String,
+        offset: Option<usize>,
+    },
     /// The first error, and its offset in bytes.
     Invalid {
         message: String,
@@ -47,7 +55,9 @@ pub enum NotOptimized {
 impl std::fmt::Display for NotOptimized {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            NotOptimized::Mlir => f.write_str("the text is MLIR; convert it to HLO first"),
+            NotOptimized::NotConverted { what, .. } => {
+                write!(f, "the module cannot be written as HLO: {what}")
+            }
             NotOptimized::Invalid { message, .. } => {
                 write!(f, "a module with errors is not rewritten: {message}")
             }
@@ -58,28 +68,37 @@ impl std::fmt::Display for NotOptimized {
     }
 }
 
+impl OptimizeRequest {
+    /// Of passes and pipelines alone.
+    pub fn of(passes: &[&str]) -> OptimizeRequest {
+        OptimizeRequest { passes: passes.iter().map(|&pass| pass.to_owned()).collect(), ..Self::default() }
+    }
+
+    fn names(&self) -> Vec<&str> {
+        self.passes.iter().map(String::as_str).collect()
+    }
+
+    fn options(&self, context: &FileContext<'_>) -> Options {
+        Options {
+            pipeline: self.pipeline.clone(),
+            device: context.db.device_of(context.view.file),
+            until: self.until.clone(),
+        }
+    }
+}
+
 pub(crate) fn optimize(
     context: &FileContext<'_>,
     request: &OptimizeRequest,
 ) -> Result<Optimized, NotOptimized> {
-    let file = context.view.file;
-    if file.language(context.db) == Language::Mlir {
-        return Err(NotOptimized::Mlir);
-    }
-    let found = diagnostics(context, Depth::Verifier, usize::MAX).shown;
-    if let Some(error) = found.into_iter().find(|found| found.severity == Severity::Error) {
-        return Err(NotOptimized::Invalid { message: error.message, offset: error.range.start });
-    }
-    let mut module = db::editable_module(context.db, file).ok_or(NotOptimized::NoEntry)?;
-    let options = Options {
-        pipeline: request.pipeline.clone(),
-        device: context.db.device_of(file),
-        until: request.until.clone(),
-    };
-    let names: Vec<&str> = request.passes.iter().map(String::as_str).collect();
-    let applied = passes::optimize(&mut module, &names, &options).map_err(NotOptimized::Stopped)?;
-    // As XLA prints modules: elements of tuples are written where they are used.
-    let text = module.to_text(&PrintOptions { compact_gte: true, ..PrintOptions::lossless() });
-    let text = text.map_err(|too_large| NotOptimized::TooLarge(too_large.limit))?;
-    Ok(Optimized { text, applied })
+    let SourceModule { mut module, .. } = SourceModule::of(context)?;
+    let applied = passes::optimize(&mut module, &request.names(), &request.options(context));
+    let applied = applied.map_err(NotOptimized::Stopped)?;
+    Ok(Optimized { text: print(&module)?, applied })
+}
+
+/// The text of a module as XLA prints it: elements of tuples are written where they are used.
+fn print(module: &passes::Module) -> Result<String, NotOptimized> {
+    let options = ir::PrintOptions { compact_gte: true, ..ir::PrintOptions::lossless() };
+    module.to_text(&options).map_err(|too_large| NotOptimized::TooLarge(too_large.limit))
 }

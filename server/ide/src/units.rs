@@ -49,8 +49,8 @@ pub(crate) fn averaged(average: f64, one: &str) -> String {
 fn plural(one: &str, is_one: bool) -> String {
     match is_one {
         true => one.to_owned(),
-        // For example "launch" and "branch".
-        false if one.ends_with("ch") => format!("{one}es"),
+        // For example "launch", "branch" and "pass".
+        false if one.ends_with("ch") || one.ends_with("ss") => format!("{one}es"),
         false => format!("{one}s"),
     }
 }

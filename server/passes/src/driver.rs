@@ -98,16 +98,25 @@ impl<'m> Run<'m> {
     }
 }
 
+/// Where passes stopped, and why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stopped {
+    /// The pass, or the name that is none.
+    pub pass: String,
+    pub why: Stop,
+}
+
 /// Runs passes and pipelines by their names, in order. What one of a pipeline did is listed under the name of the pass.
 pub fn optimize(module: &mut Module, names: &[&str], options: &Options) -> Result<Vec<Applied>, Stop> {
     // An unknown name is found before anything is rewritten.
     for name in names {
         pipelines::find(name)?;
     }
-    let mut applied = Vec::new();
+    let mut progress = Progress::default();
     for name in names {
-        let before = applied.len();
-        let flow = pipelines::find(name)?.run(module, options, &mut applied)?;
+        let before = progress.applied.len();
+        let flow = pipelines::find(name)?.run(module, options, &mut progress)?;
+        let applied = &mut progress.applied;
         // A pipeline is one entry under its own name.
         if applied.len() != before + 1 || applied[before].pass != *name {
             let changes = applied.drain(before..).flat_map(|applied| applied.changes).collect();
@@ -117,7 +126,62 @@ pub fn optimize(module: &mut Module, names: &[&str], options: &Options) -> Resul
             break;
         }
     }
-    Ok(applied)
+    Ok(progress.applied)
+}
+
+/// As [`optimize`], up to the pass that stops: returns the module before that pass, what each pass did, those of pipelines
+/// too, and where it stopped.
+pub fn optimize_until_stop(
+    module: &Module,
+    names: &[&str],
+    options: &Options,
+) -> (Module, Vec<Applied>, Option<Stopped>) {
+    let run = |limit: usize| {
+        let mut result = module.clone();
+        let mut progress = Progress { limit: Some(limit), ..Progress::default() };
+        let mut stopped = None;
+        for name in names {
+            progress.pass = name;
+            let step = pipelines::find_step(name);
+            match step.and_then(|step| step.run(&mut result, options, &mut progress)) {
+                Ok(flow) if flow.is_continue() => {}
+                Ok(_) => break,
+                Err(why) => {
+                    // Of a pipeline with a pass that is not written, the pass.
+                    let pass = match &why {
+                        Stop::Unknown(pass) => pass.clone(),
+                        Stop::Unsupported(_) => progress.pass.to_owned(),
+                    };
+                    stopped = Some(Stopped { pass, why });
+                    break;
+                }
+            }
+        }
+        (result, progress.applied, stopped)
+    };
+    match run(usize::MAX) {
+        // The pass may have rewritten a part of the module before it stopped.
+        (_, applied, stopped @ Some(_)) => {
+            let (module, applied, _) = run(applied.len());
+            (module, applied, stopped)
+        }
+        done => done,
+    }
+}
+
+/// The pipelines that can be run by name.
+pub fn pipelines() -> impl Iterator<Item = &'static str> {
+    pipelines::names()
+}
+
+/// How far passes are.
+#[derive(Debug, Default)]
+struct Progress<'a> {
+    applied: Vec<Applied>,
+    /// How many passes run, at most.
+    limit: Option<usize>,
+    /// The pass that runs.
+    pass: &'a str,
 }
 
 /// The pass of this name.

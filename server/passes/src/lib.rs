@@ -15,10 +15,12 @@ mod rewrites;
 mod shapes;
 mod words;
 
-pub use driver::{Applied, Change, Options, Pass, Run, Stop, optimize};
+pub use driver::{
+    Applied, Change, Options, Pass, Run, Stop, Stopped, optimize, optimize_until_stop, pipelines,
+};
 pub use module::{
-    Computation, ComputationId, Header, Instruction, InstructionId, Module, ModuleGraph, NewOp,
-    is_commutative,
+    Computation, ComputationId, Header, Instruction, InstructionId, Module, ModuleGraph, NewOp, Origins,
+    Place, is_commutative,
 };
 pub use rewrites::PASSES;
 pub use words::{pass, pipeline};

@@ -9,6 +9,7 @@ mod equality;
 mod graphs;
 mod new;
 mod order;
+mod origins;
 mod parsed;
 mod planned;
 mod text;
@@ -23,6 +24,7 @@ use syntax::hlo::{AttributeKey, Opcode};
 pub use equality::is_commutative;
 pub use graphs::ModuleGraph;
 pub use new::NewOp;
+pub use origins::{Origins, Place};
 pub(crate) use planned::Planned;
 
 /// An instruction of a [`Module`].
@@ -44,6 +46,10 @@ pub struct Module {
     instructions: Vec<Instruction>,
     /// How many instructions the text had.
     read: usize,
+    /// Per instruction those of the text that it stands for.
+    origins: Vec<Origins>,
+    /// Per instruction of the text its place there.
+    places: Vec<Option<Place>>,
     entry: ComputationId,
     instruction_names: Uniquer<'static>,
     computation_names: Uniquer<'static>,

@@ -59,7 +59,9 @@ pub fn refusal(reason: &NotOptimized, text: &Rope) -> ApiError {
     match reason {
         NotOptimized::Invalid { offset, .. } => ApiError::in_text(text, *offset, message),
         NotOptimized::NoEntry => ApiError::in_text(text, 0, message),
-        NotOptimized::Mlir | NotOptimized::Stopped(Stop::Unknown(_) | Stop::Unsupported(_)) => {
+        NotOptimized::NotConverted { offset: Some(offset), .. } => ApiError::in_text(text, *offset, message),
+        NotOptimized::NotConverted { .. }
+        | NotOptimized::Stopped(Stop::Unknown(_) | Stop::Unsupported(_)) => {
             ApiError::new(ErrorKind::Unsupported, message)
         }
         NotOptimized::TooLarge(_) => ApiError::new(ErrorKind::Limit, message),

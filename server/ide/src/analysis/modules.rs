@@ -78,15 +78,6 @@ impl Analysis {
         self.with_file(file, |context| context.semantics().convert(&context))
     }
 
-    /// The first module after passes of XLA.
-    pub fn optimize(
-        &self,
-        file: FileId,
-        request: &OptimizeRequest,
-    ) -> Cancellable<Result<Optimized, NotOptimized>> {
-        self.with_file(file, |context| optimize::optimize(&context, request))
-    }
-
     /// Where the memory of the first module of a file goes.
     pub fn module_memory(&self, file: FileId) -> Cancellable<Result<Arc<Memory>, NoMemory>> {
         self.with_file(file, |context| memory::module_memory(&context))

@@ -126,7 +126,7 @@ pub(crate) fn heaviest_kernels(context: &FileContext<'_>, limit: usize) -> Heavi
 }
 
 /// The instructions of a computation that take time on the device: kernels, library calls, collectives.
-fn timed(context: &FileContext<'_>, segment: SegmentRef) -> Vec<InstructionRef> {
+pub(crate) fn timed(context: &FileContext<'_>, segment: SegmentRef) -> Vec<InstructionRef> {
     let block = context.block(segment.piece);
     let takes_time = |opcode: Opcode| {
         use Opcode::*;
@@ -142,7 +142,8 @@ fn timed(context: &FileContext<'_>, segment: SegmentRef) -> Vec<InstructionRef> 
     ids.map(|id| InstructionRef { piece: segment.piece, id }).collect()
 }
 
-fn kind(context: &FileContext<'_>, at: InstructionRef) -> String {
+/// The emitter of a fusion, or the opcode.
+pub(crate) fn kind(context: &FileContext<'_>, at: InstructionRef) -> String {
     let opcode = context.block(at.piece).instruction(at.id).opcode;
     let kernel = context.kernel_id(at).and_then(|id| context.kernel(id));
     match (opcode, kernel) {

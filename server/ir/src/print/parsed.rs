@@ -1,7 +1,7 @@
 //! A module as owned data, as XLA has it after its parser: what a pass starts from.
 
 use rustc_hash::FxHashMap;
-use syntax::hlo::{AttributeKey, Opcode, ValueNode};
+use syntax::hlo::{AttributeKey, InstructionId, Opcode, ValueNode};
 
 use super::header::tables;
 use super::program::{NodeId, Program, Source, parameter_number};
@@ -41,6 +41,8 @@ pub struct ParsedComputation {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ParsedInstruction {
     pub name: String,
+    /// The number of its block and its number there; `None` for `%t#0`, which is part of another one.
+    pub place: Option<(usize, InstructionId)>,
     /// Without the attributes that name computations or instructions. Of an unknown opcode, a custom call.
     pub op: Op,
     /// Indices into the instructions of the computation.
@@ -104,6 +106,7 @@ fn computation(program: &Program<'_>, index: usize) -> ParsedComputation {
         let own = &of.nodes[node as usize];
         let mut parsed = ParsedInstruction {
             name: own.name.to_string(),
+            place: None,
             op: Op {
                 operand_shapes: operands.iter().map(|&operand| shapes[operand].clone()).collect(),
                 parameter: parameter_number(program, own),
@@ -115,7 +118,10 @@ fn computation(program: &Program<'_>, index: usize) -> ParsedComputation {
             verbatim: None,
         };
         match own.source {
-            Source::Written { piece, id } => parsed.read(program, piece, id),
+            Source::Written { piece, id } => {
+                parsed.place = Some((piece, id));
+                parsed.read(program, piece, id);
+            }
             Source::Element { index } => {
                 parsed.op.opcode = Opcode::GetTupleElement;
                 parsed.op.attributes.push(AttributeKey::Index, index);

@@ -4,7 +4,7 @@
 
 use std::ops::ControlFlow;
 
-use super::{Applied, Options, Pass, Run, Stop};
+use super::{Applied, Options, Pass, Progress, Run, Stop};
 use crate::module::Module;
 
 /// A part of a pipeline.
@@ -53,18 +53,29 @@ pub(super) fn is_after_layout_assignment(pipeline: &str) -> bool {
     AFTER_LAYOUT_ASSIGNMENT.contains(&pipeline)
 }
 
+/// Those that can be run by name.
+pub(super) fn names() -> impl Iterator<Item = &'static str> {
+    PIPELINES.iter().map(|pipeline| pipeline.name)
+}
+
 /// The pass or pipeline of this name.
 pub(super) fn find(name: &str) -> Result<Step, Stop> {
+    let found = find_step(name)?;
+    if let Step::Pipeline(pipeline) = &found {
+        for step in pipeline.steps {
+            find(step)?;
+        }
+    }
+    Ok(found)
+}
+
+/// As [`find`]; passes of a pipeline may be unknown.
+pub(super) fn find_step(name: &str) -> Result<Step, Stop> {
     if let Some(pass) = super::find(name) {
         return Ok(Step::Pass(pass));
     }
-    let Some(pipeline) = PIPELINES.iter().find(|pipeline| pipeline.name == name) else {
-        return Err(Stop::Unknown(name.to_owned()));
-    };
-    for step in pipeline.steps {
-        find(step)?;
-    }
-    Ok(Step::Pipeline(pipeline))
+    let pipeline = PIPELINES.iter().find(|pipeline| pipeline.name == name);
+    pipeline.map(Step::Pipeline).ok_or_else(|| Stop::Unknown(name.to_owned()))
 }
 
 impl Step {
@@ -73,27 +84,32 @@ impl Step {
         &self,
         module: &mut Module,
         options: &Options,
-        applied: &mut Vec<Applied>,
+        progress: &mut Progress<'_>,
     ) -> Result<ControlFlow<()>, Stop> {
         match self {
             Step::Pass(pass) => {
+                if progress.limit.is_some_and(|limit| progress.applied.len() >= limit) {
+                    return Ok(ControlFlow::Break(()));
+                }
+                progress.pass = pass.name;
                 let mut run = Run::new(module, options);
                 (pass.run)(&mut run)?;
-                applied.push(Applied { pass: pass.name.to_owned(), changes: run.changes });
+                progress.applied.push(Applied { pass: pass.name.to_owned(), changes: run.changes });
                 if options.until.as_deref() == Some(pass.name) {
                     return Ok(ControlFlow::Break(()));
                 }
             }
             Step::Pipeline(pipeline) => {
                 for _ in 0..MAX_ROUNDS {
-                    let before = applied.len();
+                    let before = progress.applied.len();
                     let options = Options { pipeline: pipeline.of.to_owned(), ..options.clone() };
                     for step in pipeline.steps {
-                        if find(step)?.run(module, &options, applied)?.is_break() {
+                        if find_step(step)?.run(module, &options, progress)?.is_break() {
                             return Ok(ControlFlow::Break(()));
                         }
                     }
-                    let is_changed = applied[before..].iter().any(|applied| !applied.changes.is_empty());
+                    let is_changed =
+                        progress.applied[before..].iter().any(|applied| !applied.changes.is_empty());
                     if !pipeline.is_fixpoint || !is_changed {
                         break;
                     }

@@ -81,6 +81,7 @@ impl Module {
         if old == new {
             return;
         }
+        self.inherit_origins(new, old);
         for user in self[old].users.clone() {
             if user != new {
                 self.replace_use(old, user, new);
@@ -116,6 +117,7 @@ impl Module {
 
     /// Gives an instruction the metadata, frontend attributes and sharding of another one, where it has none.
     pub fn inherit(&mut self, id: InstructionId, from: InstructionId) {
+        self.inherit_origins(id, from);
         for key in [AttributeKey::Metadata, AttributeKey::FrontendAttributes, AttributeKey::Sharding] {
             let value = self[from].attributes().get(key).cloned();
             if let Some(value) = value.filter(|_| self[id].attributes().get(key).is_none()) {

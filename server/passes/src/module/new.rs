@@ -111,6 +111,7 @@ impl Module {
     ) -> InstructionId {
         let Instruction { name, op, calls, verbatim, .. } = self[of].clone();
         let copy = self.push(computation, &name, op);
+        self.inherit_origins(copy, of);
         self.edit(copy).verbatim = verbatim;
         self.edit(copy).calls = calls;
         self.set_operands(copy, operands);
@@ -122,6 +123,7 @@ impl Module {
         cancel::tick();
         let id = InstructionId(self.instructions.len() as u32);
         let name = self.instruction_names.unique_owned(name.to_owned());
+        self.origins.push(SmallVec::new());
         self.instructions.push(Instruction {
             name: name.into(),
             parent,

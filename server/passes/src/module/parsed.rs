@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use ir::{Block, ParsedInstruction, ParsedModule, Uniquer};
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 use syntax::hlo::PieceState;
 
 use super::{Computation, ComputationId, Header, Instruction, InstructionId, Module};
@@ -42,6 +42,8 @@ impl Module {
             computations: Vec::with_capacity(parsed.computations.len()),
             instructions: Vec::new(),
             read: 0,
+            origins: Vec::new(),
+            places: Vec::new(),
             entry: ComputationId(entry as u32),
             instruction_names: Uniquer::default(),
             computation_names: Uniquer::default(),
@@ -76,6 +78,8 @@ impl Module {
         let id = |index: usize| InstructionId(first + index as u32);
         let computations = |called: Vec<usize>| called.into_iter().map(|c| ComputationId(c as u32)).collect();
         let name = self.instruction_names.unique_owned(parsed.name);
+        self.origins.push(smallvec![InstructionId(self.instructions.len() as u32)]);
+        self.places.push(parsed.place);
         self.instructions.push(Instruction {
             name: name.into(),
             parent,

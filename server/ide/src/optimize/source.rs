@@ -1,0 +1,136 @@
+//! The module that passes start from, and where its instructions are in the text: of HLO, or of StableHLO by its conversion.
+
+use std::sync::Arc;
+
+use db::Language;
+use mlir_hlo::HloModule;
+use passes::Module;
+use syntax::hlo::PieceState;
+
+use super::NotOptimized;
+use crate::convert::hlo_of;
+use crate::diagnostics::{Depth, diagnostics};
+use crate::file_context::FileContext;
+use crate::hlo::locate::InstructionRef;
+use crate::{Severity, TextRange};
+
+/// An instruction, or an op of StableHLO, of the text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SourceInstruction {
+    /// With its sign: `%add.1`.
+    pub name: String,
+    pub range: TextRange,
+    /// The name in the text, or the op's.
+    pub name_range: TextRange,
+    /// Behind the operands, where hints are.
+    pub(crate) hint: usize,
+    pub(crate) opcode: ir::Opcode,
+}
+
+/// A module without errors.
+pub(crate) struct SourceModule {
+    pub(crate) module: Module,
+    /// Per instruction of the text by [`Module::index`]; `None` for those that are not written on their own.
+    pub(crate) instructions: Vec<Option<SourceInstruction>>,
+}
+
+impl SourceModule {
+    pub(crate) fn of(context: &FileContext<'_>) -> Result<SourceModule, NotOptimized> {
+        let found = diagnostics(context, Depth::Verifier, usize::MAX).shown;
+        if let Some(error) = found.into_iter().find(|found| found.severity == Severity::Error) {
+            return Err(NotOptimized::Invalid { message: error.message, offset: error.range.start });
+        }
+        match context.view.file.language(context.db) {
+            Language::Hlo => of_hlo(context),
+            Language::Mlir => of_mlir(context),
+        }
+    }
+}
+
+fn of_hlo(context: &FileContext<'_>) -> Result<SourceModule, NotOptimized> {
+    let module = db::editable_module(context.db, context.view.file).ok_or(NotOptimized::NoEntry)?;
+    let of = |(piece, id)| {
+        let at = InstructionRef { piece, id };
+        let block = context.block(piece);
+        let instruction = block.instruction(id);
+        let range = context.range(piece, instruction.span);
+        let argument = context.range(piece, instruction.argument).end;
+        Some(SourceInstruction {
+            name: format!("%{}", block.name(id)),
+            name_range: context.range(at.piece, instruction.name),
+            hint: if argument < range.start { range.end } else { (argument + 1).min(range.end) },
+            range,
+            opcode: instruction.opcode?,
+        })
+    };
+    let instructions = places(&module, of);
+    Ok(SourceModule { module, instructions })
+}
+
+fn places(
+    module: &Module,
+    of: impl Fn(passes::Place) -> Option<SourceInstruction>,
+) -> Vec<Option<SourceInstruction>> {
+    let all = module.read_instructions();
+    all.map(|id| {
+        cancel::tick();
+        module.place(id).and_then(&of)
+    })
+    .collect()
+}
+
+fn of_mlir(context: &FileContext<'_>) -> Result<SourceModule, NotOptimized> {
+    let HloModule { text, incomplete, origins } = hlo_of(context);
+    if let Some((piece, missing)) = incomplete.into_iter().next() {
+        let offset = Some(context.range(piece, missing.span).start);
+        return Err(NotOptimized::NotConverted { what: missing.what, offset });
+    }
+    let text: Arc<str> = text.into();
+    let parse = Arc::new(syntax::hlo::parse(&text, PieceState::HEADER));
+    let block = ir::lower(text.clone(), parse);
+    let header = ir::Module::build([&block.signature()].into_iter());
+    let module = Module::from_blocks(&[&block], &header).ok_or(NotOptimized::NoEntry)?;
+    let whole = is_cut(context).then(|| {
+        let text = context.view.rope.to_string();
+        let parse = mlir::parse(&text, mlir::PieceState::default());
+        (text, parse)
+    });
+    let of = |(_, id): passes::Place| {
+        let instruction = block.instruction(id);
+        let at = instruction.span.start;
+        let line = text[..at as usize].rfind('\n').map_or(0, |newline| newline + 1) as u32;
+        let nth = origins.partition_point(|origin| origin.offset <= at).checked_sub(1)?;
+        let origin = origins.get(nth).filter(|origin| origin.offset >= line)?;
+        let (parse, source, range) = match &whole {
+            Some((text, parse)) => (parse, &**text, None),
+            None => {
+                let piece = context.mlir_piece(origin.piece);
+                let parse: &mlir::Parse = &piece.parse;
+                (parse, &*piece.text, Some(origin.piece))
+            }
+        };
+        let in_file = |span: syntax::Span| match range {
+            Some(piece) => context.range(piece, span),
+            None => span.start as usize..span.end as usize,
+        };
+        let op = parse.op(origin.op);
+        let result = op.results.clone().next().map(|value| parse.values[value as usize].name);
+        let name = result.unwrap_or(op.name);
+        let head = in_file(op.head);
+        let shown = op.head.of(source);
+        Some(SourceInstruction {
+            name: name.of(source).to_owned(),
+            range: in_file(op.span),
+            name_range: in_file(name),
+            hint: head.start + shown.find('\n').unwrap_or_else(|| shown.trim_end().len()),
+            opcode: instruction.opcode?,
+        })
+    };
+    let instructions = places(&module, of);
+    Ok(SourceModule { module, instructions })
+}
+
+/// Whether functions are spread over pieces; they are converted as parts of the whole text.
+fn is_cut(context: &FileContext<'_>) -> bool {
+    (0..context.pieces()).any(|piece| !context.mlir_piece(piece).parts.is_empty())
+}
