@@ -19,6 +19,7 @@ mod nothing_blocks;
 mod ordering;
 mod origins;
 mod panics;
+mod previews;
 mod semantic_tokens;
 mod source_files;
 mod sync;

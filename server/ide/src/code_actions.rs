@@ -7,6 +7,7 @@ pub(crate) mod access_pattern;
 pub(crate) mod convert;
 pub(crate) mod evaluate;
 pub(crate) mod heaviest_kernels;
+pub(crate) mod show_fused;
 pub(crate) mod show_kernel;
 
 use crate::file_context::FileContext;

@@ -64,6 +64,7 @@ pub use analysis::{Analysis, AnalysisHost, CancellationHandle, Revision};
 pub use call_hierarchy::{Call, CallDirection, CallItem};
 pub use code_actions::access_pattern::ID as ACCESS_PATTERN_ACTION;
 pub use code_actions::evaluate::ID as EVALUATE_ACTION;
+pub use code_actions::show_fused::ID as SHOW_FUSED_ACTION;
 pub use code_actions::show_kernel::{ID as SHOW_KERNEL_ACTION, ID_AS_TEXT as SHOW_KERNEL_AS_TEXT};
 pub use code_actions::{Change, CodeAction, CodeActionKind, Wanted};
 pub use code_lens::CodeLens;
@@ -109,6 +110,8 @@ pub use memory::{
     AliveUntil, AliveValue, Collectives, MemoryAdvice, MemoryColumn, MemoryReport, MemoryStep,
     MemoryTimeline, NoMemory, devices_in_words, memory_picture, value_name,
 };
+pub use optimize::listed::{ListedPass, listed_passes};
+pub use optimize::planned::FUSION as FUSION_PIPELINE;
 pub use optimize::preview::Preview;
 pub use optimize::shown::KernelMembers;
 pub use optimize::source::SourceInstruction;

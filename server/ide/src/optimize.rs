@@ -1,6 +1,7 @@
 //! XLA's optimizer: the module after passes, live previews of it, and the kernels that a module would become.
 
 pub(crate) mod known;
+pub(crate) mod listed;
 pub(crate) mod planned;
 pub(crate) mod preview;
 pub(crate) mod shown;

@@ -25,6 +25,10 @@ pub(super) const SHOW_ACCESS_PATTERN: &str = "hlo-analyzer.showAccessPattern";
 /// `experimental.commands`.
 pub(super) const SHOW_KERNEL: &str = "hlo-analyzer.showKernel";
 
+/// The client command that shows a module after passes of XLA beside its text and keeps it up to date; also in
+/// `experimental.commands`.
+pub(super) const SHOW_PREVIEW: &str = "hlo-analyzer.showPreview";
+
 /// The client command that asks for parameters and shows the value of an instruction; also in
 /// `experimental.commands`.
 pub(super) const EVALUATE: &str = "hlo-analyzer.evaluateInstruction";
@@ -74,6 +78,8 @@ pub(super) struct ClientProfile {
     pub(super) shows_access_patterns: bool,
     /// Supports [`SHOW_KERNEL`].
     pub(super) shows_kernels: bool,
+    /// Supports [`SHOW_PREVIEW`].
+    pub(super) shows_previews: bool,
     /// Supports [`EVALUATE`].
     pub(super) evaluates: bool,
     /// Supports [`DISABLE_WARNING`].
@@ -138,6 +144,7 @@ impl ClientProfile {
             shows_references: has_command(client, SHOW_REFERENCES),
             shows_access_patterns: has_command(client, SHOW_ACCESS_PATTERN),
             shows_kernels: has_command(client, SHOW_KERNEL),
+            shows_previews: has_command(client, SHOW_PREVIEW),
             evaluates: has_command(client, EVALUATE),
             disables_warnings: has_command(client, DISABLE_WARNING),
             compiles: has_command(client, COMPILE),

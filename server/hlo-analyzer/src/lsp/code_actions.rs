@@ -10,7 +10,7 @@ use tower_lsp::lsp_types::{
     TextDocumentEdit, Url, WorkspaceEdit,
 };
 
-use super::capabilities::{DISABLE_WARNING, EVALUATE, SHOW, SHOW_ACCESS_PATTERN};
+use super::capabilities::{DISABLE_WARNING, EVALUATE, SHOW, SHOW_ACCESS_PATTERN, SHOW_PREVIEW};
 use super::diagnostics::LIMIT_CODE;
 use super::snapshot::View;
 
@@ -62,6 +62,16 @@ impl View {
             if action.id == ide::ACCESS_PATTERN_ACTION && self.session.client.shows_access_patterns {
                 let shown = self.client_command(action, SHOW_ACCESS_PATTERN, range.start);
                 return for_uncoalesced(shown, found);
+            }
+            if action.id == ide::SHOW_FUSED_ACTION && self.session.client.shows_previews {
+                let arguments = vec![serde_json::json!(self.uri), serde_json::json!([ide::FUSION_PIPELINE])];
+                let command = lsp_types::Command {
+                    title: action.title.clone(),
+                    command: SHOW_PREVIEW.to_owned(),
+                    arguments: Some(arguments),
+                };
+                let action = self.code_action(CodeAction { change: None, ..action });
+                return lsp_types::CodeAction { command: Some(command), ..action };
             }
             if action.id == ide::EVALUATE_ACTION && self.session.client.evaluates {
                 return self.client_command(action, EVALUATE, range.start);

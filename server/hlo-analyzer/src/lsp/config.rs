@@ -9,7 +9,7 @@ use tower_lsp::lsp_types::Url;
 use crate::assembler::AssemblerPaths;
 
 /// `{"inlayHints": {"domains": bool, "everywhere": bool, "splits": bool, "memory": bool}, "gpu": {"device": name, "coalescingThreshold": number, "codeLens":
-/// bool}, "hover": {"readableVariables": bool}, "diagnostics": {"limit": number},
+/// bool}, "optimizer": {"hints": bool, "codeLens": bool}, "hover": {"readableVariables": bool}, "diagnostics": {"limit": number},
 /// "warnings": {"enable": bool, "disabled": [code], "unoptimized": bool},
 /// "documentLinks": {"roots": [path]}, "ptxas": {"enable": bool, "path": path}, "nvdisasm": {"path": path}, "workspace":
 /// {"trusted": bool}, "xla": {"python": path}, "documentation": {"warnings": URI}}`
@@ -23,6 +23,10 @@ pub(super) struct Settings {
     pub(super) inlay_splits: bool,
     /// Show the bytes in use at each instruction of a scheduled module.
     pub(super) inlay_memory: bool,
+    /// Show the kernel that XLA would make of each instruction of a module without fusions.
+    pub(super) optimizer_hints: bool,
+    /// Show the kernels, time and bytes of such a module before and after fusion above its entry.
+    pub(super) optimizer_lenses: bool,
     /// The name of the GPU that kernels target.
     pub(super) device: String,
     /// The ratio of sectors per request to the ideal from which a memory access is a warning.
@@ -57,6 +61,8 @@ impl Default for Settings {
             inlay_everywhere: false,
             inlay_splits: true,
             inlay_memory: false,
+            optimizer_hints: true,
+            optimizer_lenses: true,
             device: ide::DEFAULT_DEVICE.to_owned(),
             coalescing_threshold: CoalescingConfig::default().threshold,
             kernel_lenses: true,
@@ -100,6 +106,8 @@ impl Settings {
                 ".inlayHints.everywhere" => value.as_bool().map(|on| settings.inlay_everywhere = on),
                 ".inlayHints.splits" => value.as_bool().map(|on| settings.inlay_splits = on),
                 ".inlayHints.memory" => value.as_bool().map(|on| settings.inlay_memory = on),
+                ".optimizer.hints" => value.as_bool().map(|on| settings.optimizer_hints = on),
+                ".optimizer.codeLens" => value.as_bool().map(|on| settings.optimizer_lenses = on),
                 ".gpu.device" => value.as_str().map(|name| name.clone_into(&mut settings.device)),
                 ".gpu.coalescingThreshold" => {
                     value.as_f64().filter(|n| *n >= 1.0).map(|n| settings.coalescing_threshold = n)

@@ -23,9 +23,12 @@ const REMEMBERED_EDITS: usize = 4096;
 /// background once a hover or a lens needs it.
 const PLANNED_AT_ONCE: usize = 200_000;
 
-/// The plan of a document's memory since its last edit.
+/// The largest text, in bytes, whose kernels are planned by who shows them: passes and cost model take a few milliseconds.
+const KERNELS_AT_ONCE: usize = 12_000;
+
+/// A plan of a document, of its memory or of its kernels, since its last edit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum MemoryPlan {
+enum Plan {
     Unasked,
     Wanted,
     Made,
@@ -53,7 +56,10 @@ pub(super) struct Document {
     kernels: Schedule,
     origins: Schedule,
     memory: Schedule,
-    memory_plan: MemoryPlan,
+    memory_plan: Plan,
+    previews: Schedule,
+    planned_kernels: Schedule,
+    kernel_plan: Plan,
     /// Whether all diagnostics of some version of the document have been published.
     pub(super) has_all_diagnostics: bool,
     /// Unique per opening, so that results for an earlier opening are not used.
@@ -75,7 +81,10 @@ impl Documents {
             kernels: Schedule::of_pauses(),
             origins: Schedule::of_pauses(),
             memory: Schedule::of_pauses(),
-            memory_plan: MemoryPlan::Unasked,
+            memory_plan: Plan::Unasked,
+            previews: Schedule::of_pauses(),
+            planned_kernels: Schedule::of_pauses(),
+            kernel_plan: Plan::Unasked,
             has_all_diagnostics: false,
             generation: self.generations,
             edits: VecDeque::new(),
@@ -105,24 +114,49 @@ impl Document {
             Job::Kernels => &mut self.kernels,
             Job::Origins => &mut self.origins,
             Job::Memory => &mut self.memory,
+            Job::Previews => &mut self.previews,
+            Job::PlannedKernels => &mut self.planned_kernels,
         }
     }
 
     /// Plans the memory soon, unless that was asked for since the last edit.
     pub(super) fn want_memory(&mut self, now: Instant) {
-        if self.memory_plan == MemoryPlan::Unasked {
-            self.memory_plan = MemoryPlan::Wanted;
+        if self.memory_plan == Plan::Unasked {
+            self.memory_plan = Plan::Wanted;
             self.memory.at_once(now);
         }
     }
 
     pub(super) fn wants_memory(&self) -> bool {
-        self.memory_plan == MemoryPlan::Wanted
+        self.memory_plan == Plan::Wanted
     }
 
     pub(super) fn memory_is_planned(&mut self) {
-        if self.memory_plan == MemoryPlan::Wanted {
-            self.memory_plan = MemoryPlan::Made;
+        if self.memory_plan == Plan::Wanted {
+            self.memory_plan = Plan::Made;
+        }
+    }
+
+    /// Plans the kernels soon, unless that was asked for since the last edit.
+    pub(super) fn want_kernels(&mut self, now: Instant) {
+        if self.kernel_plan == Plan::Unasked {
+            self.kernel_plan = Plan::Wanted;
+            self.planned_kernels.at_once(now);
+        }
+    }
+
+    pub(super) fn wants_kernels(&self) -> bool {
+        self.kernel_plan == Plan::Wanted
+    }
+
+    /// The plan was for another device.
+    pub(super) fn forget_kernels(&mut self) {
+        self.kernel_plan = Plan::Unasked;
+    }
+
+    pub(super) fn kernels_are_planned(&mut self) {
+        if self.kernel_plan == Plan::Wanted {
+            self.kernel_plan = Plan::Made;
         }
     }
 
@@ -135,14 +169,16 @@ impl Document {
             version: self.version,
             text: self.text.clone(),
             span,
-            has_memory: self.memory_plan == MemoryPlan::Made || self.text.len_bytes() <= PLANNED_AT_ONCE,
+            has_memory: self.memory_plan == Plan::Made || self.text.len_bytes() <= PLANNED_AT_ONCE,
+            has_kernels: self.kernel_plan == Plan::Made || self.text.len_bytes() <= KERNELS_AT_ONCE,
             open: Vec::new(),
         })
     }
 
     /// Applies one edit. `edit` fits the text, as [`from_proto::text_edit`] creates it.
     pub(super) fn apply(&mut self, edit: &TextEdit) {
-        self.memory_plan = MemoryPlan::Unasked;
+        self.memory_plan = Plan::Unasked;
+        self.kernel_plan = Plan::Unasked;
         let Range { start, end } = edit.range;
         if edit.range == (0..self.text.len_bytes()) {
             self.text = Rope::from_str(&edit.insert);

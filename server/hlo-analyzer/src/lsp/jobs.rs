@@ -1,5 +1,5 @@
-//! Computations that follow the text of a document: its diagnostics, the kernels of it that the client shows, and the origins
-//! of its instructions, where it is a stage of a compile.
+//! Computations that follow the text of a document: its diagnostics, the kernels and previews of it that the client shows, and the
+//! origins of its instructions, where it is a stage of a compile.
 //!
 //! They start by their [`Schedule`](super::schedule::Schedule), run on the pool, are cancelled and scheduled again by
 //! an edit, and post what they find to the main loop.
@@ -14,6 +14,7 @@ use tower_lsp::lsp_types::{PublishDiagnosticsParams, Url};
 
 use super::diagnostics;
 use super::kernel_tab::{KernelTab, Rendered};
+use super::preview_tab::PreviewTab;
 use super::read::panic_message;
 use super::snapshot::Snapshot;
 
@@ -27,6 +28,10 @@ pub(super) enum Job {
     Origins,
     /// The memory of a scheduled module, for hovers, lenses and hints.
     Memory,
+    /// The texts of the shown previews.
+    Previews,
+    /// The kernels that a module would become, for hovers, lenses and hints.
+    PlannedKernels,
 }
 
 /// A computation, and what it needs besides the snapshot.
@@ -38,6 +43,8 @@ pub(super) enum Work {
     Kernels(Vec<KernelTab>),
     Origins,
     Memory,
+    Previews(Vec<PreviewTab>),
+    PlannedKernels,
 }
 
 /// What a computation has to tell, and the opening of the document it belongs to.
@@ -57,6 +64,10 @@ pub(super) enum Outcome {
     Origins,
     /// As for origins. Lenses and hints are asked for again.
     Memory,
+    /// The texts of previews.
+    Previews(Vec<(Url, String)>),
+    /// As for memory. Whether there are any: not of a module with fusions.
+    PlannedKernels(bool),
     Cancelled,
     /// A panic, already logged. What is published stays until the text changes.
     Failed,
@@ -67,10 +78,13 @@ enum Found {
     Kernels(Vec<(Url, Arc<Rendered>)>),
     Origins,
     Memory,
+    Previews(Vec<(Url, String)>),
+    PlannedKernels(bool),
 }
 
 impl Job {
-    pub(super) const ALL: [Job; 4] = [Job::Diagnostics, Job::Kernels, Job::Origins, Job::Memory];
+    pub(super) const ALL: [Job; 6] =
+        [Job::Diagnostics, Job::Kernels, Job::Previews, Job::PlannedKernels, Job::Origins, Job::Memory];
 }
 
 impl Work {
@@ -85,6 +99,8 @@ impl Work {
             Ok(Ok(Found::Kernels(tabs))) => Outcome::Kernels(tabs),
             Ok(Ok(Found::Origins)) => Outcome::Origins,
             Ok(Ok(Found::Memory)) => Outcome::Memory,
+            Ok(Ok(Found::Previews(previews))) => Outcome::Previews(previews),
+            Ok(Ok(Found::PlannedKernels(found))) => Outcome::PlannedKernels(found),
             Ok(Err(Cancelled::PendingWrite | Cancelled::Local)) => Outcome::Cancelled,
             Err(panic) => {
                 let (uri, message) = (&view.uri, panic_message(&*panic));
@@ -106,6 +122,13 @@ impl Work {
                 tabs.collect::<Cancellable<_>>().map(Found::Kernels)
             }
             Work::Memory => snapshot.analysis.prepare_memory(snapshot.view.file).map(|()| Found::Memory),
+            Work::Previews(tabs) => {
+                let tabs = tabs.iter().map(|tab| Ok((tab.uri.clone(), snapshot.render_preview(tab)?.text)));
+                tabs.collect::<Cancellable<_>>().map(Found::Previews)
+            }
+            Work::PlannedKernels => {
+                snapshot.analysis.prepare_kernels(snapshot.view.file).map(Found::PlannedKernels)
+            }
             Work::Origins => snapshot.analysis.prepare_origins(snapshot.view.file).map(|()| Found::Origins),
         }
     }
@@ -118,6 +141,8 @@ impl std::fmt::Display for Work {
             Work::Kernels(_) => "kernels",
             Work::Origins => "origins",
             Work::Memory => "memory",
+            Work::Previews(_) => "previews",
+            Work::PlannedKernels => "planned kernels",
         })
     }
 }
@@ -133,4 +158,12 @@ impl Notification for KernelChanged {
 #[derive(Serialize, Deserialize)]
 pub(super) struct KernelChangedParams {
     pub(super) uri: Url,
+}
+
+/// The text of a preview that the client shows has changed.
+pub(super) enum PreviewChanged {}
+
+impl Notification for PreviewChanged {
+    type Params = KernelChangedParams;
+    const METHOD: &'static str = "hlo-analyzer/previewChanged";
 }

@@ -40,6 +40,8 @@ pub(super) enum Event {
     Assembled,
     /// A hover or a lens needs the memory of this document.
     PlanMemory(Url),
+    /// A hover, a hint or a lens needs the kernels that this document would become.
+    PlanKernels(Url),
     /// Shows the user this message, unless it was shown before.
     WarnOnce(String),
     /// Asks the client to show these files.

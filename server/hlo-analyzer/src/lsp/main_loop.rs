@@ -133,6 +133,11 @@ impl MainLoop {
                     document.want_memory(Instant::now());
                 }
             }
+            Event::PlanKernels(uri) => {
+                if let Some(document) = self.documents.get_mut(&uri) {
+                    document.want_kernels(Instant::now());
+                }
+            }
             Event::Assembled => self.look_at_shown_kernels(),
             Event::WarnOnce(message) => {
                 if self.warned.len() < MAX_WARNINGS && self.warned.insert(message.clone()) {
@@ -189,8 +194,17 @@ impl MainLoop {
         let open: Vec<OpenDocument> = documents.collect();
         let Some(file) = open.first().map(|document| document.file) else { return read.answer_nothing() };
         let (session, uri) = (self.session.clone(), read.uri.clone());
-        let view =
-            View { session, uri, file, version: 0, text: Rope::new(), span: 0..0, has_memory: false, open };
+        let view = View {
+            session,
+            uri,
+            file,
+            version: 0,
+            text: Rope::new(),
+            span: 0..0,
+            has_memory: false,
+            has_kernels: false,
+            open,
+        };
         self.run_read(read, view);
     }
 

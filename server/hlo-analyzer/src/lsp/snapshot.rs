@@ -13,6 +13,7 @@ use super::capabilities::ClientProfile;
 use super::config::Settings;
 use super::kernel_shelf::KernelShelf;
 use super::mailbox::{Event, Mailbox};
+use super::preview_shelf::PreviewShelf;
 use super::semantic_tokens::TokenCache;
 
 /// The analysis at one revision, and the document a request is about.
@@ -38,6 +39,8 @@ pub(super) struct View {
     pub(super) span: Range<usize>,
     /// Whether the memory of the module is planned, or planned in a few milliseconds.
     pub(super) has_memory: bool,
+    /// The same of the kernels that the module would become.
+    pub(super) has_kernels: bool,
     /// All open documents, for a request about the workspace; otherwise empty.
     pub(super) open: Vec<OpenDocument>,
 }
@@ -57,6 +60,14 @@ impl View {
         self.has_memory
     }
 
+    /// The same for the kernels that the module would become.
+    pub(super) fn plans_kernels(&self) -> bool {
+        if !self.has_kernels {
+            self.session.mailbox.post(Event::PlanKernels(self.uri.clone()));
+        }
+        self.has_kernels
+    }
+
     pub(super) fn encoding(&self) -> PositionEncoding {
         self.session.client.encoding
     }
@@ -71,6 +82,8 @@ pub(super) struct Session {
     pub(super) roots: Vec<PathBuf>,
     /// The shown kernels; shared by all sessions of the process.
     pub(super) kernels: Arc<KernelShelf>,
+    /// The shown previews; shared by all sessions of the process.
+    pub(super) previews: Arc<PreviewShelf>,
     /// The last semantic tokens sent; shared by all sessions of the process.
     pub(super) tokens: Arc<TokenCache>,
     /// The queue of the main loop, for what follows from a response.
@@ -85,6 +98,7 @@ impl Session {
             settings: Settings::default(),
             roots: Vec::new(),
             kernels: Arc::default(),
+            previews: Arc::default(),
             tokens: Arc::default(),
             mailbox,
         }

@@ -27,8 +27,9 @@ impl Analysis {
         self.with_file(file, |context| self.optimized.preview(&context, request))
     }
 
-    /// Computes the kernels that a module would become, for hints, lenses and hovers.
-    pub fn prepare_kernels(&self, file: FileId) -> Cancellable<()> {
+    /// Computes the kernels that a module would become, for hints, lenses and hovers. Returns whether there are any: not of a
+    /// module with fusions.
+    pub fn prepare_kernels(&self, file: FileId) -> Cancellable<bool> {
         self.with_file(file, |context| shown::prepare(&context, &self.optimized))
     }
 

@@ -7,7 +7,7 @@ mod strip_metadata;
 mod tile_sizes;
 
 use crate::code_actions::{
-    Provider, Providers, access_pattern, convert, evaluate, heaviest_kernels, show_kernel,
+    Provider, Providers, access_pattern, convert, evaluate, heaviest_kernels, show_fused, show_kernel,
 };
 use crate::hlo::Hlo;
 
@@ -22,6 +22,7 @@ const PROVIDERS: &[Provider] = &[
     access_pattern::offer,
     evaluate::offer,
     heaviest_kernels::offer,
+    show_fused::offer,
     convert::offer,
 ];
 

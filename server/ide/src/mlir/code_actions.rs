@@ -18,6 +18,7 @@ const PROVIDERS: &[Provider] = &[
     crate::code_actions::show_kernel::offer,
     crate::code_actions::access_pattern::offer,
     crate::code_actions::evaluate::offer,
+    crate::code_actions::show_fused::offer,
     crate::code_actions::convert::offer,
 ];
 

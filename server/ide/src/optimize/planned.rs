@@ -21,8 +21,8 @@ use crate::{AnalysisHost, Language};
 /// Modules of more bytes are not analysed: their kernels take seconds.
 const MAX_BYTES: usize = 4 << 20;
 /// The pipeline from the module before optimization to its kernels, and the part of it that fuses.
-const WHOLE: &str = "pipeline";
-pub(crate) const FUSION: &str = "fusion-pipeline";
+pub(crate) const WHOLE: &str = "pipeline";
+pub const FUSION: &str = "fusion-pipeline";
 
 /// The kernels of a module after fusion.
 #[derive(Debug)]

@@ -222,7 +222,7 @@ pub(crate) fn members(
     kernels.into_iter().map(of).collect()
 }
 
-/// Computes what hints and lenses show.
-pub(crate) fn prepare(context: &FileContext<'_>, known: &KnownOptimized) {
-    _ = planned(context, known);
+/// Computes what hints and lenses show. Returns whether they show anything.
+pub(crate) fn prepare(context: &FileContext<'_>, known: &KnownOptimized) -> bool {
+    is_unfused(context) && known.planned(context).is_ok()
 }

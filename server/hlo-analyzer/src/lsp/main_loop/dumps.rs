@@ -179,6 +179,7 @@ impl MainLoop {
             text: Rope::new(),
             span: 0..0,
             has_memory: false,
+            has_kernels: false,
             open: Vec::new(),
         };
         self.run_read(read, view);

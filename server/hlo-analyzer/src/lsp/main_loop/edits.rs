@@ -11,6 +11,7 @@ use super::MainLoop;
 use crate::lsp::from_proto;
 use crate::lsp::jobs::Job;
 use crate::lsp::kernel_uri::{self, KernelUri};
+use crate::lsp::preview_uri::{self, PreviewUri};
 use crate::lsp::read::panic_message;
 
 /// An edit waits at most this long plus [`PATIENCE_PER_BYTE`] for reads that do not check for cancellation.
@@ -29,6 +30,9 @@ impl MainLoop {
             tracing::warn!("{} was opened twice; the newer text counts", item.uri);
             self.forget(&item.uri);
         }
+        if item.uri.scheme() == preview_uri::SCHEME {
+            self.show_preview(&item);
+        }
         self.interrupt_reads();
         let language = from_proto::language(&item);
         let file =
@@ -38,8 +42,9 @@ impl MainLoop {
         let document = self.documents.insert(item.uri, language, item.version, text);
         document.file = file;
         document.schedule(Job::Diagnostics).at_once(Instant::now());
-        // Its kernels may still be shown from before it was closed.
+        // Its kernels and previews may still be shown from before it was closed.
         document.schedule(Job::Kernels).at_once(Instant::now());
+        document.schedule(Job::Previews).at_once(Instant::now());
         self.opened_in_folder(&uri);
     }
 
@@ -52,6 +57,18 @@ impl MainLoop {
         self.session.kernels.show(item.uri, kernel, &item.text, None);
         if let Some(document) = self.documents.get_mut(&file) {
             document.schedule(Job::Kernels).at_once(Instant::now());
+        }
+    }
+
+    /// The client shows a preview, perhaps with an outdated text.
+    fn show_preview(&mut self, item: &TextDocumentItem) {
+        let Some(preview) = PreviewUri::parse(&item.uri) else {
+            return tracing::warn!("{} names no preview", item.uri);
+        };
+        let file = preview.file.clone();
+        self.session.previews.show(item.uri.clone(), preview, &item.text);
+        if let Some(document) = self.documents.get_mut(&file) {
+            document.schedule(Job::Previews).at_once(Instant::now());
         }
     }
 
@@ -95,6 +112,7 @@ impl MainLoop {
             }
             return;
         }
+        self.session.previews.hide(uri);
         if !self.forget(uri) {
             tracing::warn!("{uri} was closed but is not open");
             return;

@@ -7,11 +7,12 @@ use tower_lsp::lsp_types::request::{CodeLensRefresh, InlayHintRefreshRequest};
 use tower_lsp::lsp_types::{PublishDiagnosticsParams, Url};
 
 use super::MainLoop;
-use crate::lsp::jobs::{Job, KernelChanged, KernelChangedParams, Outcome, Progress, Work};
+use crate::lsp::jobs::{Job, KernelChanged, KernelChangedParams, Outcome, PreviewChanged, Progress, Work};
 use crate::lsp::kernel_files;
 use crate::lsp::kernel_tab::Rendered;
 use crate::lsp::mailbox::Event;
-use crate::lsp::snapshot::Snapshot;
+use crate::lsp::preview_uri;
+use crate::lsp::snapshot::{Session, Snapshot};
 
 impl MainLoop {
     /// Starts the computations whose pause is over.
@@ -23,6 +24,8 @@ impl MainLoop {
                     continue;
                 }
                 let work = match job {
+                    // A preview repeats what is wrong in the text, and nobody repairs it.
+                    Job::Diagnostics if uri.scheme() == preview_uri::SCHEME => None,
                     Job::Diagnostics => Some(Work::Diagnostics { is_first: !document.has_all_diagnostics }),
                     Job::Kernels => Some(self.session.kernels.of_file(uri))
                         .filter(|tabs| !tabs.is_empty())
@@ -30,6 +33,10 @@ impl MainLoop {
                     Job::Origins => {
                         document.file.filter(|file| self.host.is_stage(*file)).map(|_| Work::Origins)
                     }
+                    Job::Previews => Some(self.session.previews.of_file(uri))
+                        .filter(|tabs| !tabs.is_empty())
+                        .map(Work::Previews),
+                    Job::PlannedKernels => document.wants_kernels().then_some(Work::PlannedKernels),
                     Job::Memory => document.wants_memory().then_some(Work::Memory),
                 };
                 let view = document.view(uri, &self.session, 0..document.text.len_bytes());
@@ -70,6 +77,24 @@ impl MainLoop {
                     self.outbox.request::<CodeLensRefresh>();
                 }
                 if self.session.settings.inlay_memory && self.session.client.inlay_hint_refresh {
+                    self.outbox.request::<InlayHintRefreshRequest>();
+                }
+            }
+            Outcome::Previews(previews) => {
+                for (uri, text) in previews {
+                    if self.session.previews.update(&uri, &text) {
+                        let params = KernelChangedParams { uri: uri.clone() };
+                        self.outbox.notify_latest::<PreviewChanged>(&uri, params);
+                    }
+                }
+            }
+            Outcome::PlannedKernels(found) => {
+                document.kernels_are_planned();
+                let Session { client, settings, .. } = &*self.session;
+                if found && client.code_lens_refresh && settings.optimizer_lenses {
+                    self.outbox.request::<CodeLensRefresh>();
+                }
+                if found && client.inlay_hint_refresh && settings.optimizer_hints {
                     self.outbox.request::<InlayHintRefreshRequest>();
                 }
             }

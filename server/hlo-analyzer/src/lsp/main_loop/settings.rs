@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use serde_json::Value;
 use tower_lsp::lsp_types::notification::ShowMessage;
-use tower_lsp::lsp_types::request::InlayHintRefreshRequest;
+use tower_lsp::lsp_types::request::{CodeLensRefresh, InlayHintRefreshRequest};
 use tower_lsp::lsp_types::{MessageType, ShowMessageParams};
 
 use super::MainLoop;
@@ -18,9 +18,14 @@ impl MainLoop {
         let settings = self.session.settings.updated(sent);
         let old = std::mem::replace(&mut Arc::make_mut(&mut self.session).settings, settings);
         let new = &self.session.settings;
-        let hints = |settings: &Settings| (settings.inlay_hints(), settings.device.clone());
+        let hints =
+            |settings: &Settings| (settings.inlay_hints(), settings.optimizer_hints, settings.device.clone());
         if hints(&old) != hints(new) && self.session.client.inlay_hint_refresh {
             self.outbox.request::<InlayHintRefreshRequest>();
+        }
+        let lenses = |settings: &Settings| (settings.optimizer_lenses, settings.device.clone());
+        if lenses(&old) != lenses(new) && self.session.client.code_lens_refresh {
+            self.outbox.request::<CodeLensRefresh>();
         }
         let found = |settings: &Settings| {
             (
@@ -38,6 +43,13 @@ impl MainLoop {
         }
         if device_changed || old.coalescing_threshold.to_bits() != new.coalescing_threshold.to_bits() {
             self.use_device();
+        }
+        if device_changed {
+            let now = Instant::now();
+            for (_, document) in self.documents.iter_mut() {
+                document.forget_kernels();
+                document.schedule(Job::Previews).at_once(now);
+            }
         }
         let programs = |settings: &Settings| (settings.assembles, settings.assembler.clone());
         if device_changed || programs(&old) != programs(&self.session.settings) {

@@ -15,7 +15,8 @@ impl Request for CodeLens {
     const METHOD: &'static str = "textDocument/codeLens";
     const WHEN_EDITED: WhenEdited = WhenEdited::Retry(32);
     type Params = CodeLensParams;
-    type Found = (Vec<TextRange>, usize);
+    /// Places, the number of those of computations among them, and that of the totals after fusion.
+    type Found = (Vec<TextRange>, usize, Option<TextRange>);
     type Response = Option<Vec<lsp_types::CodeLens>>;
 
     fn subject(params: &CodeLensParams) -> Subject {
@@ -26,13 +27,18 @@ impl Request for CodeLens {
         // Kernels follow the computations.
         let computations = analysis.code_lens_places(view.file, false, MAX_LENSES)?.len();
         let has_kernels = view.session.settings.kernel_lenses;
-        Ok((analysis.code_lens_places(view.file, has_kernels, MAX_LENSES)?, computations))
+        let places = analysis.code_lens_places(view.file, has_kernels, MAX_LENSES)?;
+        let optimizer = match view.session.settings.optimizer_lenses {
+            true => analysis.optimizer_lens_place(view.file)?,
+            false => None,
+        };
+        Ok((places, computations, optimizer))
     }
 
     fn respond(
         view: &View,
         _: CodeLensParams,
-        (places, computations): Self::Found,
+        (places, computations, optimizer): Self::Found,
     ) -> Result<Self::Response> {
         let show = view.session.client.kernel_command();
         let lenses = places.into_iter().enumerate().flat_map(|(n, place)| {
@@ -52,7 +58,11 @@ impl Request for CodeLens {
             let show = lsp_types::CodeLens { range, command: Some(command), data: None };
             vec![unresolved(Part::Time), show, unresolved(Part::Details)]
         });
-        Ok(Some(lenses.collect()))
+        let optimizer = optimizer.map(|place| {
+            let data = Some(json!({"uri": view.uri, "part": Part::Optimizer.name()}));
+            lsp_types::CodeLens { range: view.range(place), command: None, data }
+        });
+        Ok(Some(lenses.chain(optimizer).collect()))
     }
 }
 
@@ -63,6 +73,8 @@ pub(in crate::lsp) enum Part {
     Whole,
     Time,
     Details,
+    /// The totals of a module before and after fusion.
+    Optimizer,
 }
 
 impl Part {
@@ -71,10 +83,14 @@ impl Part {
             Part::Whole => "whole",
             Part::Time => "time",
             Part::Details => "details",
+            Part::Optimizer => "optimizer",
         }
     }
 
     pub(super) fn named(name: &str) -> Part {
-        [Part::Time, Part::Details].into_iter().find(|part| part.name() == name).unwrap_or(Part::Whole)
+        [Part::Time, Part::Details, Part::Optimizer]
+            .into_iter()
+            .find(|part| part.name() == name)
+            .unwrap_or(Part::Whole)
     }
 }

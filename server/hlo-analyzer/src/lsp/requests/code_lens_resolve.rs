@@ -5,7 +5,7 @@ use tower_lsp::lsp_types::{CodeLens, Command, Url};
 
 use super::code_lens::Part;
 use super::{Cancellable, Request, Result, Snapshot, Subject, Target, View, WhenEdited};
-use crate::lsp::capabilities::{SHOW_ACCESS_PATTERN, SHOW_REFERENCES};
+use crate::lsp::capabilities::{SHOW_ACCESS_PATTERN, SHOW_PREVIEW, SHOW_REFERENCES};
 
 pub(in crate::lsp) struct CodeLensResolve;
 
@@ -23,12 +23,15 @@ impl Request for CodeLensResolve {
         }
     }
 
-    fn run(Snapshot { analysis, view }: &Snapshot, _: &CodeLens) -> Cancellable<Self::Found> {
+    fn run(Snapshot { analysis, view }: &Snapshot, lens: &CodeLens) -> Cancellable<Self::Found> {
+        if part_of(lens) == Part::Optimizer {
+            return if view.plans_kernels() { analysis.optimizer_lens(view.file) } else { Ok(None) };
+        }
         analysis.code_lens(view.file, view.span.start, view.plans_memory())
     }
 
     fn respond(view: &View, lens: CodeLens, found: Self::Found) -> Result<Self::Response> {
-        let part = Part::named(sent(&lens, "part").unwrap_or_default());
+        let part = part_of(&lens);
         let command = found.map_or_else(no_command, |found| view.lens_command(found, part));
         Ok(CodeLens { command: Some(command), ..lens })
     }
@@ -37,6 +40,10 @@ impl Request for CodeLensResolve {
 /// The lens if there is no document to ask about it.
 pub(super) fn untitled(lens: CodeLens) -> CodeLens {
     CodeLens { command: Some(lens.command.unwrap_or_else(no_command)), ..lens }
+}
+
+fn part_of(lens: &CodeLens) -> Part {
+    Part::named(sent(lens, "part").unwrap_or_default())
 }
 
 fn sent<'a>(lens: &'a CodeLens, key: &str) -> Option<&'a str> {
@@ -55,8 +62,12 @@ impl View {
         let title = match (part, lens.time) {
             (Part::Time, time) => time.unwrap_or_default(),
             (Part::Whole, Some(time)) => format!("{time} · {}", lens.title),
-            (Part::Whole, None) | (Part::Details, _) => lens.title,
+            (Part::Whole, None) | (Part::Details | Part::Optimizer, _) => lens.title,
         };
+        if part == Part::Optimizer && self.session.client.shows_previews {
+            let arguments = vec![json!(self.uri), json!([ide::FUSION_PIPELINE])];
+            return Command { title, command: SHOW_PREVIEW.to_owned(), arguments: Some(arguments) };
+        }
         if lens.is_kernel && self.session.client.shows_access_patterns {
             let arguments = vec![json!(self.uri), json!(self.position(lens.range.start))];
             return Command { title, command: SHOW_ACCESS_PATTERN.to_owned(), arguments: Some(arguments) };

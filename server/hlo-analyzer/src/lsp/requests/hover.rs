@@ -37,7 +37,15 @@ impl Request for Hover {
         };
         let TextDocumentPositionParams { text_document, position } = &params.text_document_position_params;
         let Ok(tab) = KernelTab::try_from(text_document.uri.clone()) else {
-            let hover = analysis.hover_with(view.file, view.span.start, &config)?;
+            let mut hover = analysis.hover_with(view.file, view.span.start, &config)?;
+            if let Some(hover) = &mut hover
+                && view.session.settings.optimizer_hints
+                && view.plans_kernels()
+            {
+                let path = view.uri.to_file_path().ok();
+                let path = path.as_deref().and_then(std::path::Path::to_str);
+                analysis.add_planned_kernel(view.file, view.span.start, path, hover)?;
+            }
             return Ok(hover.map(|hover| (hover.text, Some(hover.range))));
         };
         let rendered = snapshot.render(&tab)?;

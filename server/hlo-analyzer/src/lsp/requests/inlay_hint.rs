@@ -1,4 +1,4 @@
-//! Inlay hints: domains of maps, bytes in use, and where a fusion is partitioned.
+//! Inlay hints: domains of maps, bytes in use, where a fusion is partitioned, and which kernels instructions would go into.
 
 use tower_lsp::lsp_types::{
     self, InlayHintLabel, InlayHintParams, InlayHintTooltip, MarkupContent, MarkupKind,
@@ -22,7 +22,11 @@ impl Request for InlayHint {
     fn run(Snapshot { analysis, view }: &Snapshot, _: &InlayHintParams) -> Cancellable<Self::Found> {
         let mut config = view.session.settings.inlay_hints();
         config.memory = config.memory && view.plans_memory();
-        analysis.inlay_hints(view.file, view.span.clone(), &config)
+        let mut hints = analysis.inlay_hints(view.file, view.span.clone(), &config)?;
+        if view.session.settings.optimizer_hints && view.plans_kernels() {
+            hints.extend(analysis.planned_kernel_hints(view.file, view.span.clone())?);
+        }
+        Ok(hints)
     }
 
     fn respond(view: &View, _: InlayHintParams, found: Self::Found) -> Result<Self::Response> {
