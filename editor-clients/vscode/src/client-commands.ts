@@ -4,6 +4,7 @@ import type { ClientCapabilities, StaticFeature } from "vscode-languageclient/no
 export const SHOW_REFERENCES = "hlo-analyzer.showReferences";
 export const SHOW_ACCESS_PATTERN = "hlo-analyzer.showAccessPattern";
 export const SHOW_KERNEL = "hlo-analyzer.showKernel";
+export const SHOW_PREVIEW = "hlo-analyzer.showPreview";
 export const EVALUATE = "hlo-analyzer.evaluateInstruction";
 export const COMPILE = "hlo-analyzer.compileWithXla";
 export const DISABLE_WARNING = "hlo-analyzer.disableWarning";
@@ -14,7 +15,7 @@ export const COMPILES_CHANGED = "hlo-analyzer/compilesChanged";
 /** Announces to the server that this client implements the commands and the notification. */
 export const clientCommandsFeature: StaticFeature = {
   fillClientCapabilities(capabilities: ClientCapabilities): void {
-    const commands = [SHOW_REFERENCES, SHOW_ACCESS_PATTERN, SHOW_KERNEL, EVALUATE, COMPILE, DISABLE_WARNING];
+    const commands = [SHOW_REFERENCES, SHOW_ACCESS_PATTERN, SHOW_KERNEL, SHOW_PREVIEW, EVALUATE, COMPILE, DISABLE_WARNING];
     capabilities.experimental = { ...(capabilities.experimental ?? {}), commands, notifications: [COMPILES_CHANGED] };
   },
   initialize(): void {},

@@ -7,6 +7,7 @@ import { registerCompareCompiles } from "./compare-compiles";
 import { registerConvert } from "./convert";
 import { registerFunctionColours } from "./function-colours";
 import { registerEvaluateInstruction } from "./evaluate-instruction";
+import { registerKernelColours } from "./kernel-colours";
 import { registerKernelsView } from "./kernels-view";
 import { registerLargeFiles } from "./large-files";
 import { Server } from "./server";
@@ -14,17 +15,23 @@ import { registerShowMemory } from "./show-memory";
 import { registerShowReferences } from "./show-references";
 import { registerStages } from "./stages";
 import { type KernelHighlights, registerShowKernel } from "./show-kernel";
+import { type PreviewHighlights, registerShowPreview } from "./show-preview";
 import { registerStatus } from "./status";
 import { registerWarnings } from "./warnings";
 
 let server: Server | undefined;
 
 /** Activates the extension. The tests use what it returns. */
-export function activate(context: vscode.ExtensionContext): { kernels: KernelHighlights; held: () => string[] } {
+export function activate(context: vscode.ExtensionContext): {
+  kernels: KernelHighlights;
+  previews: PreviewHighlights;
+  held: () => string[];
+} {
   const log = vscode.window.createOutputChannel("hlo-analyzer", { log: true });
   const running = new Server(context, log);
   server = running;
   const kernels = registerShowKernel(running);
+  const previews = registerShowPreview(running);
   const compiles = registerCompilesView(running);
 
   context.subscriptions.push(
@@ -36,6 +43,7 @@ export function activate(context: vscode.ExtensionContext): { kernels: KernelHig
     registerShowReferences(),
     registerAccessPattern(running),
     registerFunctionColours(running),
+    registerKernelColours(running),
     registerKernelsView(running, context),
     compiles,
     registerCompileWithXla(running, (folder) => compiles.show(folder)),
@@ -47,6 +55,7 @@ export function activate(context: vscode.ExtensionContext): { kernels: KernelHig
     registerCompareCompiles(running, context),
     registerShowMemory(running, context),
     kernels,
+    previews,
     registerStatus(running),
     switchHloDocuments(),
     // The extension is also active for plain text, to check first lines; the server starts with the first
@@ -56,7 +65,7 @@ export function activate(context: vscode.ExtensionContext): { kernels: KernelHig
   for (const document of vscode.workspace.textDocuments) {
     startFor(document, running);
   }
-  return { kernels, held: () => running.held };
+  return { kernels, previews, held: () => running.held };
 }
 
 export async function deactivate(): Promise<void> {

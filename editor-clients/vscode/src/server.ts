@@ -16,7 +16,7 @@ import { clientCommandsFeature } from "./client-commands";
 import { CrashPolicy, DEATHS_OF_A_FILE } from "./crash-policy";
 import { FilesFromDisk } from "./files-from-disk";
 import { GuardedSync } from "./guarded-sync";
-import { KERNEL_SCHEME } from "./schemes";
+import { KERNEL_SCHEME, PREVIEW_SCHEME } from "./schemes";
 import { findServer } from "./server-path";
 import { SECTION, serverSettings } from "./settings";
 import { linkToPage } from "./warnings";
@@ -141,6 +141,8 @@ export class Server implements vscode.Disposable {
         // Documents of kernels: the server learns which are shown, and handles definitions and hovers in
         // them.
         { scheme: KERNEL_SCHEME },
+        // Modules after passes: the server learns which are shown, and handles them as all HLO.
+        { scheme: PREVIEW_SCHEME },
       ],
       initializationOptions: { ...serverSettings(), documentation: { warnings: this.page().toString() } },
       outputChannel: this.log,

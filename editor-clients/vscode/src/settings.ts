@@ -5,6 +5,7 @@ export const SECTION = "hlo-analyzer";
 /** The user's settings as sent to the server, at its start and after each change. */
 export interface ServerSettings {
   inlayHints: { domains: boolean; everywhere: boolean; splits: boolean; memory: boolean };
+  optimizer: { hints: boolean; codeLens: boolean };
   gpu: { device: string; coalescingThreshold: number; codeLens: boolean };
   hover: { readableVariables: boolean };
   diagnostics: { limit: number };
@@ -25,6 +26,10 @@ export function serverSettings(): ServerSettings {
       everywhere: section.get<boolean>("inlayHints.everywhere", false),
       splits: section.get<boolean>("inlayHints.splits", true),
       memory: section.get<boolean>("inlayHints.memory", false),
+    },
+    optimizer: {
+      hints: section.get<boolean>("optimizer.hints", true),
+      codeLens: section.get<boolean>("optimizer.codeLens", true),
     },
     gpu: {
       device: section.get<string>("gpu.device", "h100-sxm"),
