@@ -59,7 +59,7 @@ pub(crate) struct PlannedKernel {
 /// All kernels of a module together.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct Totals {
-    pub(crate) launches: u64,
+    pub(crate) kernels: usize,
     pub(crate) us: f64,
     pub(crate) bytes: u64,
     pub(crate) is_at_least: bool,
@@ -119,10 +119,10 @@ impl PlannedKernels {
 
     /// `180 → 23 kernels · 2.1 ms → 410 µs · 98 MB → 12 MB`
     pub(crate) fn totals(&self) -> String {
-        let Totals { launches, us, bytes: moved, is_at_least } = self.before;
+        let Totals { kernels, us, bytes: moved, is_at_least } = self.before;
         let sign = time_sign(is_at_least || self.after.is_at_least);
         let time = format!("{sign} {} → {}", duration(us), duration(self.after.us));
-        let kernels = format!("{launches} → {}", counted(self.after.launches, "kernel"));
+        let kernels = format!("{kernels} → {}", counted(self.after.kernels as u64, "kernel"));
         [kernels, time, format!("{} → {}", bytes(moved), bytes(self.after.bytes))].join(" · ")
     }
 }
@@ -194,9 +194,8 @@ fn run_kernels(text: &str, device: &'static gpu::Device) -> Vec<PlannedKernel> {
 
 impl Totals {
     fn of(kernels: &[PlannedKernel]) -> Totals {
-        let mut totals = Totals::default();
+        let mut totals = Totals { kernels: kernels.len(), ..Totals::default() };
         for kernel in kernels {
-            totals.launches = totals.launches.saturating_add(kernel.executions);
             totals.us += kernel.exec_us * kernel.executions as f64;
             totals.bytes = totals.bytes.saturating_add(kernel.bytes.saturating_mul(kernel.executions));
             totals.is_at_least |= kernel.is_at_least;
