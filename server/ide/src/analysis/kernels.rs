@@ -33,6 +33,12 @@ impl Analysis {
         self.with_file(file, |context| kernel::heaviest::heaviest_kernels(&context, limit))
     }
 
+    /// Whether XLA fuses the instruction at `offset` into its consumers, and why not. Empty where XLA does not consider it: in a
+    /// fused computation, and where nothing uses the result.
+    pub fn why_not_fused(&self, file: FileId, offset: usize) -> Cancellable<RichText> {
+        self.with_file(file, |context| context.semantics().why_not_fused(&context, offset))
+    }
+
     /// The instruction whose kernel is used where none is named, or the reason why there is none.
     pub fn default_kernel(&self, file: FileId) -> Cancellable<Result<String, &'static str>> {
         self.with_file(file, |context| context.semantics().default_kernel(&context))

@@ -13,7 +13,9 @@ use crate::kernel::language::KernelLanguage;
 use crate::kernel::launched::LaunchedKernel;
 use crate::kernel::shown_kernel::{ShownKernel, shown_kernel};
 use crate::kernel::tilings::{self, ConfigChange, Tilings};
+use crate::kernel::why_not_fused::why_not_fused;
 use crate::kernel::{default_kernel, follow, heaviest, xla_kernel};
+use crate::rich_text::RichText;
 use crate::semantics::Kernels;
 
 impl Kernels for Hlo {
@@ -31,6 +33,10 @@ impl Kernels for Hlo {
 
     fn shown_kernel(&self, context: &FileContext<'_>, offset: usize) -> Option<ShownKernel> {
         shown_kernel(context, offset)
+    }
+
+    fn why_not_fused(&self, context: &FileContext<'_>, offset: usize) -> RichText {
+        context.instruction_at(offset).map(|at| why_not_fused(context, at)).unwrap_or_default()
     }
 
     fn offered_kernel(&self, context: &FileContext<'_>, offset: usize) -> Option<ShownKernel> {

@@ -11,6 +11,7 @@ use crate::kernel::language::KernelLanguage;
 use crate::kernel::launched::LaunchedKernel;
 use crate::kernel::shown_kernel::ShownKernel;
 use crate::kernel::tilings::{ConfigChange, Tilings};
+use crate::rich_text::RichText;
 
 /// The GPU kernels of a text.
 pub(crate) trait Kernels {
@@ -30,6 +31,11 @@ pub(crate) trait Kernels {
     /// The kernel that contains `offset`.
     fn shown_kernel(&self, _: &FileContext<'_>, _: usize) -> Option<ShownKernel> {
         None
+    }
+
+    /// Whether XLA fuses what is at `offset` into its consumers, and why not; empty if it does not consider it.
+    fn why_not_fused(&self, _: &FileContext<'_>, _: usize) -> RichText {
+        RichText::default()
     }
 
     /// The kernel that a code action at `offset` shows: one whose document has content.
