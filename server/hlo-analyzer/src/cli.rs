@@ -12,6 +12,7 @@ pub mod evaluate;
 pub mod explain;
 pub mod input;
 pub mod kernel;
+pub mod mcp;
 pub mod memory;
 mod memory_times;
 pub mod optimize;

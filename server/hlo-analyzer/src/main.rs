@@ -7,6 +7,7 @@ mod diff;
 mod dumps;
 mod findings;
 mod lsp;
+mod mcp;
 mod memory;
 mod report;
 mod values;
@@ -55,6 +56,8 @@ enum Command {
     Optimize(cli::optimize::OptimizeArguments),
     /// Answer JSON Lines requests on standard input.
     Query(cli::query::QueryArguments),
+    /// Answer an agent on standard input and output, by the Model Context Protocol.
+    Mcp(cli::mcp::McpArguments),
     /// Load files, run every analysis, print time and memory.
     AnalysisStats(cli::analysis_stats::StatsArguments),
 }
@@ -85,6 +88,7 @@ fn main() -> ExitCode {
         Command::Report(arguments) => cli::report::run(&arguments),
         Command::Optimize(arguments) => cli::optimize::run(&arguments),
         Command::Query(arguments) => cli::query::run(&arguments),
+        Command::Mcp(arguments) => cli::mcp::run(&arguments),
         Command::AnalysisStats(arguments) => cli::analysis_stats::run(&arguments),
     };
     outcome.unwrap_or_else(|error| {

@@ -65,21 +65,33 @@ impl Session {
                 return json!({"id": id, "error": error});
             }
         };
-        let answer = catch_unwind(AssertUnwindSafe(|| self.dispatch(&request)));
-        let answer = answer.unwrap_or_else(|_| {
-            // The database may be inconsistent after a panic, so start a new one.
-            *self = Session::for_device(&self.device).unwrap_or_default();
-            Err(ApiError::new(ErrorKind::Internal, format!("{} panicked; this is a bug", request.method)))
-        });
+        let answer = self.call(&request.method, &request.params);
         match answer {
             Ok(result) => json!({"id": request.id, "result": result}),
             Err(error) => json!({"id": request.id, "error": error}),
         }
     }
 
-    fn dispatch(&mut self, request: &Request) -> Answer {
-        let p = &request.params;
-        match request.method.as_str() {
+    /// The result of a request. Never panics: internal errors become errors of the request.
+    pub fn call(&mut self, method: &str, params: &Value) -> Answer {
+        self.guarded(method, |session| session.dispatch(method, params))
+    }
+
+    /// Runs `work`. If it panics, the session starts with a new database, and the error names the work.
+    pub fn guarded<T>(
+        &mut self,
+        what: &str,
+        work: impl FnOnce(&mut Session) -> Result<T, ApiError>,
+    ) -> Result<T, ApiError> {
+        catch_unwind(AssertUnwindSafe(|| work(self))).unwrap_or_else(|_| {
+            // The database may be inconsistent after a panic.
+            *self = Session::for_device(&self.device).unwrap_or_default();
+            Err(ApiError::new(ErrorKind::Internal, format!("{what} panicked; this is a bug")))
+        })
+    }
+
+    fn dispatch(&mut self, method: &str, p: &Value) -> Answer {
+        match method {
             "parse" => parse::parse(self, p, Depth::Parser),
             "verify" => parse::parse(self, p, Depth::Verifier),
             "print" => print::print(self, p),

@@ -19,6 +19,8 @@ use super::terminal::{complain, write_json};
 use crate::api;
 use crate::diff::Source;
 
+pub(crate) use dumped::beside as dumped_beside;
+
 /// Exit codes: 0 the memory fits `--limit`, 1 it does not, 2 a file could not be read or is no module.
 #[derive(clap::Args)]
 pub struct MemoryArguments {
@@ -96,7 +98,7 @@ pub fn run(arguments: &MemoryArguments) -> Result<ExitCode> {
                 continue;
             }
         };
-        let dumped = dumped::beside(&name).unwrap_or_else(|error| {
+        let dumped = dumped_beside(&name).unwrap_or_else(|error| {
             complain(format_args!("error: {error}"));
             has_errors = true;
             None

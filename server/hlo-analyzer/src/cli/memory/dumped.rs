@@ -10,7 +10,7 @@ use crate::cli::input;
 const MODULE: &str = "after_optimizations.txt";
 
 /// The assignment that was dumped beside the module of that path; `None` if there is none.
-pub(super) fn beside(module: &str) -> Result<Option<DumpedAssignment>, String> {
+pub(crate) fn beside(module: &str) -> Result<Option<DumpedAssignment>, String> {
     let Some(front) = module.strip_suffix(".gz").unwrap_or(module).strip_suffix(MODULE) else {
         return Ok(None);
     };
