@@ -17,6 +17,7 @@ use crate::wheel::{self, PACKAGE};
 
 const EDITOR_TEST: &str = "tests/editors/vscode";
 const PROTOCOL_TEST: &str = "tests/editors/pytest_lsp";
+const AGENTS_TEST: &str = "tests/agents";
 
 enum Outcome {
     Passed,
@@ -126,7 +127,10 @@ pub fn test(tools: &Tools) -> Result<()> {
         needs_build(&|| Ok(run(&mut tests.borrow_mut())?))
     });
     let left_out = if built { needs::counted(&left_out)? } else { Vec::new() };
-    all.step("protocol, with a client of others", || needs_build(&|| protocol(tools)));
+    all.step("protocol, with a client of others", || {
+        needs_build(&|| with_client(tools, PROTOCOL_TEST, "pytest-lsp"))
+    });
+    all.step("agents, with a client of others", || needs_build(&|| with_client(tools, AGENTS_TEST, "mcp")));
     all.step("Python package", || needs_build(&|| python_package(tools)));
     all.step("Neovim", || needs_build(&|| editor("nvim", editors::neovim)));
     all.step("Emacs", || needs_build(&|| editor("emacs", editors::emacs)));
@@ -151,16 +155,16 @@ pub fn test(tools: &Tools) -> Result<()> {
     all.summary(&left_out)
 }
 
-/// The server under pytest-lsp, in a Python environment inside the target folder.
-fn protocol(tools: &Tools) -> Result<(), Stop> {
-    let folder = root().join(PROTOCOL_TEST);
+/// The server under a client from the Python package index, in an environment inside the target folder.
+fn with_client(tools: &Tools, folder: &str, client: &str) -> Result<(), Stop> {
+    let folder = root().join(folder);
     let requirements = folder.join("requirements.txt");
     let requirements = requirements.to_str().context("the path of the checkout is not UTF-8")?;
-    let installed = tools.venv(&target_dir().join("pytest-lsp"), &["--requirement", requirements]);
+    let installed = tools.venv(&target_dir().join(client), &["--requirement", requirements]);
     let python = installed.map_err(|Absent(reason)| match tools.is_ci() {
         // In CI the tool must be available.
         true => Stop::Failed(anyhow::anyhow!("{reason}")),
-        false => Stop::Skipped(format!("pytest-lsp cannot be installed: {reason}")),
+        false => Stop::Skipped(format!("{client} cannot be installed: {reason}")),
     })?;
     let server = target_dir().join("release/hlo-analyzer");
     Ok(run(command(python, &["-m", "pytest"]).env("HLO_ANALYZER", server).current_dir(folder))?)

@@ -132,7 +132,7 @@ fn group_row(group: &Group) -> String {
     let names: Vec<String> = group.names.iter().take(NAMED).map(|name| format!("%{name}")).collect();
     let more = group.names.len().saturating_sub(NAMED);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    let key = group.key.as_deref().unwrap_or("no metadata");
+    let key = group.key.as_deref().unwrap_or("no source known");
     format!("{} {key} · {}{more}", bytes(group.bytes), names.join(", "))
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use ide::{Analysis, FileId, FrameworkOp, TextRange, shorten};
+use ide::{Analysis, FileId, FrameworkOp, SymbolKind, TextRange, shorten};
 use ropey::Rope;
 use serde_json::{Value, json};
 use text::PositionEncoding;
@@ -142,9 +142,22 @@ impl Asked {
             if let Some(at) = analysis.find_instruction(file, name)? {
                 return Ok(Ok(at));
             }
-            let stem = name.split('.').next().unwrap_or(name);
-            let (near, _) = analysis.workspace_symbols(stem, SUGGESTED)?;
-            Ok(Err(near.into_iter().map(|(_, symbol)| format!("%{}", symbol.name)).collect::<Vec<_>>()))
+            // Names end in a number, and start with what the instruction does.
+            let mut stem = name;
+            while let Some(end) = stem.rfind(['.', '_', '-']) {
+                stem = &stem[..end];
+                let (near, _) = analysis.workspace_symbols(stem, SUGGESTED)?;
+                let is_instruction = |kind| !matches!(kind, SymbolKind::Computation | SymbolKind::Entry);
+                let near: Vec<String> = near
+                    .into_iter()
+                    .filter(|(_, symbol)| is_instruction(symbol.kind))
+                    .map(|(_, symbol)| format!("%{}", symbol.name))
+                    .collect();
+                if !near.is_empty() {
+                    return Ok(Err(near));
+                }
+            }
+            Ok(Err(Vec::new()))
         })?;
         found.map_err(|near| {
             let near = if near.is_empty() { String::new() } else { format!("; it has {}", near.join(", ")) };
