@@ -384,6 +384,7 @@ mod tests {
         let written = std::fs::read_to_string(&page).expect("the page is there");
         let head = "| tool | answers | parameters |\n|---|---|---|\n";
         let (front, rest) = written.split_once(head).expect("the page has the table");
+        // The table ends the page, or a blank line ends it.
         let end = rest.find("\n\n").map_or(rest.len(), |at| at + 1);
         let real = format!("{front}{head}{}{}", rows(), &rest[end..]);
         if std::env::var_os("UPDATE_EXPECT").is_some() {
