@@ -65,7 +65,8 @@ pub use launch::{Launch, split_grid_x};
 pub use partition::{Function, Partition, Reason as SplitReason, partition};
 pub use post_order::{operands_first, post_order};
 pub use priority_fusion::{
-    Candidate, ConsumerDecision, Decision, Pair, can_fuse, decide, into_several_results, is_fusible, siblings,
+    Candidate, ConsumerDecision, Decision, Pair, can_fuse, decide, into_several_results, is_fusible,
+    siblings, triton_supports,
 };
 pub use reduction_dims::{RACE_FREE_MAJOR, ReductionDims, is_race_free, is_reduction_hero, race_free_bound};
 pub use signature::signature;

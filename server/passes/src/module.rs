@@ -6,6 +6,7 @@
 mod calls;
 mod edit;
 mod equality;
+mod fuse;
 mod graphs;
 mod new;
 mod order;

@@ -3,6 +3,7 @@
 mod absent;
 mod algsimp;
 mod annotations;
+mod backend_config;
 mod batched_gather_scatter_normalizer;
 mod call_inliner;
 mod computation_deduplicator;
@@ -31,6 +32,7 @@ mod layout_normalization;
 mod loop_schedule_linearizer;
 mod loops;
 mod move_copy_to_users;
+mod moved_bitcasts;
 mod multi_output_fusion;
 mod pdl_launch_annotation;
 mod priority_fusion;
@@ -57,6 +59,7 @@ mod sub_byte_size_setter;
 mod transpose_folding;
 mod tree_reduction_rewriter;
 mod triangular_solve_rewriter;
+mod triton_gemm_rewriter;
 mod tuple_simplifier;
 mod variadic_op_splitter;
 mod while_loop_trip_count_annotator;
@@ -164,6 +167,7 @@ pub const PASSES: &[Pass] = &[
     Pass { name: "transpose-folding", run: transpose_folding::run },
     Pass { name: "tree-reduction-rewriter", run: tree_reduction_rewriter::run },
     Pass { name: "triangular-solve-rewriter", run: triangular_solve_rewriter::run },
+    Pass { name: "triton-gemm-rewriter", run: triton_gemm_rewriter::run },
     Pass { name: "tuple-simplifier", run: tuple_simplifier::run },
     Pass { name: "variadic-op-splitter", run: variadic_op_splitter::run },
     Pass { name: "while-loop-constant-sinking", run: absent::while_loop_constant_sinking },

@@ -18,6 +18,7 @@ use ir::{AttributeKey, AttributeValue, OpId, Opcode};
 use crate::Reason;
 use crate::space::power_of_two;
 
+pub(crate) use figures::MAX_ELEMENTS;
 pub use figures::{ConfigFigures, figures};
 pub use search::best_configs;
 

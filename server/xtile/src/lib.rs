@@ -6,6 +6,7 @@
 //! * [`lower()`]: the same program in Triton's operations, by XLA's passes.
 //! * [`accesses()`]: the addresses that each thread reads and writes, by Triton's layout rules.
 //! * [`configs`]: the same fusion with other tiles: what they cost, and the best ones by XLA's model.
+//! * [`check_tileable`], [`tile_of_result`]: what XLA's passes ask of a fusion that has no configuration yet.
 //! * [`text()`]: either program as MLIR of the dialects `xtile`, `stablehlo`, `tt`, `arith`, `math`, `scf` and
 //!   `tensor`.
 //!
@@ -27,6 +28,7 @@ mod space;
 mod text;
 mod tile;
 mod tiled;
+mod tiling;
 
 use std::borrow::Cow;
 
@@ -39,6 +41,7 @@ pub use program::Program;
 pub use space::{Dimension, RuntimeOffset, TilingSpace};
 pub use text::text;
 pub use tile::{DimTile, Tile};
+pub use tiling::{check_tileable, tile_of_result};
 
 use schedule::Schedule;
 use tiled::TiledFusion;

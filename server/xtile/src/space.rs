@@ -39,6 +39,8 @@ pub struct RuntimeOffset {
 pub struct TilingSpace {
     pub dimensions: Vec<Dimension>,
     pub offsets: Vec<RuntimeOffset>,
+    /// Whether the tile sizes are variables, which follow those of the offsets.
+    pub is_symbolic: bool,
     /// The dimension of an op at a position: first those of its result, then those that it contracts.
     of_op: FxHashMap<(OpId, usize), usize>,
     /// The runtime offset that an operand of a dynamic slice states.
@@ -60,6 +62,7 @@ impl TilingSpace {
         let mut space = TilingSpace {
             dimensions: Vec::new(),
             offsets: Vec::new(),
+            is_symbolic: false,
             of_op: FxHashMap::default(),
             of_operand: FxHashMap::default(),
         };
@@ -85,6 +88,22 @@ impl TilingSpace {
         for op in post_order(&fused.graph).into_iter().rev() {
             space.add_inner(fused, op)?;
         }
+        Ok(space)
+    }
+
+    /// The space of a fusion whose tile sizes are not chosen yet, or XLA's reason why it refuses the fusion.
+    pub fn symbolic(fused: &Fused) -> Result<TilingSpace, Reason> {
+        let result = fused.roots.first().map_or(&[][..], |&root| fused.op(root).shape.dims());
+        let config = BlockLevel {
+            output_tiles: vec![result.to_vec()],
+            warps: 1,
+            tiles_per_block: 1,
+            is_specialized: false,
+            is_tma_allowed: false,
+            stages: 1,
+        };
+        let mut space = TilingSpace::of(fused, &config)?;
+        space.is_symbolic = true;
         Ok(space)
     }
 
@@ -168,10 +187,21 @@ impl TilingSpace {
         Expr::var(self.dimensions.len() + offset)
     }
 
+    /// The tile size of a dimension.
+    pub fn tile_size(&self, number: usize) -> Expr {
+        match self.is_symbolic {
+            true => Expr::var(self.dimensions.len() + self.offsets.len() + number),
+            false => Expr::Const(self.dimensions[number].tile),
+        }
+    }
+
     /// The expression simplified by the ranges of the tile numbers and of the runtime offsets.
     pub fn simplified(&self, expr: &Expr) -> Expr {
         if expr.as_binary().is_none() {
             return expr.clone();
+        }
+        if self.is_symbolic {
+            return expr.canonicalize();
         }
         let dims = self.dimensions.iter().map(|d| Variable::new(0, d.tiles() - 1)).collect();
         let offsets = self.offsets.iter().map(|o| Variable::new(0, o.upper)).collect();

@@ -32,16 +32,12 @@ impl DimTile {
     /// The tile of a dimension of the space.
     pub fn of_dimension(space: &TilingSpace, number: usize) -> DimTile {
         let dimension = &space.dimensions[number];
-        let offset = match dimension.tile >= dimension.size {
+        let size = space.tile_size(number);
+        let offset = match !space.is_symbolic && dimension.tile >= dimension.size {
             true => Expr::ZERO,
-            false => Expr::var(number) * dimension.tile,
+            false => Expr::var(number) * size.clone(),
         };
-        DimTile {
-            offset,
-            size: Expr::Const(dimension.tile),
-            stride: Expr::Const(1),
-            upper_bound: Expr::Const(dimension.size),
-        }
+        DimTile { offset, size, stride: Expr::Const(1), upper_bound: Expr::Const(dimension.size) }
     }
 
     #[must_use]

@@ -20,7 +20,7 @@ pub(super) fn is_supported(candidate: &Candidate) -> Result<(), Reason> {
 }
 
 /// Whether Triton can compute an op.
-pub(crate) fn of_op(op: &Op) -> Result<(), Reason> {
+pub fn of_op(op: &Op) -> Result<(), Reason> {
     use Opcode::*;
     let from = |position: usize| op.operand_shapes.get(position).and_then(Shape::element);
     let unsupported = || Err(format!("Unsupported opcode {}", op.opcode.name()).into());

@@ -118,6 +118,39 @@ impl Module {
         copy
     }
 
+    /// Adds a copy of an instruction of another module that calls nothing.
+    pub(crate) fn add_copy_from(
+        &mut self,
+        computation: ComputationId,
+        from: &Module,
+        of: InstructionId,
+        operands: &[InstructionId],
+    ) -> InstructionId {
+        let Instruction { name, op, verbatim, .. } = &from[of];
+        let copy = self.push(computation, name, op.clone());
+        self.edit(copy).verbatim.clone_from(verbatim);
+        self.set_operands(copy, operands);
+        copy
+    }
+
+    /// A module with an entry computation that has no instructions yet. Add some, and choose a root, before anything else is done
+    /// with it.
+    pub(crate) fn empty(name: &str) -> Module {
+        let mut module = Module {
+            header: super::Header { name: name.to_owned(), ..super::Header::default() },
+            computations: Vec::new(),
+            instructions: Vec::new(),
+            read: 0,
+            entry: ComputationId(0),
+            instruction_names: ir::Uniquer::default(),
+            computation_names: ir::Uniquer::default(),
+            origins: Vec::new(),
+            places: Vec::new(),
+        };
+        module.add_computation("entry");
+        module
+    }
+
     /// An instruction without operands, yet.
     fn push(&mut self, parent: ComputationId, name: &str, op: Arc<Op>) -> InstructionId {
         cancel::tick();

@@ -14,7 +14,7 @@ use crate::{Reason, accesses, emit, lower};
 
 /// The largest tile of Triton. Source: `TRITON_MAX_TENSOR_NUMEL` of Triton, `kMaxTensorNumElements`,
 /// `service/gpu/model/triton_emitter_constraints.cc`.
-const MAX_ELEMENTS: i64 = 1 << 20;
+pub(crate) const MAX_ELEMENTS: i64 = 1 << 20;
 
 /// One configuration of a fusion, with its consequences.
 #[derive(Debug, Clone, PartialEq)]
