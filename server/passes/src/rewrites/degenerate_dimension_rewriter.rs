@@ -28,9 +28,19 @@ fn is_candidate(module: &Module, id: InstructionId) -> bool {
         && is_elementwise(instruction.opcode())
         && instruction.shape().is_static()
         && dims.contains(&1)
+        && dims.iter().any(|&size| size != 1)
         && !instruction.operands().is_empty()
         && instruction.operands().iter().all(|&operand| module[operand].dims() == dims)
+        && instruction.operands().iter().all(|&operand| loses_dimensions(module[operand].opcode()))
         && !instruction.has_control_dependencies()
+}
+
+/// Whether a value of this opcode loses its dimensions of size 1 at no cost.
+fn loses_dimensions(opcode: Opcode) -> bool {
+    matches!(
+        opcode,
+        Opcode::Broadcast | Opcode::Constant | Opcode::Gather | Opcode::Iota | Opcode::Reshape
+    )
 }
 
 fn rewrite(module: &mut Module, id: InstructionId) {
@@ -55,17 +65,28 @@ fn without_degenerate(module: &mut Module, id: InstructionId, dims: &[i64]) -> I
     let parent = module[id].parent();
     let Some(shape) = of_element(module[id].shape(), dims) else { return id };
     match module[id].opcode() {
-        Opcode::Broadcast if module[module.operand(id, 0)].dims().is_empty() => {
-            let scalar = module.operand(id, 0);
-            module.add(parent, NewOp::new(Opcode::Broadcast, shape, &[scalar]).dimensions(&[]))
+        Opcode::Broadcast if keeps_units_out(module, id) => {
+            let source = module.operand(id, 0);
+            let all = module[id].dims();
+            // What the kept dimensions become.
+            let kept = |dim: &i64| all[..*dim as usize].iter().filter(|&&size| size != 1).count() as i64;
+            let dims: Vec<i64> = module[id].dimensions().iter().map(kept).collect();
+            module.add(parent, NewOp::new(Opcode::Broadcast, shape, &[source]).dimensions(&dims))
         }
         Opcode::Reshape => {
             let source = module.operand(id, 0);
-            match *module[source].shape() == shape {
+            // Whatever its layout.
+            match module[source].dims() == dims {
                 true => source,
                 false => module.add(parent, NewOp::new(Opcode::Reshape, shape, &[source])),
             }
         }
         _ => module.add(parent, NewOp::new(Opcode::Reshape, shape, &[id])),
     }
+}
+
+/// Whether no dimension of a broadcast's operand becomes one of size 1.
+fn keeps_units_out(module: &Module, id: InstructionId) -> bool {
+    let size = |dim: &i64| usize::try_from(*dim).ok().and_then(|dim| module[id].dims().get(dim));
+    module[id].dimensions().iter().all(|dim| size(dim).is_some_and(|&size| size != 1))
 }
