@@ -50,6 +50,21 @@ pub(super) fn sort(r: &mut Rewriter<'_, '_>, id: Id) {
 
 pub(super) fn map(r: &mut Rewriter<'_, '_>, id: Id) {
     let Some((root, parameters)) = r.applied(id) else { return };
+    if let Some(number) = r.parameter_number(root) {
+        if let Some(&operand) = r.operands(id).get(number as usize) {
+            r.replace_if_same(id, operand, "applies what returns an operand");
+        }
+        return;
+    }
+    if r.is_constant(root) && r.is_scalar(root) {
+        let scalar = r.copy_of(root, r.shape(root).clone(), &[]);
+        let new = match r.is_scalar(id) {
+            true => scalar,
+            false => r.broadcast(r.shape(id).clone(), scalar, &[], id),
+        };
+        r.replace(id, new, "applies what returns a constant");
+        return;
+    }
     if !ir::is_elementwise(r.opcode(root)) || parameters.is_empty() {
         return;
     }

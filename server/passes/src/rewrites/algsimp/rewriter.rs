@@ -105,6 +105,10 @@ impl<'r, 'm> Rewriter<'r, 'm> {
         Some((root, numbers))
     }
 
+    pub(super) fn parameter_number(&self, id: Id) -> Option<u32> {
+        self.module()[id].parameter_number()
+    }
+
     /// The opcode of the one operation on two parameters that `to_apply` names.
     pub(super) fn combiner(&self, id: Id) -> Option<Opcode> {
         let (root, mut numbers) = self.applied(id)?;

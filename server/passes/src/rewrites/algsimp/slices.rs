@@ -219,10 +219,6 @@ fn of_reshape(r: &mut Rewriter<'_, '_>, id: Id, reshape: Id) -> bool {
     let mut start = slices[0][0].saturating_mul(count(r.dims(reshape)));
     let mut elements = r.count(id);
     let dims = r.dims(source).to_vec();
-    let row = count(&dims);
-    if row == 0 || start % row != 0 || elements % row != 0 {
-        return false;
-    }
     let mut of_source: Vec<_> = dims.iter().map(|&size| [0, size, 1]).collect();
     for (slice, &size) in of_source.iter_mut().zip(&dims).rev() {
         if size == 0 {

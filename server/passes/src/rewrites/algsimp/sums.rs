@@ -46,8 +46,11 @@ pub(super) fn fold(r: &mut Rewriter<'_, '_>, opcode: Opcode, a: Id, b: Id, id: I
     }
 }
 
-/// `(a + c1) + c2` and `(c1 - a) + c2`.
+/// `(a + c1) + c2` and `(c1 - a) + c2`, of integers.
 fn reassociate(r: &mut Rewriter<'_, '_>, id: Id, lhs: Id, rhs: Id) -> bool {
+    if !r.is_integral(id) {
+        return false;
+    }
     let shape = r.shape(id).clone();
     if let Some((a, c1)) = r.operands_of(lhs, Opcode::Add)
         && !r.is_constant(a)
