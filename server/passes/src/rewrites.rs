@@ -6,6 +6,7 @@ mod annotations;
 mod backend_config;
 mod batched_gather_scatter_normalizer;
 mod call_inliner;
+mod comparison_expander;
 mod computation_deduplicator;
 mod conditional_canonicalizer;
 mod constant_fill_copy_rewriter;
@@ -55,7 +56,12 @@ mod simplify_conditional;
 mod simplify_fp_conversions;
 mod simplify_sorts;
 mod slice_sinker;
+mod sort_iota_fusion;
+mod stable_sort_expander;
 mod sub_byte_size_setter;
+mod topk_decomposer;
+mod topk_rewriter;
+mod topk_specializer;
 mod transpose_folding;
 mod tree_reduction_rewriter;
 mod triangular_solve_rewriter;
@@ -84,6 +90,7 @@ pub const PASSES: &[Pass] = &[
     Pass { name: "cholesky_expander", run: absent::cholesky_expander },
     Pass { name: "collective-pipelining-analyzer", run: absent::collective_pipelining_analyzer },
     Pass { name: "collectives-schedule-linearizer", run: absent::collectives_schedule_linearizer },
+    Pass { name: "comparison-expander", run: comparison_expander::run },
     Pass { name: "computation-deduplicator", run: computation_deduplicator::run },
     Pass { name: "conditional-canonicalizer", run: conditional_canonicalizer::run },
     Pass { name: "constant-fill-copy-rewriter", run: constant_fill_copy_rewriter::run },
@@ -160,10 +167,14 @@ pub const PASSES: &[Pass] = &[
     Pass { name: "simplify-fp-conversions", run: simplify_fp_conversions::run },
     Pass { name: "simplify-sorts", run: simplify_sorts::run },
     Pass { name: "slice-sinker", run: slice_sinker::run },
+    Pass { name: "sort-iota-fusion", run: sort_iota_fusion::run },
+    Pass { name: "stable-sort-expander", run: stable_sort_expander::run },
     Pass { name: "stream-attribute-annotator", run: absent::stream_attribute_annotator },
     Pass { name: "sub-byte-collective-normalization", run: absent::sub_byte_collective_normalization },
     Pass { name: "sub-byte-size-setter", run: sub_byte_size_setter::run },
-    Pass { name: "topk-decomposer", run: absent::topk_decomposer },
+    Pass { name: "topk-decomposer", run: topk_decomposer::run },
+    Pass { name: "topk-rewriter", run: topk_rewriter::run },
+    Pass { name: "topk-specializer", run: topk_specializer::run },
     Pass { name: "transpose-folding", run: transpose_folding::run },
     Pass { name: "tree-reduction-rewriter", run: tree_reduction_rewriter::run },
     Pass { name: "triangular-solve-rewriter", run: triangular_solve_rewriter::run },

@@ -40,9 +40,6 @@ absent! {
         module[id].opcode() == Opcode::Dot && shares_operand(module, id)
     };
     rng_expander: "random numbers", |module, id| module[id].opcode() == Opcode::Rng;
-    topk_decomposer: "largest elements", |module, id| {
-        module[id].opcode() == Opcode::Topk || target(module, id) == "TopK"
-    };
     result_caster: "dots and convolutions with results of fewer bits than their operands", |module, id| {
         let bits = |id: InstructionId| module[id].shape().element().and_then(|element| element.bits());
         matches!(module[id].opcode(), Opcode::Dot | Opcode::Convolution)
