@@ -5,6 +5,7 @@ mod compile;
 mod diff;
 mod folders;
 mod memory;
+mod optimize;
 mod report;
 mod tilings;
 

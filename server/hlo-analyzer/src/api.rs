@@ -34,7 +34,7 @@ pub use memory::{
     comparison as memory_comparison, devices as memory_devices, plan as memory_plan,
     timeline as memory_timeline,
 };
-pub use optimize::{changes as optimizer_changes, refusal as optimizer_refusal};
+pub use optimize::{changes as optimizer_changes, check as optimizer_check, refusal as optimizer_refusal};
 pub use request::MAX_REQUEST_BYTES;
 pub use session::Session;
 

@@ -79,6 +79,7 @@ pub use db::compiles::{ListedFile, ReadDump};
 pub use db::{FileId, Language};
 pub use diagnostics::Depth;
 pub use document_links::DocumentLink;
+pub use equivalence::{Difference as ValueDifference, Open as OpenValue, Verdict};
 pub use eval::{Arguments, EvaluatedArray, Evaluation, Fill, Form};
 pub use evaluate::{Evaluated, EvaluationQuery};
 pub use evaluated_page::evaluated_page;

@@ -9,6 +9,7 @@ pub(crate) mod source;
 #[cfg(test)]
 mod tests;
 
+use equivalence::Verdict;
 use passes::{Applied, Options, Stop};
 
 use crate::file_context::FileContext;
@@ -23,6 +24,8 @@ pub struct OptimizeRequest {
     pub pipeline: String,
     /// The pass after whose first run a pipeline stops.
     pub until: Option<String>,
+    /// Compare what the modules before and after compute.
+    pub check: bool,
 }
 
 /// A module after passes.
@@ -32,6 +35,8 @@ pub struct Optimized {
     pub text: String,
     /// What each pass did, in order.
     pub applied: Vec<Applied>,
+    /// Whether it computes the same, if that was asked for.
+    pub verdict: Option<Verdict>,
 }
 
 /// Why a module is not optimized.
@@ -93,9 +98,11 @@ pub(crate) fn optimize(
     request: &OptimizeRequest,
 ) -> Result<Optimized, NotOptimized> {
     let SourceModule { mut module, .. } = SourceModule::of(context)?;
+    let before = request.check.then(|| module.clone());
     let applied = passes::optimize(&mut module, &request.names(), &request.options(context));
     let applied = applied.map_err(NotOptimized::Stopped)?;
-    Ok(Optimized { text: print(&module)?, applied })
+    let verdict = before.map(|before| equivalence::compare(&before, &module));
+    Ok(Optimized { text: print(&module)?, applied, verdict })
 }
 
 /// The text of a module as XLA prints it: elements of tuples are written where they are used.

@@ -1,6 +1,6 @@
 //! `optimize`: the module after passes of XLA's optimizer.
 
-use ide::{Applied, Language, NotOptimized, OptimizeRequest, Stop};
+use ide::{Applied, Language, NotOptimized, OptimizeRequest, Stop, Verdict};
 use ropey::Rope;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -19,23 +19,50 @@ struct OptimizeParams {
     #[serde(default)]
     pipeline: String,
     until: Option<String>,
+    #[serde(default)]
+    check: bool,
 }
 
-/// `{"hlo", "applied": [{"pass", "changed", "changes": [{"computation", "instruction", "what"}]}]}`
+/// `{"hlo", "applied": [{"pass", "changed", "changes": [{"computation", "instruction", "what"}]}]}`, and where it is asked for
+/// `check`; see [`check`].
 pub fn optimize(session: &mut Session, value: &Value) -> Answer {
-    let OptimizeParams { hlo, passes, pipeline, until } = params(value)?;
+    let OptimizeParams { hlo, passes, pipeline, until, check: is_checked } = params(value)?;
     if hlo.len() > MAX_BYTES {
         let message = format!("the text has more than {} MiB", MAX_BYTES >> 20);
         return Err(ApiError::new(ErrorKind::Limit, message));
     }
     session.use_device(value)?;
     let file = session.open(Language::Hlo, hlo);
-    let request = OptimizeRequest { passes, pipeline, until };
+    let request = OptimizeRequest { passes, pipeline, until, check: is_checked };
     let optimized = session.ask(|analysis| {
         let optimized = analysis.optimize(file, &request)?;
         Ok(optimized.map_err(|reason| refusal(&reason, analysis.rope(file))))
     })??;
-    Ok(json!({"hlo": optimized.text, "applied": changes(&optimized.applied)}))
+    let mut answer = json!({"hlo": optimized.text, "applied": changes(&optimized.applied)});
+    if let Some(verdict) = &optimized.verdict {
+        answer["check"] = check(verdict);
+    }
+    Ok(answer)
+}
+
+/// Whether the module computes the same: `{"equal", "instructions", "elements", "open": [{"instruction", "reason"}], "differences":
+/// [{"before", "after", "array", "position", "was", "is"}]}`. `instructions` and `elements` are what was compared.
+pub fn check(verdict: &Verdict) -> Value {
+    let open =
+        verdict.open.iter().map(|open| json!({"instruction": open.instruction, "reason": open.reason}));
+    let differences = verdict.differences.iter().map(|found| {
+        json!({
+            "before": found.before, "after": found.after, "array": found.leaf, "position": found.position,
+            "was": found.was, "is": found.is,
+        })
+    });
+    json!({
+        "equal": verdict.is_equal(),
+        "instructions": verdict.compared,
+        "elements": verdict.elements,
+        "open": open.collect::<Value>(),
+        "differences": differences.collect::<Value>(),
+    })
 }
 
 /// What passes did, as JSON; see [`optimize`].
@@ -103,6 +130,15 @@ ENTRY e {
             {"pass": "dce", "changed": false, "changes": []},
         ]);
         assert_eq!(answer["applied"], expected);
+    }
+
+    #[test]
+    fn values_are_compared_where_it_is_asked_for() {
+        let answer =
+            answer(json!({"hlo": TEXT, "passes": ["cse", "dce"], "check": true})).expect("it is optimized");
+        let expected =
+            json!({"equal": true, "instructions": 0, "elements": 0, "open": [], "differences": []});
+        assert_eq!(answer["check"], expected);
     }
 
     #[test]

@@ -6,14 +6,14 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, anyhow, bail};
-use ide::{AnalysisHost, NotOptimized, OptimizeRequest};
+use ide::{AnalysisHost, NotOptimized, OpenValue, OptimizeRequest, Verdict};
 
 use super::input;
 use super::terminal::{complain, print_code, write_json};
 use crate::api;
 
-/// Exit codes: 0 the passes ran, whether they changed anything or not; 1 a pass is not implemented or cannot rewrite the module; 2 the
-/// file could not be read or has errors.
+/// Exit codes: 0 the passes ran, whether they changed anything or not; 1 a pass is not implemented or cannot rewrite the module, or with
+/// --check a value differs; 2 the file could not be read or has errors.
 #[derive(clap::Args)]
 pub struct OptimizeArguments {
     /// A module as HLO. `-` is standard input; `.gz` is unpacked.
@@ -32,6 +32,9 @@ pub struct OptimizeArguments {
     /// Print what changed line by line, instead of the module.
     #[arg(long, conflicts_with = "json")]
     diff: bool,
+    /// Compare what the modules before and after compute, by the reference interpreter on a sample of elements.
+    #[arg(long)]
+    check: bool,
     /// Print the module and what each pass did where, as `query` answers it.
     #[arg(long)]
     json: bool,
@@ -65,10 +68,13 @@ pub fn run(arguments: &OptimizeArguments) -> Result<ExitCode> {
         }
     };
     if arguments.json {
-        let answer = serde_json::json!({
+        let mut answer = serde_json::json!({
             "hlo": optimized.text,
             "applied": api::optimizer_changes(&optimized.applied),
         });
+        if let Some(verdict) = &optimized.verdict {
+            answer["check"] = api::optimizer_check(verdict);
+        }
         write_json(std::io::stdout().lock(), &answer)?;
         print_code("\n")?;
     } else if arguments.diff {
@@ -83,7 +89,27 @@ pub fn run(arguments: &OptimizeArguments) -> Result<ExitCode> {
         let plural = if applied.changes.len() == 1 { "" } else { "s" };
         complain(format_args!("{}: {} change{plural}", applied.pass, applied.changes.len()));
     }
-    Ok(ExitCode::SUCCESS)
+    let Some(verdict) = &optimized.verdict else { return Ok(ExitCode::SUCCESS) };
+    complain_about(verdict);
+    Ok(if verdict.differences.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(1) })
+}
+
+/// Says whether the module computes the same.
+fn complain_about(verdict: &Verdict) {
+    let Verdict { compared, elements, open, differences } = verdict;
+    for difference in differences {
+        complain(format_args!("error: {difference}"));
+    }
+    for OpenValue { instruction, reason } in open {
+        complain(format_args!("not checked: %{instruction}: {reason}"));
+    }
+    let result = match (differences.is_empty(), open.is_empty()) {
+        (false, _) => "values differ",
+        (true, false) => "no value differs of those that were compared",
+        (true, true) => "all values are equal",
+    };
+    let number = ide::counted(*compared as u64, "instruction");
+    complain(format_args!("check: {result}; compared {elements} elements of {number}"));
 }
 
 fn request(arguments: &OptimizeArguments) -> OptimizeRequest {
@@ -91,12 +117,18 @@ fn request(arguments: &OptimizeArguments) -> OptimizeRequest {
     match (&arguments.pipeline, arguments.passes.is_empty()) {
         (Some(pipeline), true) => {
             let name = if pipeline == "gpu" { "pipeline" } else { pipeline };
-            OptimizeRequest { passes: vec![name.to_owned()], pipeline: String::new(), until }
+            OptimizeRequest {
+                passes: vec![name.to_owned()],
+                pipeline: String::new(),
+                until,
+                check: arguments.check,
+            }
         }
         (pipeline, _) => OptimizeRequest {
             passes: arguments.passes.clone(),
             pipeline: pipeline.clone().unwrap_or_default(),
             until,
+            check: arguments.check,
         },
     }
 }

@@ -72,6 +72,7 @@ impl PreviewUri {
             passes: self.passes.clone(),
             pipeline: self.pipeline.clone(),
             until: self.until.clone(),
+            check: false,
         }
     }
 }

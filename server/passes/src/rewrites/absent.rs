@@ -157,7 +157,8 @@ fn needs_padding(module: &Module, id: InstructionId) -> bool {
         let batch = attributes.ints(key);
         batch.len() + 2 == module[operand].dims().len() && (0..).zip(batch).all(|(at, &dim)| at == dim)
     });
-    let multiple = match module[id].operands().first().and_then(|&operand| module[operand].shape().element()) {
+    let multiple = match module[id].operands().first().and_then(|&operand| module[operand].shape().element())
+    {
         Some(ElementType::S8) => 4,
         Some(ElementType::F16 | ElementType::Bf16) => 8,
         _ => return false,
@@ -173,7 +174,8 @@ fn needs_padding(module: &Module, id: InstructionId) -> bool {
 /// Source: `backends/gpu/transforms/cudnn_fused_conv_rewriter.cc`.
 fn is_fused_convolution(module: &Module, id: InstructionId) -> bool {
     use Opcode::{Add, Clamp, Convert, Exponential, Maximum, Multiply, Select};
-    let is_forward = matches!(target(module, id), "__cudnn$convForward" | "__cudnn$convBiasActivationForward");
+    let is_forward =
+        matches!(target(module, id), "__cudnn$convForward" | "__cudnn$convBiasActivationForward");
     let &[result] = module[id].users() else { return false };
     let &[user] = module[result].users() else { return false };
     is_forward
@@ -183,7 +185,8 @@ fn is_fused_convolution(module: &Module, id: InstructionId) -> bool {
 
 /// Whether an operand is a slice, or the result updates one, but for bitcasts.
 fn reads_or_writes_slice(module: &Module, id: InstructionId) -> bool {
-    let is_no_op = |id: InstructionId| matches!(module[id].opcode(), Opcode::Bitcast | Opcode::GetTupleElement);
+    let is_no_op =
+        |id: InstructionId| matches!(module[id].opcode(), Opcode::Bitcast | Opcode::GetTupleElement);
     let is_sliced = module[id].operands().iter().any(|&operand| {
         let mut source = operand;
         while is_no_op(source) {
@@ -240,7 +243,8 @@ fn is_sort_by_permutation(module: &Module, id: InstructionId) -> bool {
         return false;
     }
     let other = module.operand(key, 0);
-    let index = module[key].attributes().int(AttributeKey::Index).and_then(|index| usize::try_from(index).ok());
+    let index =
+        module[key].attributes().int(AttributeKey::Index).and_then(|index| usize::try_from(index).ok());
     let Some(&iota) = index.and_then(|index| module[other].operands().get(index)) else { return false };
     module[other].opcode() == Opcode::Sort
         && module[other].dimensions() == sort.dimensions()

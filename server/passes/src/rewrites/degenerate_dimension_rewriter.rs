@@ -37,10 +37,7 @@ fn is_candidate(module: &Module, id: InstructionId) -> bool {
 
 /// Whether a value of this opcode loses its dimensions of size 1 at no cost.
 fn loses_dimensions(opcode: Opcode) -> bool {
-    matches!(
-        opcode,
-        Opcode::Broadcast | Opcode::Constant | Opcode::Gather | Opcode::Iota | Opcode::Reshape
-    )
+    matches!(opcode, Opcode::Broadcast | Opcode::Constant | Opcode::Gather | Opcode::Iota | Opcode::Reshape)
 }
 
 fn rewrite(module: &mut Module, id: InstructionId) {

@@ -87,8 +87,11 @@ fn break_ties(module: &mut Module, comparator: ComputationId, at: usize) {
         if module[id].operands().is_empty() {
             continue;
         }
-        let operands: Vec<InstructionId> =
-            module[id].operands().iter().map(|operand| swapped.get(operand).copied().unwrap_or(*operand)).collect();
+        let operands: Vec<InstructionId> = module[id]
+            .operands()
+            .iter()
+            .map(|operand| swapped.get(operand).copied().unwrap_or(*operand))
+            .collect();
         let copy = module.add_copy(comparator, id, &operands);
         swapped.insert(id, copy);
     }

@@ -97,10 +97,9 @@ fn sort(run: &mut Run<'_>, id: InstructionId, comparator: ComputationId, is_stab
     let operand = run.module[id].operands()[0];
     let whole = run.module[operand].shape().clone();
     let Some(last) = whole.dims().len().checked_sub(1) else { return };
-    let (Some(values), Some(places)) = (
-        run.module[id].shape().element_at(&[0]).cloned(),
-        run.module[id].shape().element_at(&[1]).cloned(),
-    ) else {
+    let (Some(values), Some(places)) =
+        (run.module[id].shape().element_at(&[0]).cloned(), run.module[id].shape().element_at(&[1]).cloned())
+    else {
         return;
     };
     let sort_of = |operands: &[InstructionId], shape: Shape| {
@@ -126,7 +125,8 @@ fn sort(run: &mut Run<'_>, id: InstructionId, comparator: ComputationId, is_stab
         return;
     }
     let of_places = with_element(&whole, ElementType::S32);
-    let iota = NewOp::new(Opcode::Iota, of_places.clone(), &[]).with(AttributeKey::IotaDimension, last as i64);
+    let iota =
+        NewOp::new(Opcode::Iota, of_places.clone(), &[]).with(AttributeKey::IotaDimension, last as i64);
     let iota = add(run, id, iota);
     let sorted = add(run, id, sort_of(&[operand, iota], Shape::tuple([whole, of_places])));
     let taken: Vec<InstructionId> = [(0, values), (1, places)]
@@ -145,10 +145,9 @@ fn sort(run: &mut Run<'_>, id: InstructionId, comparator: ComputationId, is_stab
 fn sort_packed(run: &mut Run<'_>, id: InstructionId) {
     let operand = run.module[id].operands()[0];
     let values = run.module[operand].shape().clone();
-    let (Some(of_values), Some(taken)) = (
-        run.module[id].shape().element_at(&[0]).cloned(),
-        run.module[id].shape().element_at(&[1]).cloned(),
-    ) else {
+    let (Some(of_values), Some(taken)) =
+        (run.module[id].shape().element_at(&[0]).cloned(), run.module[id].shape().element_at(&[1]).cloned())
+    else {
         return;
     };
     let last = values.dims().len() as i64 - 1;
@@ -180,7 +179,12 @@ fn sort_packed(run: &mut Run<'_>, id: InstructionId) {
 }
 
 /// Bits of floating-point numbers as integers of the same order, and back.
-fn ones_complement(run: &mut Run<'_>, id: InstructionId, bits: InstructionId, shape: &Shape) -> InstructionId {
+fn ones_complement(
+    run: &mut Run<'_>,
+    id: InstructionId,
+    bits: InstructionId,
+    shape: &Shape,
+) -> InstructionId {
     let magnitude = masked(run, id, Opcode::And, bits, i64::from(i32::MAX), shape);
     let sign = masked(run, id, Opcode::ShiftRightArithmetic, bits, 31, shape);
     add(run, id, NewOp::new(Opcode::Xor, shape.clone(), &[magnitude, sign]))

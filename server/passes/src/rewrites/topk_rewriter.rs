@@ -89,7 +89,8 @@ fn rewrite(run: &mut Run<'_>, id: InstructionId, count: i64) -> Result<(), Stop>
     let sort = run.module[id].clone();
     let data = sort.operands()[0];
     let Some(element) = run.module[data].shape().element() else { return Ok(()) };
-    let (Some(comparator), Some(&dim)) = (sort.callee(AttributeKey::ToApply), sort.dimensions().first()) else {
+    let (Some(comparator), Some(&dim)) = (sort.callee(AttributeKey::ToApply), sort.dimensions().first())
+    else {
         return Ok(());
     };
     let dims = run.module[data].dims().to_vec();
