@@ -9,9 +9,11 @@ mod call_inliner;
 mod comparison_expander;
 mod computation_deduplicator;
 mod conditional_canonicalizer;
+mod config_assigner;
 mod constant_fill_copy_rewriter;
 mod constant_folding;
 mod convert_mover;
+mod convert_triton_gemm_config;
 mod copy_insertion;
 mod cse;
 mod cse_barrier_expander;
@@ -25,7 +27,10 @@ mod every;
 mod flatten_call_graph;
 mod float_normalization;
 mod fusing;
+mod fusion_wrapper;
 mod gather_simplifier;
+mod gemm_fusion_swap_operands;
+mod hoist_fused_bitcasts;
 mod host_offloader;
 mod index_shapes;
 mod layout_assignment;
@@ -57,6 +62,7 @@ mod simplify_fp_conversions;
 mod simplify_sorts;
 mod slice_sinker;
 mod sort_iota_fusion;
+mod splitk_rewriter;
 mod stable_sort_expander;
 mod sub_byte_size_setter;
 mod topk_decomposer;
@@ -96,10 +102,12 @@ pub const PASSES: &[Pass] = &[
     Pass { name: "comparison-expander", run: comparison_expander::run },
     Pass { name: "computation-deduplicator", run: computation_deduplicator::run },
     Pass { name: "conditional-canonicalizer", run: conditional_canonicalizer::run },
+    Pass { name: "config-assigner", run: config_assigner::run },
     Pass { name: "constant-fill-copy-rewriter", run: constant_fill_copy_rewriter::run },
     Pass { name: "constant_folding", run: constant_folding::run },
     Pass { name: "conv-fp8-fallback", run: absent::conv_fp8_fallback },
     Pass { name: "convert-mover", run: convert_mover::run },
+    Pass { name: "convert_triton_gemm_config", run: convert_triton_gemm_config::run },
     Pass { name: "copy-insertion", run: copy_insertion::run },
     Pass { name: "cse", run: cse::run },
     Pass { name: "cse_barrier_expander", run: cse_barrier_expander::run },
@@ -131,12 +139,14 @@ pub const PASSES: &[Pass] = &[
     Pass { name: "float-normalization-f8e8m0fnu", run: absent::float_normalization_f8 },
     Pass { name: "float-normalization-s4", run: absent::float_normalization_4 },
     Pass { name: "float-normalization-u4", run: absent::float_normalization_4 },
+    Pass { name: "fusion-wrapper", run: fusion_wrapper::run },
     Pass { name: "gather_expander", run: absent::gather_expander },
     Pass { name: "gather_simplifier", run: gather_simplifier::run },
+    Pass { name: "gemm-fusion-swap-operands", run: gemm_fusion_swap_operands::run },
     Pass { name: "gpu-convert-async-collectives-to-sync", run: absent::gpu_convert_async_collectives_to_sync },
     Pass { name: "gpu-copy-async-wrapper", run: absent::off },
     Pass { name: "hlo_host_device_type_call_wrapper", run: absent::host_compute },
-    Pass { name: "hoist-fused-bitcasts", run: absent::hoist_fused_bitcasts },
+    Pass { name: "hoist-fused-bitcasts", run: hoist_fused_bitcasts::run },
     Pass { name: "host-offloader", run: host_offloader::run },
     Pass { name: "host_compute_asyncifier", run: absent::host_compute },
     Pass { name: "layout-assignment", run: layout_assignment::run },
@@ -177,6 +187,7 @@ pub const PASSES: &[Pass] = &[
     Pass { name: "simplify-sorts", run: simplify_sorts::run },
     Pass { name: "slice-sinker", run: slice_sinker::run },
     Pass { name: "sort-iota-fusion", run: sort_iota_fusion::run },
+    Pass { name: "splitk-rewriter", run: splitk_rewriter::run },
     Pass { name: "stable-sort-expander", run: stable_sort_expander::run },
     Pass { name: "stream-attribute-annotator", run: absent::stream_attribute_annotator },
     Pass { name: "sub-byte-collective-normalization", run: absent::sub_byte_collective_normalization },

@@ -4,10 +4,12 @@
 //!   [`TileConfig::changed`] changes them as a user asks.
 //! * [`with_config`]: the same fusion with another configuration.
 //! * [`figures()`]: what a configuration costs, or why XLA refuses it.
+//! * [`first_dot_config`]: the one that XLA takes for a dot where it measures none.
 //! * [`best_configs`]: the fastest ones by XLA's model, among those that XLA's search looks at.
 
 mod dot_search;
 mod figures;
+mod first_dot_config;
 mod search;
 
 use std::fmt;
@@ -20,6 +22,7 @@ use crate::space::power_of_two;
 
 pub(crate) use figures::MAX_ELEMENTS;
 pub use figures::{ConfigFigures, figures};
+pub use first_dot_config::{DotConfig, first_dot_config};
 pub use search::best_configs;
 
 /// What decides the tiles of a Triton fusion and its launch.

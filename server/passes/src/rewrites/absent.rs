@@ -91,10 +91,6 @@ absent! {
     windowed_einsum_handler: "products that overlap with collectives", |module, id| {
         is_collective(module[id].opcode()) || module[module[id].parent()].name().contains("windowed_dot_general")
     };
-    hoist_fused_bitcasts: "custom fusions", |module, id| {
-        module[id].opcode() == Opcode::Fusion
-            && module[id].attributes().text(AttributeKey::Kind) == Some("kCustom")
-    };
     stream_attribute_annotator: "asynchronous operations", |module, id| {
         matches!(module[id].opcode(), Opcode::AsyncStart | Opcode::CopyStart)
     };

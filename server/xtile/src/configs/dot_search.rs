@@ -5,7 +5,7 @@ use gpu::{Device, Fused, FusionAnalysis, Platform};
 use indexing_map::ceil_div;
 use ir::{AttributeKey, ElementTypeExt, OpId, Opcode};
 
-use super::TileConfig;
+use super::{DotConfig, TileConfig};
 use crate::Reason;
 use crate::space::power_of_two;
 
@@ -25,7 +25,7 @@ const LEAST_CONTRACTED_BITS: i64 = 128;
 const MANY_TILES: usize = 24;
 
 /// A dot of two matrices, or of a batch of them.
-struct Problem<'a> {
+pub(super) struct Problem<'a> {
     device: &'a Device,
     /// Rows, columns, the contracted size.
     sizes: [i64; 3],
@@ -44,25 +44,17 @@ pub(super) fn dot_configs(analysis: &FusionAnalysis, dot: OpId) -> Result<Vec<Ti
     if fused.roots.first().is_none_or(|&root| fused.op(root).shape.dims() != dims) {
         return Err("the result has other dimensions than the dot".into());
     }
-    let config = |tile: [i64; 2], contracted, warps, stages| {
+    let config = |config: DotConfig| {
         let mut result = vec![1; dims.len() - 2];
-        result.extend(tile);
+        result.extend(config.result);
+        let DotConfig { contracted, warps, stages, .. } = config;
         TileConfig { result, contracted: vec![contracted], warps, stages }
     };
-    let mut configs = Vec::new();
-    for tile in problem.tiles() {
-        for warps in powers(problem.least_warps(), problem.most_warps(tile)) {
-            for contracted in powers(problem.least_contracted(), problem.most_contracted(tile)) {
-                let stages = 1..=problem.most_stages(tile, contracted);
-                configs.extend(stages.map(|stages| config(tile, contracted, warps, stages)));
-            }
-        }
-    }
-    Ok(configs)
+    Ok(problem.configs().map(config).collect())
 }
 
 impl<'a> Problem<'a> {
-    fn of(fused: &Fused, device: &'a Device, dot: OpId) -> Option<Problem<'a>> {
+    pub(super) fn of(fused: &Fused, device: &'a Device, dot: OpId) -> Option<Problem<'a>> {
         let op = fused.op(dot);
         let [left, right] = [op.operand_shapes.first()?, op.operand_shapes.get(1)?];
         let batch = op.attributes.ints(AttributeKey::LhsBatchDims);
@@ -83,6 +75,36 @@ impl<'a> Problem<'a> {
             result_bits: bits(&op.shape)?,
             is_expensive,
         })
+    }
+
+    /// All configurations without bulk copies, in XLA's order.
+    pub(super) fn configs(&self) -> impl Iterator<Item = DotConfig> + '_ {
+        self.tiles().into_iter().flat_map(move |result| {
+            powers(self.least_warps(), self.most_warps(result)).flat_map(move |warps| {
+                let (from, to) = self.contracted_range(result);
+                powers(from, to).flat_map(move |contracted| {
+                    (1..=self.most_stages(result, contracted)).map(move |stages| DotConfig {
+                        result,
+                        contracted,
+                        warps,
+                        stages,
+                        is_tma_allowed: false,
+                    })
+                })
+            })
+        })
+    }
+
+    /// The smallest and the largest tile of the result that XLA looks at.
+    pub(super) fn tile_range(&self) -> ([i64; 2], [i64; 2]) {
+        let least = if self.wants_groups() { [64, 8] } else { [16, 8] };
+        let largest = self.largest();
+        (least, [least[0].max(largest[0]), least[1].max(largest[1])])
+    }
+
+    /// The smallest and the largest tile of the contracted dimension.
+    pub(super) fn contracted_range(&self, tile: [i64; 2]) -> (i64, i64) {
+        (self.least_contracted(), self.most_contracted(tile))
     }
 
     /// The largest tile of the result: as many elements as a block has registers, and no larger than the result.
@@ -120,9 +142,7 @@ impl<'a> Problem<'a> {
 
     /// Tiles of the result: from the least that matrix instructions take, close to squares where there are any.
     fn tiles(&self) -> Vec<[i64; 2]> {
-        let least = if self.wants_groups() { [64, 8] } else { [16, 8] };
-        let largest = self.largest();
-        let most = [least[0].max(largest[0]), least[1].max(largest[1])];
+        let (least, most) = self.tile_range();
         let mut tiles = Vec::new();
         for rows in powers(least[0], most[0]) {
             let (mut from, mut to) = (least[1], most[1]);
