@@ -4,6 +4,7 @@ mod absent;
 mod algsimp;
 mod annotations;
 mod backend_config;
+mod associative_scan_rewriter;
 mod batched_gather_scatter_normalizer;
 mod call_inliner;
 mod comparison_expander;
@@ -43,6 +44,7 @@ mod multi_output_fusion;
 mod pdl_launch_annotation;
 mod priority_fusion;
 mod reduce_decomposer;
+mod reduce_window_rewriter;
 mod reduction_dimension_grouper;
 mod reduction_layouts;
 mod reduction_splitter;
@@ -52,6 +54,7 @@ mod rename_instructions;
 mod reshape_decomposer;
 mod reshape_mover;
 mod sanitize_constant_names;
+mod scans_as_trees;
 mod scatter_simplifier;
 mod scatter_slice_simplifier;
 mod schedule;
@@ -87,7 +90,7 @@ pub const PASSES: &[Pass] = &[
     Pass { name: "algorithm-checker", run: absent::off },
     Pass { name: "algsimp", run: algsimp::run },
     Pass { name: "all-reduce-folder", run: absent::all_reduce_folder },
-    Pass { name: "associative-scan-rewriter", run: absent::associative_scan_rewriter },
+    Pass { name: "associative-scan-rewriter", run: associative_scan_rewriter::run },
     Pass { name: "async-collective-annotator", run: absent::async_collective_annotator },
     Pass { name: "async-collective-creator", run: absent::async_collective_creator },
     Pass { name: "async-collective-custom-call-rewriter", run: absent::async_collective_custom_call_rewriter },
@@ -162,6 +165,8 @@ pub const PASSES: &[Pass] = &[
     Pass { name: "priority-fusion", run: priority_fusion::run },
     Pass { name: "ragged_dot_rewriter", run: absent::ragged_dot_rewriter },
     Pass { name: "reduce-decomposer", run: reduce_decomposer::run },
+    Pass { name: "reduce-window-resizer", run: reduce_window_rewriter::resize },
+    Pass { name: "reduce-window-rewriter", run: reduce_window_rewriter::run },
     Pass { name: "reduction-degenerate-dim-remover", run: reduction_layouts::remove_units },
     Pass { name: "reduction-dimension-grouper", run: reduction_dimension_grouper::run },
     Pass { name: "reduction-layout-normalizer", run: reduction_layouts::normalize_layouts },

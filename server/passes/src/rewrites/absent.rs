@@ -94,7 +94,6 @@ absent! {
     stream_attribute_annotator: "asynchronous operations", |module, id| {
         matches!(module[id].opcode(), Opcode::AsyncStart | Opcode::CopyStart)
     };
-    associative_scan_rewriter: "scans", |module, id| module[id].opcode() == Opcode::Scan;
     async_collective_creator: "collectives", |module, id| is_collective(module[id].opcode());
     bitcast_dtypes_expander: "bit reinterpretations", |module, id| module[id].opcode() == Opcode::BitcastConvert;
     block_scaling_rewriter: "block-scaled operations", |module, id| {

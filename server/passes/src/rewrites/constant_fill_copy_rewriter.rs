@@ -1,12 +1,16 @@
 //! `constant-fill-copy-rewriter`: fills an array with a constant again instead of copying one that is filled with it.
 //!
-//! The source of the pass is not public; the rule is what its dumps show.
+//! The source of the pass is not public; the rule is what its dumps show: copies for loops stay, and so do those of a few bytes.
 
+use ir::{ElementTypeExt as _, Shape};
 use syntax::hlo::{AttributeKey, Opcode};
 
 use super::every::every;
 use crate::driver::{Run, Stop};
 use crate::module::{InstructionId, Module};
+
+/// Smaller arrays are copied. XLA's bound lies between 32 bytes and 25 MB.
+const MIN_BYTES: i64 = 1 << 20;
 
 pub(super) fn run(run: &mut Run<'_>) -> Result<(), Stop> {
     every(run, |run, id| {
@@ -41,6 +45,14 @@ fn filled(module: &Module, id: InstructionId) -> Option<InstructionId> {
         && module[fill].operands().is_empty()
         && module[root].opcode() == Opcode::Broadcast
         && module[value].opcode() == Opcode::Constant
-        && module[fill].shape() == module[id].shape();
+        && module[fill].shape() == module[id].shape()
+        && module[id].users().iter().all(|&user| module[user].opcode() == Opcode::Fusion)
+        && bytes(module[id].shape()) >= MIN_BYTES;
     is_filled.then_some(fill)
+}
+
+fn bytes(shape: &Shape) -> i64 {
+    let Some(array) = shape.as_array() else { return 0 };
+    let bits = array.element.bits().unwrap_or(0) as i64;
+    array.elements().unwrap_or(i64::MAX).saturating_mul(bits) / 8
 }
