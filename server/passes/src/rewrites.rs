@@ -30,6 +30,7 @@ mod every;
 mod flatten_call_graph;
 mod float_normalization;
 mod fusing;
+mod fusion_block_level_rewriter;
 mod fusion_wrapper;
 mod gather_simplifier;
 mod gemm_fusion_swap_operands;
@@ -77,6 +78,7 @@ mod transpose_folding;
 mod tree_reduction_rewriter;
 mod triangular_solve_rewriter;
 mod triton_gemm_rewriter;
+mod triton_softmax_rewriter;
 mod tuple_simplifier;
 mod variadic_op_splitter;
 mod while_loop_trip_count_annotator;
@@ -146,6 +148,7 @@ pub const PASSES: &[Pass] = &[
     Pass { name: "float-normalization-f8e8m0fnu", run: absent::float_normalization_f8 },
     Pass { name: "float-normalization-s4", run: absent::float_normalization_4 },
     Pass { name: "float-normalization-u4", run: absent::float_normalization_4 },
+    Pass { name: "fusion-block-level-rewriter", run: fusion_block_level_rewriter::run },
     Pass { name: "fusion-wrapper", run: fusion_wrapper::run },
     Pass { name: "gather_expander", run: absent::gather_expander },
     Pass { name: "gather_simplifier", run: gather_simplifier::run },
@@ -208,6 +211,7 @@ pub const PASSES: &[Pass] = &[
     Pass { name: "tree-reduction-rewriter", run: tree_reduction_rewriter::run },
     Pass { name: "triangular-solve-rewriter", run: triangular_solve_rewriter::run },
     Pass { name: "triton-gemm-rewriter", run: triton_gemm_rewriter::run },
+    Pass { name: "triton-softmax-rewriter", run: triton_softmax_rewriter::run },
     Pass { name: "tuple-simplifier", run: tuple_simplifier::run },
     Pass { name: "variadic-op-splitter", run: variadic_op_splitter::run },
     Pass { name: "while-loop-constant-sinking", run: absent::while_loop_constant_sinking },

@@ -22,7 +22,7 @@ pub(super) fn run(run: &mut Run<'_>) -> Result<(), Stop> {
                 }
             } else if target.starts_with("__cudnn$conv") {
                 assign_algorithm(run, id);
-            } else if target.starts_with("__cublas$") {
+            } else if target.starts_with("__cublas$gemm") || target.starts_with("__cublas$lt") {
                 return unsupported(run.module, id, "algorithms of library calls are not chosen yet");
             }
         }

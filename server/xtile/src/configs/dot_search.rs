@@ -9,9 +9,13 @@ use super::{DotConfig, TileConfig};
 use crate::Reason;
 use crate::space::power_of_two;
 
-/// The number of warps per scheduler that XLA wants, and the maximum number of stages.
+/// The maximum number of stages.
 const WARPS_PER_SCHEDULER: i64 = 5;
 const SCHEDULERS_PER_CORE: i64 = 4;
+
+/// The number of warps per scheduler that large tiles must give. Observed in XLA's output: 591 tiles are enough for 132 cores. The source
+/// has the 5 of above.
+const ENOUGH_WARPS_PER_SCHEDULER: i64 = 4;
 
 /// Warps of a block where matrix instructions of warp groups are used, and where they are not.
 const WARPS_OF_GROUP: i64 = 4;
@@ -131,7 +135,7 @@ impl<'a> Problem<'a> {
 
     /// Whether even the largest tiles leave cores without enough warps.
     fn is_small(&self) -> bool {
-        let warps = WARPS_PER_SCHEDULER * SCHEDULERS_PER_CORE * self.device.cores;
+        let warps = ENOUGH_WARPS_PER_SCHEDULER * SCHEDULERS_PER_CORE * self.device.cores;
         warps / WARPS_OF_GROUP > self.tiles_of_result(self.largest())
     }
 

@@ -1,0 +1,173 @@
+//! `triton-softmax-rewriter`: fuses normalisations for Triton, so that each row is read once: a reduction of rows, and an operation of the
+//! rows with what they were reduced to.
+//!
+//! Source: XLA `backends/gpu/transforms/softmax_rewriter_triton.cc`.
+
+mod diamonds;
+
+use std::sync::Arc;
+
+use gpu::{Device, Fused, FusionAnalysis, RankedTiling, best_tilings, estimate};
+use ir::{AttributeValue, Graph};
+use rustc_hash::FxHashMap;
+use syntax::hlo::{AttributeKey, Opcode};
+
+use super::backend_config::{BlockConfig, of_block, of_kind};
+use crate::driver::{Options, Run, Stop, optimize};
+use crate::module::{ComputationId, InstructionId, Module, NewOp};
+
+use diamonds::Diamond;
+
+/// What XLA does between this pass and the end of fusing. It tells how fast the normalisation would be otherwise.
+const OTHERWISE: [&str; 4] =
+    ["reduction-dimension-grouper", "reduction-splitter", "tree-reduction-rewriter", "fusion-pipeline"];
+
+pub(super) fn run(run: &mut Run<'_>) -> Result<(), Stop> {
+    let is_supported =
+        matches!(run.options.device.platform, gpu::Platform::Cuda { major, .. } if major >= 8);
+    if !is_supported {
+        return Ok(());
+    }
+    let mut found = Vec::new();
+    for computation in run.module.non_fusion_computations() {
+        for id in run.module.post_order(computation) {
+            cancel::tick();
+            found.extend(diamonds::diamond(run.module, id).filter(|diamond| is_tileable(run.module, diamond)));
+        }
+    }
+    // A diamond may start where another one ends.
+    for diamond in found.into_iter().rev() {
+        fuse(run, &diamond)?;
+    }
+    Ok(())
+}
+
+fn is_tileable(module: &Module, diamond: &Diamond) -> bool {
+    // The copy is thrown away.
+    let mut module = module.clone();
+    let Some((called, _)) = add_computation(&mut module, diamond) else { return false };
+    let graph = module.graph(called).graph;
+    let fused = Fused::of_fusion(&ir::Op::leaf(ir::Shape::Token), &graph, &|_| None);
+    fused.is_ok_and(|fused| xtile::check_tileable(&fused).is_ok())
+}
+
+/// Adds the computation of a diamond, and returns what it reads. Source: `MakeFusionForDiamond`.
+fn add_computation(module: &mut Module, diamond: &Diamond) -> Option<(ComputationId, Vec<InstructionId>)> {
+    let called = module.add_computation("triton_softmax_computation");
+    let mut inputs = Vec::new();
+    let mut copies: FxHashMap<InstructionId, InstructionId> = FxHashMap::default();
+    let mut stack = vec![(diamond.root, false), (diamond.producer, false)];
+    while let Some((id, has_operands)) = stack.pop() {
+        cancel::tick();
+        if copies.contains_key(&id) {
+            continue;
+        }
+        let is_input = id == diamond.producer || module[id].opcode() == Opcode::Parameter;
+        if !is_input && !has_operands {
+            stack.push((id, true));
+            stack.extend(module[id].operands().iter().rev().map(|&operand| (operand, false)));
+            continue;
+        }
+        let copy = if is_input {
+            let number = inputs.len() as u32;
+            inputs.push(id);
+            let new = NewOp::parameter(module[id].shape().clone(), number);
+            module.add_named(called, new, &format!("parameter_{number}"))
+        } else {
+            let operands: Option<Vec<InstructionId>> =
+                module[id].operands().iter().map(|operand| copies.get(operand).copied()).collect();
+            module.add_copy(called, id, &operands?)
+        };
+        copies.insert(id, copy);
+    }
+    module.set_root(called, copies[&diamond.root]);
+    Some((called, inputs))
+}
+
+fn fuse(run: &mut Run<'_>, diamond: &Diamond) -> Result<(), Stop> {
+    if run.module[diamond.root].is_removed() || run.module[diamond.root].has_control_dependencies() {
+        return Ok(());
+    }
+    let Some((called, inputs)) = add_computation(run.module, diamond) else { return Ok(()) };
+    let best = best_tiling(run.module, called, run.options.device, "__triton");
+    let is_faster = match &best {
+        None => false,
+        Some(best) => best.time.exec_us <= time_otherwise(run.module, called, run.options)?,
+    };
+    let Some(best) = best.filter(|_| is_faster) else {
+        run.module.remove_computation(called);
+        return Ok(());
+    };
+    run.changed(diamond.root, "fused for Triton with what normalises it");
+    let config = of_block("__triton", &block_config(&best));
+    let shape = run.module[diamond.root].shape().clone();
+    let new = NewOp::new(Opcode::Fusion, shape, &inputs)
+        .with(AttributeKey::Kind, AttributeValue::Text("kCustom".to_owned()))
+        .with(AttributeKey::BackendConfig, AttributeValue::Text(config))
+        .calling(AttributeKey::Calls, &[called]);
+    let new = run.module.add_named(run.module[diamond.root].parent(), new, "triton_softmax");
+    run.module.replace(diamond.root, new);
+    Ok(())
+}
+
+/// The fastest tiling of a computation that is fused for Triton, if it has one.
+pub(super) fn best_tiling(
+    module: &Module,
+    called: ComputationId,
+    device: &'static Device,
+    kind: &str,
+) -> Option<RankedTiling> {
+    let graph = module.graph(called).graph;
+    let mut op = ir::Op::leaf(module[module.root(called)].shape().clone());
+    op.opcode = Opcode::Fusion;
+    op.attributes.set(AttributeKey::Kind, AttributeValue::Text("kCustom".to_owned()));
+    op.attributes.set(AttributeKey::BackendConfig, AttributeValue::Text(of_kind(kind)));
+    let fused = Fused::of_fusion(&op, &graph, &|_| None).ok()?;
+    let analysis = FusionAnalysis::new(fused, device).ok()?;
+    with_callees(module, called, |callees| best_tilings(&analysis, callees, 1).ok()?.into_iter().next())
+}
+
+/// The tiling as a configuration. Triton's tiles are powers of two.
+pub(super) fn block_config(best: &RankedTiling) -> BlockConfig {
+    let padded = |&size: &i64| u64::try_from(size).map_or(1, u64::next_power_of_two) as i64;
+    BlockConfig {
+        tile: best.tile.iter().map(padded).collect(),
+        stages: 1,
+        warps: best.warps,
+        is_tma_allowed: false,
+    }
+}
+
+fn with_callees<T>(module: &Module, of: ComputationId, f: impl FnOnce(&indexing::Callees<'_>) -> T) -> T {
+    let called = module.instructions(of).into_iter().flat_map(|id| module[id].called().collect::<Vec<_>>());
+    let graphs: FxHashMap<&str, Arc<Graph>> =
+        called.map(|called| (module[called].name(), Arc::new(module.graph(called).graph))).collect();
+    f(&|name: &str| graphs.get(name).cloned())
+}
+
+/// How long the computation takes if it is not fused for Triton.
+/// Source: `EstimateOptimizedHloRunTimeWithoutSoftMaxRewriterTriton`.
+fn time_otherwise(module: &Module, called: ComputationId, options: &Options) -> Result<f64, Stop> {
+    let mut scratch = module.with_entry(called);
+    let options = Options { until: None, pipeline: "fusion".to_owned(), ..options.clone() };
+    optimize(&mut scratch, &OTHERWISE, &options)?;
+    let mut time = 0.0;
+    for id in scratch.instructions(scratch.entry()) {
+        let op = scratch.op(id);
+        let fused = match scratch.fused_computation(id) {
+            Some(called) => Fused::of_fusion(&op, &scratch.graph(called).graph, &|_| None),
+            None if is_free(op.opcode) => continue,
+            None => Fused::wrapping(&op, scratch[id].name()),
+        };
+        let Ok(analysis) = fused.and_then(|fused| FusionAnalysis::new(fused, options.device)) else { continue };
+        let of = scratch.fused_computation(id).unwrap_or(scratch.entry());
+        let estimate = with_callees(&scratch, of, |callees| estimate(&analysis, callees));
+        time += estimate.xla.map_or(0.0, |time| time.exec_us);
+    }
+    Ok(time)
+}
+
+fn is_free(opcode: Opcode) -> bool {
+    use Opcode::{Bitcast, Constant, GetTupleElement, Parameter, Tuple};
+    matches!(opcode, Bitcast | Constant | GetTupleElement | Parameter | Tuple)
+}
