@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::module::{InstructionId, Module};
-use crate::rewrites::PASSES;
+use crate::rewrites::{GATES, PASSES};
 
 mod pipelines;
 
@@ -186,5 +186,5 @@ struct Progress<'a> {
 
 /// The pass of this name.
 fn find(name: &str) -> Option<&'static Pass> {
-    PASSES.iter().find(|pass| pass.name == name)
+    PASSES.iter().chain(GATES).find(|pass| pass.name == name)
 }

@@ -3,8 +3,8 @@
 mod absent;
 mod algsimp;
 mod annotations;
-mod backend_config;
 mod associative_scan_rewriter;
+mod backend_config;
 mod batched_gather_scatter_normalizer;
 mod call_inliner;
 mod comparison_expander;
@@ -32,6 +32,7 @@ mod float_normalization;
 mod fusing;
 mod fusion_block_level_rewriter;
 mod fusion_wrapper;
+mod gates;
 mod gather_simplifier;
 mod gemm_fusion_swap_operands;
 mod hoist_fused_bitcasts;
@@ -83,6 +84,8 @@ mod tuple_simplifier;
 mod variadic_op_splitter;
 mod while_loop_trip_count_annotator;
 mod zero_sized_hlo_elimination;
+
+pub(crate) use gates::GATES;
 
 use crate::driver::Pass;
 

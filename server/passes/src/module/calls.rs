@@ -131,7 +131,8 @@ impl Module {
     /// A module whose entry is a computation of this one.
     pub(crate) fn with_entry(&self, computation: ComputationId) -> Module {
         let mut module = self.clone();
-        module.header = super::Header { name: self[computation].name.to_string(), ..super::Header::default() };
+        module.header =
+            super::Header { name: self[computation].name.to_string(), ..super::Header::default() };
         module.entry = computation;
         module.remove_unreachable_computations();
         module

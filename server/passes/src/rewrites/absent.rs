@@ -8,7 +8,11 @@ use crate::driver::{Run, Stop};
 use crate::module::{InstructionId, Module};
 
 /// Fails where some instruction is one that the pass may rewrite. `subject` names those in the error.
-fn unless(run: &Run<'_>, subject: &str, is_one: fn(&Module, InstructionId) -> bool) -> Result<(), Stop> {
+pub(super) fn unless(
+    run: &Run<'_>,
+    subject: &str,
+    is_one: fn(&Module, InstructionId) -> bool,
+) -> Result<(), Stop> {
     for computation in run.module.computations() {
         for id in run.module.instructions(computation) {
             cancel::tick();
@@ -272,7 +276,7 @@ fn is_of_shape(module: &Module, id: InstructionId) -> bool {
     matches!(module[id].opcode(), Opcode::Transpose | Opcode::Reshape | Opcode::Bitcast)
 }
 
-fn target(module: &Module, id: InstructionId) -> &str {
+pub(super) fn target(module: &Module, id: InstructionId) -> &str {
     module[id].attributes().text(AttributeKey::CustomCallTarget).unwrap_or_default()
 }
 

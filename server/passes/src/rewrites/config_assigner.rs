@@ -48,7 +48,10 @@ fn assign_tiles(run: &mut Run<'_>, id: InstructionId) -> Result<(), Stop> {
         Ok(config) => {
             let [rows, columns] = config.result;
             let xtile::configs::DotConfig { contracted, warps, stages, is_tma_allowed, .. } = config;
-            run.changed(id, format!("computed in tiles of {rows}×{columns}, {contracted} products at a time"));
+            run.changed(
+                id,
+                format!("computed in tiles of {rows}×{columns}, {contracted} products at a time"),
+            );
             let config = GemmConfig { rows, columns, contracted, stages, warps, is_tma_allowed };
             set(run.module, id, of_gemm(GEMM, &config));
             Ok(())

@@ -38,8 +38,12 @@ fn convert(run: &mut Run<'_>, id: InstructionId) -> Result<(), Stop> {
     let tile = tile.map_err(|why| Stop::Unsupported(format!("%{}: {why}", run.module[id].name())))?;
     let sizes: Vec<String> = tile.iter().map(i64::to_string).collect();
     run.changed(id, format!("computed in tiles of {}", sizes.join("×")));
-    let block =
-        BlockConfig { tile, stages: config.stages, warps: config.warps, is_tma_allowed: config.is_tma_allowed };
+    let block = BlockConfig {
+        tile,
+        stages: config.stages,
+        warps: config.warps,
+        is_tma_allowed: config.is_tma_allowed,
+    };
     set(run.module, id, of_block("__triton_nested_gemm_fusion", &block));
     Ok(())
 }

@@ -12,8 +12,7 @@ use crate::driver::{Run, Stop};
 use crate::module::{ComputationId, InstructionId, Module};
 
 pub(super) fn run(run: &mut Run<'_>) -> Result<(), Stop> {
-    let is_supported =
-        matches!(run.options.device.platform, gpu::Platform::Cuda { major, .. } if major >= 8);
+    let is_supported = matches!(run.options.device.platform, gpu::Platform::Cuda { major, .. } if major >= 8);
     if !is_supported {
         return Ok(());
     }
@@ -70,7 +69,9 @@ fn is_slow_transpose(module: &Module, fusion: InstructionId, called: Computation
     let is_power = |id: InstructionId| module[id].dims().last().is_some_and(|size| size.count_ones() == 1);
     let is_given = |id: InstructionId| module[id].opcode() == Opcode::Parameter;
     let is_given_bitcast = || {
-        module[operand].opcode() == Opcode::Bitcast && is_given(module.operand(operand, 0)) && is_power(operand)
+        module[operand].opcode() == Opcode::Bitcast
+            && is_given(module.operand(operand, 0))
+            && is_power(operand)
     };
     is_far && (is_given(operand) || is_given_bitcast())
 }

@@ -98,7 +98,8 @@ impl Dot {
     /// The number of parts with the least cost. Source: `ChooseSplitK`.
     fn best_parts(&self, device: &Device) -> i64 {
         let candidates = std::iter::successors(Some(1i64), |&parts| Some(parts * 2));
-        let costs = candidates.take_while(|&parts| parts <= MAX_PARTS).map(|parts| (parts, self.cost(parts, device)));
+        let costs =
+            candidates.take_while(|&parts| parts <= MAX_PARTS).map(|parts| (parts, self.cost(parts, device)));
         let least = costs.reduce(|best, other| if other.1 < best.1 { other } else { best });
         least.map_or(1, |(parts, _)| parts)
     }
@@ -123,12 +124,14 @@ impl Dot {
         let bytes = |elements: f64, bits: i64| elements * bits as f64 / 8.0;
         let whole = self.contracted as f64 * batch;
         let read = bytes(rows * whole, self.bits[0]) + bytes(columns * whole, self.bits[1]);
-        let written = bytes(rows * columns * batches, if parts > 1 { self.sum_bits } else { self.result_bits });
+        let written =
+            bytes(rows * columns * batches, if parts > 1 { self.sum_bits } else { self.result_bits });
         let product = compute.max((read + written) * of_memory);
         if parts == 1 {
             return product;
         }
-        let added = bytes(batches * rows * columns, self.sum_bits) + bytes(batch * rows * columns, self.result_bits);
+        let added =
+            bytes(batches * rows * columns, self.sum_bits) + bytes(batch * rows * columns, self.result_bits);
         product + of_launch + added * of_reduction
     }
 

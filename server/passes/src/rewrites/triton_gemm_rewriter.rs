@@ -18,7 +18,7 @@ use super::backend_config;
 use super::every::visit;
 use super::fusing::fusible_computations;
 use crate::driver::{Run, Stop};
-use crate::module::{InstructionId, NewOp};
+use crate::module::{InstructionId, Module, NewOp};
 
 use dot_support::{is_supported_by_loops, is_supported_by_triton, is_tiny};
 use grow::Grown;
@@ -38,9 +38,13 @@ pub(super) fn run(run: &mut Run<'_>) -> Result<(), Stop> {
     Ok(())
 }
 
+/// Whether a dot is too small for matrix instructions, and is computed by loops.
+pub(super) fn is_left_to_loops(module: &Module, dot: InstructionId) -> bool {
+    is_tiny(module, dot) && is_supported_by_loops(module, dot)
+}
+
 fn fuse(run: &mut Run<'_>, dot: InstructionId) {
-    let is_left_to_loops = is_tiny(run.module, dot) && is_supported_by_loops(run.module, dot);
-    if is_left_to_loops || !is_supported_by_triton(run.module, dot, run.options.device) {
+    if is_left_to_loops(run.module, dot) || !is_supported_by_triton(run.module, dot, run.options.device) {
         return;
     }
     let Some(Grown { mut space, fusion, output }) = grow::grow(run.module, dot, run.options.device) else {

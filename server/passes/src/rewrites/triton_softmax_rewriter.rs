@@ -23,8 +23,7 @@ const OTHERWISE: [&str; 4] =
     ["reduction-dimension-grouper", "reduction-splitter", "tree-reduction-rewriter", "fusion-pipeline"];
 
 pub(super) fn run(run: &mut Run<'_>) -> Result<(), Stop> {
-    let is_supported =
-        matches!(run.options.device.platform, gpu::Platform::Cuda { major, .. } if major >= 8);
+    let is_supported = matches!(run.options.device.platform, gpu::Platform::Cuda { major, .. } if major >= 8);
     if !is_supported {
         return Ok(());
     }
@@ -32,7 +31,8 @@ pub(super) fn run(run: &mut Run<'_>) -> Result<(), Stop> {
     for computation in run.module.non_fusion_computations() {
         for id in run.module.post_order(computation) {
             cancel::tick();
-            found.extend(diamonds::diamond(run.module, id).filter(|diamond| is_tileable(run.module, diamond)));
+            found
+                .extend(diamonds::diamond(run.module, id).filter(|diamond| is_tileable(run.module, diamond)));
         }
     }
     // A diamond may start where another one ends.
@@ -159,7 +159,9 @@ fn time_otherwise(module: &Module, called: ComputationId, options: &Options) -> 
             None if is_free(op.opcode) => continue,
             None => Fused::wrapping(&op, scratch[id].name()),
         };
-        let Ok(analysis) = fused.and_then(|fused| FusionAnalysis::new(fused, options.device)) else { continue };
+        let Ok(analysis) = fused.and_then(|fused| FusionAnalysis::new(fused, options.device)) else {
+            continue;
+        };
         let of = scratch.fused_computation(id).unwrap_or(scratch.entry());
         let estimate = with_callees(&scratch, of, |callees| estimate(&analysis, callees));
         time += estimate.xla.map_or(0.0, |time| time.exec_us);

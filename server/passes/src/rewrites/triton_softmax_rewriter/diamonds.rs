@@ -21,7 +21,8 @@ pub(super) fn diamond(module: &Module, root: InstructionId) -> Option<Diamond> {
     }
     let broadcast = along_trivial(module, right, Opcode::Broadcast)?;
     let reduce = along_trivial(module, module.operand(broadcast, 0), Opcode::Reduce)?;
-    let is_plain = has_default_layout(module[broadcast].shape()) && has_default_layout(module[reduce].shape());
+    let is_plain =
+        has_default_layout(module[broadcast].shape()) && has_default_layout(module[reduce].shape());
     if !is_plain || !is_row_reduction(module, reduce) {
         return None;
     }
