@@ -13,6 +13,8 @@ mod conditional_canonicalizer;
 mod config_assigner;
 mod constant_fill_copy_rewriter;
 mod constant_folding;
+mod conv_padding_legalization;
+mod conv_rewriter;
 mod convert_mover;
 mod convert_triton_gemm_config;
 mod copy_insertion;
@@ -116,6 +118,8 @@ pub const PASSES: &[Pass] = &[
     Pass { name: "constant-fill-copy-rewriter", run: constant_fill_copy_rewriter::run },
     Pass { name: "constant_folding", run: constant_folding::run },
     Pass { name: "conv-fp8-fallback", run: absent::conv_fp8_fallback },
+    Pass { name: "conv-padding-legalization", run: conv_padding_legalization::run },
+    Pass { name: "conv-rewriter", run: conv_rewriter::run },
     Pass { name: "convert-mover", run: convert_mover::run },
     Pass { name: "convert_triton_gemm_config", run: convert_triton_gemm_config::run },
     Pass { name: "copy-insertion", run: copy_insertion::run },

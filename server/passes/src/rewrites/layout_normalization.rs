@@ -4,6 +4,7 @@
 //! Source: XLA `service/layout_normalization.cc`.
 
 mod attributes;
+mod convolutions;
 
 use eval::{Column, Values};
 use ir::Shape;
@@ -15,9 +16,11 @@ use crate::dimensions::{inverse_permutation, permute, with_dims};
 use crate::driver::{Run, Stop};
 use crate::module::{InstructionId, NewOp};
 use attributes::normalized_attributes;
+use convolutions::convolution;
 
 pub(super) fn run(run: &mut Run<'_>) -> Result<(), Stop> {
-    let mut unsupported = None;
+    let (mut unsupported, mut unused) = (None, Vec::new());
+    let before = run.changes();
     let mut normalize_one = |run: &mut Run<'_>, id: InstructionId, visited: &mut FxHashSet<InstructionId>| {
         let is_normal = is_row_major(run.module[id].shape())
             && run.module[id].operands().iter().all(|&operand| is_row_major(run.module[operand].shape()));
@@ -25,7 +28,11 @@ pub(super) fn run(run: &mut Run<'_>) -> Result<(), Stop> {
             return;
         }
         let target = run.module[id].attributes().text(AttributeKey::CustomCallTarget).unwrap_or_default();
-        if run.module[id].opcode() == Opcode::Convolution || target.starts_with("__cudnn$") {
+        if target.starts_with("__cudnn$conv") {
+            if convolution(run, id, visited, &mut unused).is_none() {
+                unsupported = Some(run.module[id].name().to_owned());
+            }
+        } else if run.module[id].opcode() == Opcode::Convolution || target.starts_with("__cudnn$") {
             unsupported = Some(run.module[id].name().to_owned());
         } else {
             normalize(run, id, visited);
@@ -33,6 +40,10 @@ pub(super) fn run(run: &mut Run<'_>) -> Result<(), Stop> {
     };
     for computation in run.module.non_fusion_computations() {
         visit(run, computation, &mut normalize_one);
+    }
+    // XLA does not count them as a change.
+    if run.changes() == before {
+        unused.into_iter().for_each(|id| run.module.remove(id));
     }
     match unsupported {
         Some(name) => {
