@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ir::{ArrayShape, ElementType, Layout, Shape};
+use ir::{ArrayShape, ElementType, ElementTypeExt as _, Layout, Shape};
 
 use crate::shapes;
 use crate::shapes::unmodified_dims;
@@ -50,7 +50,14 @@ impl UnitChanges {
 
 /// The same array with elements of another type.
 pub(crate) fn with_element(shape: &Shape, element: ElementType) -> Shape {
-    edited(shape, |array| array.element = element)
+    edited(shape, |array| {
+        array.element = element;
+        if let Some(layout) = array.layout.as_mut().filter(|layout| layout.element_bits != 0) {
+            let bits = element.bits().filter(|&bits| bits < 8 && element != ElementType::Pred);
+            layout.element_bits = bits.map_or(0, i64::from);
+        }
+    })
+    .without_default_layouts()
 }
 
 /// The same array with other extents, as many as before.

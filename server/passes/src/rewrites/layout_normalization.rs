@@ -12,7 +12,7 @@ use rustc_hash::FxHashSet;
 use syntax::hlo::{AttributeKey, Opcode};
 
 use super::every::{add, replace, visit};
-use crate::dimensions::{inverse_permutation, permute, with_dims};
+use crate::dimensions::{inverse_permutation, permute, with_dims, with_order};
 use crate::driver::{Run, Stop};
 use crate::module::{InstructionId, NewOp};
 use attributes::normalized_attributes;
@@ -69,7 +69,8 @@ pub(super) fn order(shape: &Shape) -> Vec<i64> {
 /// The row-major array that lies in memory like this one.
 fn row_major(shape: &Shape) -> Shape {
     let dims = permute(shape.dims(), &order(shape));
-    with_dims(&shape.without_layouts(), dims)
+    let all = (0..dims.len() as i64).rev().collect();
+    with_order(&with_dims(shape, dims), all).without_default_layouts()
 }
 
 /// The row-major value that lies in memory like this one: itself, or what it is a bitcast of.
