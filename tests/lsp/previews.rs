@@ -192,3 +192,33 @@ fn the_action_shows_the_fused_module() {
     let found = found.unwrap_or_else(|| panic!("{actions}"));
     assert_eq!(found["command"]["arguments"], json!([URI, ["fusion-pipeline"]]));
 }
+
+#[test]
+fn a_pass_is_applied_at_one_place() {
+    let mut client = LspClient::start(json!({
+        "general": {"positionEncodings": ["utf-8"]},
+        "textDocument": {"codeAction": {
+            "codeActionLiteralSupport": {"codeActionKind": {"valueSet": [""]}},
+            "dataSupport": true,
+            "resolveSupport": {"properties": ["edit"]},
+        }},
+    }));
+    client.open(URI, MODULE);
+    let context = json!({"diagnostics": [], "only": ["refactor.rewrite"]});
+    let params = json!({"textDocument": {"uri": URI}, "range": range((5, 3), (5, 3)), "context": context});
+    let actions = client.ask("textDocument/codeAction", params);
+    let title = "cse: %m merged into %n, which is equal";
+    let found = actions.as_array().into_iter().flatten();
+    let found = found.clone().find(|action| action["title"].as_str().is_some_and(|it| it.starts_with(title)));
+    let action = found.unwrap_or_else(|| panic!("{actions}")).clone();
+    assert_eq!((&action["kind"], &action["edit"]), (&json!("refactor.rewrite"), &Value::Null));
+    let resolved = client.ask("codeAction/resolve", action.clone());
+    let edits = json!([
+        {"range": range((5, 0), (6, 0)), "newText": ""},
+        {"range": range((6, 30), (6, 31)), "newText": "n"},
+    ]);
+    assert_eq!(resolved["edit"]["changes"][URI], edits);
+    // The text has changed since.
+    client.change(URI, 2, json!([{"range": range((0, 11), (0, 11)), "text": " "}]));
+    assert_eq!(client.ask("codeAction/resolve", action)["edit"], Value::Null);
+}

@@ -87,7 +87,25 @@ impl Actions<'_> {
     }
 }
 
-impl Actions<'_> {
+impl<'a> Actions<'a> {
+    pub(crate) fn new(wanted: Wanted<'a>) -> Actions<'a> {
+        Actions { wanted, found: Vec::new() }
+    }
+
+    pub(crate) fn found(self) -> Vec<CodeAction> {
+        self.found
+    }
+
+    /// Whether one action is asked for, whose title is known.
+    pub(crate) fn is_about_one(&self) -> bool {
+        matches!(self.wanted, Wanted::Change(_))
+    }
+
+    /// Whether the action of this id is asked for.
+    pub(crate) fn wants(&self, id: &str) -> bool {
+        !matches!(self.wanted, Wanted::Change(wanted) if wanted != id)
+    }
+
     /// Whether all changes are computed with the list of actions, so that each must be cheap.
     pub(crate) fn makes_all_changes(&self) -> bool {
         self.wanted == Wanted::Changes
@@ -114,11 +132,11 @@ pub(crate) fn code_actions(
     range: &TextRange,
     wanted: Wanted<'_>,
 ) -> Vec<CodeAction> {
-    let mut actions = Actions { wanted, found: Vec::new() };
+    let mut actions = Actions::new(wanted);
     for provider in context.semantics().action_providers() {
         provider(context, range, &mut actions);
     }
-    actions.found
+    actions.found()
 }
 
 #[cfg(test)]

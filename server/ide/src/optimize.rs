@@ -4,6 +4,7 @@ pub(crate) mod known;
 pub(crate) mod listed;
 pub(crate) mod planned;
 pub(crate) mod preview;
+pub(crate) mod rewrites;
 pub(crate) mod shown;
 pub(crate) mod source;
 #[cfg(test)]

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use super::Analysis;
+use crate::code_actions::Actions;
 use crate::file_context::FileContext;
 use crate::optimize::preview::Preview;
-use crate::optimize::{optimize, shown};
+use crate::optimize::{optimize, rewrites, shown};
 use crate::*;
 
 impl Analysis {
@@ -31,6 +32,23 @@ impl Analysis {
     /// module with fusions.
     pub fn prepare_kernels(&self, file: FileId) -> Cancellable<bool> {
         self.with_file(file, |context| shown::prepare(&context, &self.optimized))
+    }
+
+    /// What passes of XLA would do to the instruction at the start of `range`, as code actions.
+    pub fn rewrite_actions(
+        &self,
+        file: FileId,
+        range: TextRange,
+        wanted: Wanted<'_>,
+    ) -> Cancellable<Vec<CodeAction>> {
+        if !rewrites::is_wanted(wanted) {
+            return Ok(Vec::new());
+        }
+        self.with_file(file, |context| {
+            let mut actions = Actions::new(wanted);
+            rewrites::offer(&context, &self.optimized, &range, &mut actions);
+            actions.found()
+        })
     }
 
     /// Hints that say which kernel each instruction of a module without fusions goes into.

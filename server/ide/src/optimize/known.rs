@@ -10,16 +10,19 @@ use db::TextVersion;
 
 use super::planned::PlannedKernels;
 use super::preview::Preview;
+use super::rewrites::Rewrites;
 use super::{NotOptimized, OptimizeRequest};
 use crate::file_context::FileContext;
 
 /// What is kept. Owned by the host and shared with its snapshots.
 ///
-/// Size: [`MAX`] previews of about four times the text each, and as many plans of about 300 bytes per kernel.
+/// Size: [`MAX`] previews of about four times the text each, as many plans of about 300 bytes per kernel, and as many lists of
+/// rewrites.
 #[derive(Default)]
 pub(crate) struct KnownOptimized {
     previews: Mutex<VecDeque<(Key, Known<Preview>)>>,
     planned: Mutex<VecDeque<(Key, Known<PlannedKernels>)>>,
+    rewrites: Mutex<VecDeque<(Key, Known<Rewrites>)>>,
 }
 
 type Known<T> = Result<Arc<T>, NotOptimized>;
@@ -82,6 +85,12 @@ fn get_or_make<T>(
 impl KnownOptimized {
     pub(crate) fn preview(&self, context: &FileContext<'_>, request: &OptimizeRequest) -> Known<Preview> {
         get_or_make(&self.previews, Key::new(context, request), || Preview::new(context, request))
+    }
+
+    /// What local passes would do.
+    pub(crate) fn rewrites(&self, context: &FileContext<'_>) -> Known<Rewrites> {
+        let key = Key::new(context, &OptimizeRequest::default());
+        get_or_make(&self.rewrites, key, || Rewrites::new(context))
     }
 
     /// The kernels that a module would become.

@@ -193,6 +193,11 @@ fn run_kernels(text: &str, device: &'static gpu::Device) -> Vec<PlannedKernel> {
 }
 
 impl Totals {
+    /// Of a module in which nothing is fused any more.
+    pub(crate) fn of_text(text: &str, device: &'static gpu::Device) -> Totals {
+        Totals::of(&run_kernels(text, device))
+    }
+
     fn of(kernels: &[PlannedKernel]) -> Totals {
         let mut totals = Totals { kernels: kernels.len(), ..Totals::default() };
         for kernel in kernels {

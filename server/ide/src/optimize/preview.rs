@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use passes::{Applied, Module, Stopped};
 use rustc_hash::FxHashMap;
 
-use super::source::{SourceInstruction, SourceModule};
+use super::source::{SourceInstruction, SourceModule, innermost};
 use super::{NotOptimized, OptimizeRequest, print};
 use crate::file_context::FileContext;
 use crate::units::counted;
@@ -134,13 +134,7 @@ impl Preview {
 
     /// The instructions of the innermost range around an offset. An op of StableHLO may be several.
     pub(crate) fn sources_at(&self, offset: usize) -> Vec<u32> {
-        let holds = |source: &SourceInstruction| source.range.start <= offset && offset <= source.range.end;
-        let all = (0..).zip(&self.sources).filter_map(|(at, source)| Some((at, source.as_ref()?)));
-        let around: Vec<(u32, &SourceInstruction)> = all.filter(|(_, source)| holds(source)).collect();
-        let Some(least) = around.iter().map(|(_, source)| source.range.len()).min() else {
-            return Vec::new();
-        };
-        around.iter().filter(|(_, source)| source.range.len() == least).map(|(at, _)| *at).collect()
+        innermost(&self.sources, offset)
     }
 }
 

@@ -222,7 +222,8 @@ pub(crate) fn members(
     kernels.into_iter().map(of).collect()
 }
 
-/// Computes what hints and lenses show. Returns whether they show anything.
+/// Computes what hints, lenses and actions show. Returns whether hints and lenses show anything.
 pub(crate) fn prepare(context: &FileContext<'_>, known: &KnownOptimized) -> bool {
+    _ = known.rewrites(context);
     is_unfused(context) && known.planned(context).is_ok()
 }

@@ -47,6 +47,15 @@ impl SourceModule {
     }
 }
 
+/// The instructions, as indices, of the innermost range around an offset. An op of StableHLO may be several.
+pub(crate) fn innermost(instructions: &[Option<SourceInstruction>], offset: usize) -> Vec<u32> {
+    let holds = |source: &SourceInstruction| source.range.start <= offset && offset <= source.range.end;
+    let all = (0..).zip(instructions).filter_map(|(at, source)| Some((at, source.as_ref()?)));
+    let around: Vec<(u32, &SourceInstruction)> = all.filter(|(_, source)| holds(source)).collect();
+    let Some(least) = around.iter().map(|(_, source)| source.range.len()).min() else { return Vec::new() };
+    around.iter().filter(|(_, source)| source.range.len() == least).map(|(at, _)| *at).collect()
+}
+
 fn of_hlo(context: &FileContext<'_>) -> Result<SourceModule, NotOptimized> {
     let module = db::editable_module(context.db, context.view.file).ok_or(NotOptimized::NoEntry)?;
     let of = |(piece, id)| {

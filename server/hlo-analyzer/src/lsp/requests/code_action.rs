@@ -21,7 +21,11 @@ impl Request for CodeAction {
     fn run(Snapshot { analysis, view }: &Snapshot, _: &CodeActionParams) -> Cancellable<Self::Found> {
         // Only clients without resolve support get all edits at once.
         let wanted = if view.session.client.resolve_code_actions { Wanted::Titles } else { Wanted::Changes };
-        analysis.code_actions(view.file, view.span.clone(), wanted)
+        let mut actions = analysis.code_actions(view.file, view.span.clone(), wanted)?;
+        if view.plans_kernels() {
+            actions.extend(analysis.rewrite_actions(view.file, view.span.clone(), wanted)?);
+        }
+        Ok(actions)
     }
 
     fn respond(view: &View, params: CodeActionParams, found: Self::Found) -> Result<Self::Response> {

@@ -25,7 +25,9 @@ impl Request for CodeActionResolve {
     fn run(Snapshot { analysis, view }: &Snapshot, action: &CodeAction) -> Cancellable<Self::Found> {
         match Unresolved::of(action) {
             Some(Unresolved { version, id, .. }) if version == view.version => {
-                analysis.code_actions(view.file, view.span.clone(), Wanted::Change(&id))
+                let mut found = analysis.code_actions(view.file, view.span.clone(), Wanted::Change(&id))?;
+                found.extend(analysis.rewrite_actions(view.file, view.span.clone(), Wanted::Change(&id))?);
+                Ok(found)
             }
             _ => Ok(Vec::new()),
         }

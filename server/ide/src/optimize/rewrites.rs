@@ -1,0 +1,259 @@
+//! Passes of XLA as code actions: at one instruction, or everywhere in its computation.
+//!
+//! Which passes change which instructions is known per text ([`Rewrites`]). An edit is computed when it is asked for: the pass runs on
+//! the module, and what it changed is cut into groups that can be applied on their own.
+
+mod difference;
+mod edits;
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+use db::Language;
+use passes::{InstructionId, Module};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use self::difference::Difference;
+use self::edits::edits;
+use super::known::KnownOptimized;
+use super::planned::{PlannedKernels, Totals};
+use super::shown::is_unfused;
+use super::source::{SourceInstruction, SourceModule, innermost};
+use super::{NotOptimized, OptimizeRequest};
+use crate::code_actions::{Actions, Change, CodeActionKind};
+use crate::file_context::FileContext;
+use crate::kernel::figures::duration;
+use crate::units::shorten;
+use crate::{AnalysisHost, TextEdit, TextRange, Wanted};
+
+/// Passes that rewrite some instructions and leave the rest of the module alone, most frequent first. Not those that fuse, choose
+/// layouts, insert copies, or rename and annotate everything.
+const LOCAL: &[&str] = &[
+    "algsimp",
+    "cse",
+    "dce",
+    "reshape-mover",
+    "tuple-simplifier",
+    "degenerate-dimension-rewriter",
+    "constant_folding",
+    "call-inliner",
+    "zero_sized_hlo_elimination",
+    "simplify-conditional",
+    "simplify-fp-conversions",
+    "convert-mover",
+    "simplify-sorts",
+    "slice-sinker",
+    "transpose-folding",
+    "dot_decomposer",
+    "dot_dimension_merger",
+    "gather_simplifier",
+    "scatter_simplifier",
+    "scatter-slice-simplifier",
+    "batched_gather_scatter_normalizer",
+    "select_and_scatter_expander",
+    "reduce-decomposer",
+    "reduction-degenerate-dim-remover",
+    "reduction-dimension-grouper",
+    "reduction-splitter",
+    "tree-reduction-rewriter",
+    "dynamic-dimension-simplifier",
+    "triangular-solve-rewriter",
+    "variadic-op-splitter",
+    "cse_barrier_expander",
+    "move_copy_to_users",
+];
+
+/// Texts of more bytes have no rewrites: each pass takes about a second.
+const MAX_BYTES: usize = 8 << 20;
+/// The largest text, in bytes, for which actions state the time before and after: it is fused once for each.
+const TIMED_BYTES: usize = 12_000;
+/// Actions with their time at one place.
+const MAX_TIMED: usize = 8;
+const MAX_TITLE: usize = 120;
+
+const AT: &str = "rewrite-";
+const EVERYWHERE: &str = "rewrite-everywhere-";
+
+/// What local passes would do to a text.
+///
+/// Size: about 100 bytes per change.
+#[derive(Debug, Default)]
+pub(crate) struct Rewrites {
+    sources: Vec<Option<SourceInstruction>>,
+    /// By index of the instruction of the text: a pass, and what it does to it.
+    by_source: FxHashMap<u32, Vec<(&'static str, String)>>,
+    /// Computations of the module by their instructions.
+    computation_of: Vec<Arc<str>>,
+    /// By pass and computation, the number of changes.
+    counts: FxHashMap<(&'static str, Arc<str>), usize>,
+}
+
+impl Rewrites {
+    pub(crate) fn new(context: &FileContext<'_>) -> Result<Rewrites, NotOptimized> {
+        if context.view.file.language(context.db) != Language::Hlo {
+            return Ok(Rewrites::default());
+        }
+        if context.view.rope.len_bytes() > MAX_BYTES {
+            return Err(NotOptimized::TooLarge(MAX_BYTES));
+        }
+        let SourceModule { module, instructions: sources } = SourceModule::of(context)?;
+        let mut rewrites = Rewrites { sources, ..Rewrites::default() };
+        // An order that the text states is not kept by edits.
+        if module.header.is_scheduled {
+            return Ok(rewrites);
+        }
+        let mut names: FxHashMap<(&str, &str), u32> = FxHashMap::default();
+        let mut computations: FxHashMap<&str, Arc<str>> = FxHashMap::default();
+        for id in module.read_instructions() {
+            let computation = module[module[id].parent()].name();
+            let shared = computations.entry(computation).or_insert_with(|| computation.into());
+            rewrites.computation_of.push(shared.clone());
+            names.insert((computation, module[id].name()), Module::index(id) as u32);
+        }
+        for pass in LOCAL {
+            let Some((_, changes)) = after(context, &module, pass) else { continue };
+            for change in changes {
+                let place = (change.computation.as_str(), change.instruction.as_str());
+                let Some(&index) = names.get(&place) else { continue };
+                let of_source = rewrites.by_source.entry(index).or_default();
+                // Of what a pass does again and again, the first.
+                if of_source.iter().any(|(known, _)| known == pass) {
+                    continue;
+                }
+                of_source.push((pass, change.what));
+                let computation = rewrites.computation_of[index as usize].clone();
+                *rewrites.counts.entry((pass, computation)).or_default() += 1;
+            }
+        }
+        Ok(rewrites)
+    }
+}
+
+/// The module after one pass, and what that did; `None` if the pass stops.
+fn after(context: &FileContext<'_>, module: &Module, pass: &str) -> Option<(Module, Vec<passes::Change>)> {
+    cancel::check();
+    let mut result = module.clone();
+    let options = OptimizeRequest::of(&[pass]).options(context);
+    let applied = passes::optimize(&mut result, &[pass], &options).ok()?;
+    let changes: Vec<passes::Change> = applied.into_iter().flat_map(|applied| applied.changes).collect();
+    (!changes.is_empty()).then_some((result, changes))
+}
+
+/// Offers what passes would do to the instruction at the start of `range`.
+pub(crate) fn offer(
+    context: &FileContext<'_>,
+    known: &KnownOptimized,
+    range: &TextRange,
+    actions: &mut Actions<'_>,
+) {
+    let Ok(rewrites) = known.rewrites(context) else { return };
+    let is_small = context.view.rope.len_bytes() <= TIMED_BYTES;
+    if actions.makes_all_changes() && !is_small {
+        return;
+    }
+    let mut timed = 0;
+    for index in innermost(&rewrites.sources, range.start) {
+        let Some(source) = &rewrites.sources[index as usize] else { continue };
+        let Some(computation) = rewrites.computation_of.get(index as usize) else { continue };
+        for (pass, what) in rewrites.by_source.get(&index).into_iter().flatten() {
+            let title = shorten(&format!("{pass}: {} {what}", source.name), MAX_TITLE);
+            let id = format!("{AT}{pass}");
+            let mut offer = |id: String, title: String, is_everywhere: bool| {
+                if !actions.wants(&id) {
+                    return;
+                }
+                let edits = || rewritten(context, pass, index, is_everywhere);
+                let gain = if is_small && timed < MAX_TIMED && !actions.is_about_one() {
+                    timed += 1;
+                    // What cannot be edited is not offered where that is known.
+                    let Some(edits) = edits() else { return };
+                    gain(context, known, &edits).map_or(String::new(), |gain| format!(" ({gain})"))
+                } else {
+                    String::new()
+                };
+                actions
+                    .offer(id, title + &gain, CodeActionKind::RefactorRewrite, || edits().map(Change::Edits));
+            };
+            offer(id, title, false);
+            let count = rewrites.counts.get(&(*pass, computation.clone())).copied().unwrap_or_default();
+            if count > 1 {
+                let title = format!("{pass}: everywhere in %{computation}");
+                offer(format!("{EVERYWHERE}{pass}"), title, true);
+            }
+        }
+    }
+}
+
+/// The edits of a pass at one instruction, or in all of its computation. `None` if they cannot be applied alone.
+fn rewritten(
+    context: &FileContext<'_>,
+    pass: &str,
+    index: u32,
+    is_everywhere: bool,
+) -> Option<Vec<TextEdit>> {
+    let source = SourceModule::of(context).ok()?;
+    let (result, _) = after(context, &source.module, pass)?;
+    let target = source.module.read_instructions().nth(index as usize)?;
+    let difference = Difference::new(&source.module, &result);
+    let mut group: FxHashSet<InstructionId> = difference.group_of(target);
+    if is_everywhere {
+        let computation = source.module[target].parent();
+        let all = source.module.instructions(computation).into_iter();
+        all.for_each(|id| group.extend(difference.group_of(id)));
+    }
+    let edits = edits(context, &source, &result, &difference, &group)?;
+    is_valid(context, &edits).then_some(edits)
+}
+
+/// Whether the text after edits has no errors.
+fn is_valid(context: &FileContext<'_>, edits: &[TextEdit]) -> bool {
+    let mut host = AnalysisHost::of_this_computation();
+    let file = host.open("", Language::Hlo, &edited(context, edits));
+    let found = host.analysis().with_context(file, |context| SourceModule::of(context).is_ok());
+    cancel::check();
+    found.unwrap_or_default()
+}
+
+/// The text after edits that do not overlap.
+fn edited(context: &FileContext<'_>, edits: &[TextEdit]) -> String {
+    let text = context.view.rope.to_string();
+    let mut edits: Vec<&TextEdit> = edits.iter().collect();
+    edits.sort_by_key(|edit| (edit.range.start, edit.range.end));
+    let (mut out, mut at) = (String::with_capacity(text.len()), 0);
+    for edit in edits {
+        out += text.get(at..edit.range.start).unwrap_or_default();
+        out += &edit.insert;
+        at = edit.range.end;
+    }
+    out + text.get(at..).unwrap_or_default()
+}
+
+/// The time of the module after fusion, without and with edits: `41 → 36 µs`. `None` if it is not known.
+fn gain(context: &FileContext<'_>, known: &KnownOptimized, edits: &[TextEdit]) -> Option<String> {
+    let before = match is_unfused(context) {
+        true => known.planned(context).ok()?.after,
+        false => Totals::of_text(&context.view.rope.to_string(), context.db.device_of(context.view.file)),
+    };
+    let text = edited(context, edits);
+    let device = context.db.device_of(context.view.file);
+    let after = if is_unfused(context) {
+        let mut host = AnalysisHost::of_this_computation();
+        host.use_device(device);
+        let file = host.open("", Language::Hlo, &text);
+        let planned = host.analysis().with_context(file, |context| {
+            PlannedKernels::new(context, &KnownOptimized::default()).ok().map(|planned| planned.after)
+        });
+        cancel::check();
+        planned.ok()??
+    } else {
+        Totals::of_text(&text, device)
+    };
+    let [from, to] = [before.us, after.us].map(duration);
+    Some(if from == to { format!("{from} as before") } else { format!("{from} → {to}") })
+}
+
+/// Whether an id is one of these actions.
+pub(crate) fn is_wanted(wanted: Wanted<'_>) -> bool {
+    !matches!(wanted, Wanted::Change(id) if !id.starts_with(AT))
+}
