@@ -20,6 +20,8 @@ export const FIXTURE = "transpose_and_reduce.hlo";
 /** A kernel that reads one operand across its layout, which is a warning. */
 export const WASTEFUL = "transposed_read.hlo";
 export const MLIR_FIXTURE = "tiled_slice.mlir";
+/** A module before fusion. */
+export const UNFUSED = "unfused.hlo";
 /** The same text under names that say more or less about it. */
 export const DUMP = "module_0001.jit_step.sm_9.0_gpu_after_optimizations.txt";
 export const UNKNOWN_NAME = "pasted-from-a-chat.txt";

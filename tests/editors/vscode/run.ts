@@ -11,7 +11,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { CRASH_POLICY } from "./crash-policy.ts";
 import { BESIDE, type CheckResult, DEADLY, DEADLY_SERVER, DEADLY_TEXT, DUMP, DUMP_FOLDER, FIXTURE, GO, HUGE, LARGE } from "./report.ts";
-import { eventually, MLIR_FIXTURE, REAL_DUMP, REPORT, type Report, UNKNOWN_NAME, WASTEFUL } from "./report.ts";
+import { eventually, MLIR_FIXTURE, REAL_DUMP, REPORT, type Report, UNFUSED, UNKNOWN_NAME, WASTEFUL } from "./report.ts";
 import { Screen } from "./screen.ts";
 import { album, LARGE_FILES, THEMES, TOUR } from "./tour.ts";
 import { Workbench } from "./workbench.ts";
@@ -76,6 +76,7 @@ function fillFolder(folder: string): void {
   cpSync(dump, join(folder, DUMP_FOLDER), { recursive: true });
   cpSync(join(dump, "layer.py"), join(folder, "layer.py"));
   cpSync(join(here, "../fixtures", MLIR_FIXTURE), join(folder, MLIR_FIXTURE));
+  cpSync(join(here, "../fixtures", UNFUSED), join(folder, UNFUSED));
   writeFileSync(join(folder, BESIDE), "BufferAssignment:\nallocation 0: size 800, parameter 0\n");
   if (options["real-dump"] !== undefined) {
     cpSync(options["real-dump"], join(folder, REAL_DUMP));

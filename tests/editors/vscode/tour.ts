@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { DUMP_FOLDER, FIXTURE, HUGE, LARGE, MLIR_FIXTURE, WASTEFUL, eventually } from "./report.ts";
+import { DUMP_FOLDER, FIXTURE, HUGE, LARGE, MLIR_FIXTURE, UNFUSED, WASTEFUL, eventually } from "./report.ts";
 import type { Screen } from "./screen.ts";
 
 /** The first is that of the settings. */
@@ -102,6 +102,25 @@ export const TOUR: Record<string, Step> = {
     await eventually("the list of the file in front", first("input_"));
     await screen.command("hlo-analyzer: Sort by Time");
     await screen.command("View: Hide Panel");
+  },
+  "a module before fusion says what becomes of it, beside the text and as a diff": async (screen, picture) => {
+    await screen.command("View: Close All Editors");
+    await screen.openFile(UNFUSED);
+    await screen.waitForLine("the kernel of an instruction", 30_000, "%scaled", "→ kernel");
+    await eventually("the totals", async () => ((await screen.labels(".codelens-decoration a")).length > 0 ? true : undefined));
+    await screen.click("%scaled =", "%scaled");
+    await screen.command("hlo-analyzer: Show as Fused");
+    await screen.waitForLine("the fused module", 30_000, "after fusion-pipeline");
+    // The lines that the instruction became are marked.
+    await screen.waitForLine("a fusion", 30_000, "kind=k", "calls=");
+    await picture("preview");
+    await screen.command("View: Close All Editors");
+    await screen.openFile(UNFUSED);
+    await screen.click("%again =", "%again");
+    await screen.actions("cse: %again merged into %scaled");
+    await picture("rewrites");
+    await screen.press("Escape");
+    await screen.command("View: Close All Editors");
   },
   "compiles: three passes, what the last one changed, the source line and back": async (screen, picture) => {
     await screen.command("View: Close All Editors");

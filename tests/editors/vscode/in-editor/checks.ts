@@ -16,6 +16,7 @@ import {
   MLIR_FIXTURE,
   REAL_DUMP,
   REPORT,
+  UNFUSED,
   UNKNOWN_NAME,
   WASTEFUL,
 } from "../report.ts";
@@ -143,6 +144,40 @@ const CHECKS: Record<string, Check> = {
     await vscode.commands.executeCommand("hlo-analyzer.showKernel", hlo.document.uri);
     const names = vscode.window.visibleTextEditors.map(({ document }) => document.uri.path);
     assert.ok(names.includes("/input_reduce_fusion.mlir"), names.join(" "));
+  },
+  "a preview follows the cursor on both sides, and edits": async (uri) => {
+    const document = await vscode.workspace.openTextDocument(uri(UNFUSED));
+    const source = await vscode.window.showTextDocument(document, { viewColumn: vscode.ViewColumn.One });
+    await vscode.commands.executeCommand("hlo-analyzer.showAsFused", document.uri.toString());
+    const isPreview = ({ document }: vscode.TextEditor): boolean => document.uri.scheme === "hlo-analyzer-preview";
+    const preview = await eventually("the preview", () => {
+      const found = vscode.window.visibleTextEditors.find(isPreview);
+      return found?.document.getText().includes(" fusion(") ? found : undefined;
+    });
+    assert.equal(preview.document.languageId, "hlo");
+    const linesOf = (editor: vscode.TextEditor): number[] => {
+      const runs = extension().exports.previews.marked(editor.document.uri);
+      return runs.flatMap(([first, last]) => Array.from({ length: last - first + 1 }, (_, n) => first + n));
+    };
+    const shifted = positionOf(document, "%shifted =");
+    source.selection = new vscode.Selection(shifted, shifted);
+    const fused = (): string[] => linesOf(preview).map((line) => preview.document.lineAt(line).text);
+    await eventually("the marks of the fusion", () => (fused().some((line) => line.includes(" add(")) ? true : undefined));
+    const line = preview.document.getText().split("\n").findIndex((text) => text.includes(" rsqrt("));
+    const editor = await vscode.window.showTextDocument(preview.document, { viewColumn: preview.viewColumn });
+    editor.selection = new vscode.Selection(line, 4, line, 4);
+    await eventually("the mark of its source", () => linesOf(source).includes(positionOf(document, "%root =").line) || undefined);
+    const operation = positionOf(document, "add(%scaled");
+    await replace(document, new vscode.Range(operation, operation.translate(0, "add".length)), "subtract");
+    await eventually("the new text", () => preview.document.getText().includes(" subtract(") || undefined);
+    await vscode.commands.executeCommand("hlo-analyzer.comparePreview", document.uri.toString(), ["cse"]);
+    await eventually("the diff", () => {
+      const { activeTab } = vscode.window.tabGroups.activeTabGroup;
+      return activeTab?.input instanceof vscode.TabInputTextDiff || undefined;
+    });
+    await vscode.window.showTextDocument(document, { viewColumn: vscode.ViewColumn.One });
+    await vscode.commands.executeCommand("workbench.action.files.revert");
+    await vscode.commands.executeCommand("workbench.action.closeAllEditors");
   },
   "kernels use one group of tabs again, pinned tabs stay": async (uri) => {
     const document = await open(uri(WASTEFUL));
@@ -346,6 +381,7 @@ const CHECKS: Record<string, Check> = {
 
 interface Exports {
   kernels: { marked(uri: vscode.Uri): [number, number][] };
+  previews: { marked(uri: vscode.Uri): [number, number][] };
   held(): string[];
 }
 
