@@ -7,6 +7,7 @@ mod calls;
 mod edit;
 mod equality;
 mod fuse;
+mod fusions;
 mod graphs;
 mod new;
 mod order;
