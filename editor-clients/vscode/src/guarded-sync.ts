@@ -1,7 +1,7 @@
 import * as vscode from "vscode";
 import type { Middleware } from "vscode-languageclient/node";
 import { type CrashPolicy, PROBATION } from "./crash-policy";
-import { KERNEL_SCHEME } from "./schemes";
+import { KERNEL_SCHEME, PREVIEW_SCHEME } from "./schemes";
 
 /** How long to wait for the diagnostics of a file on probation, in milliseconds. */
 const PATIENCE = 15_000;
@@ -80,7 +80,7 @@ export class GuardedSync {
   middleware(): Middleware {
     return {
       didOpen: (document, next) => {
-        if (document.uri.scheme === KERNEL_SCHEME) {
+        if (isOfServer(document.uri)) {
           return next(document);
         }
         const uri = document.uri.toString();
@@ -92,7 +92,7 @@ export class GuardedSync {
       },
       didChange: async (event, next) => {
         const uri = event.document.uri.toString();
-        if (event.document.uri.scheme === KERNEL_SCHEME) {
+        if (isOfServer(event.document.uri)) {
           await next(event);
         } else if (this.open.has(uri)) {
           this.policy.sent(uri, Date.now());
@@ -100,7 +100,7 @@ export class GuardedSync {
         }
       },
       didClose: async (document, next) => {
-        if (document.uri.scheme === KERNEL_SCHEME || this.forget(document.uri.toString())) {
+        if (isOfServer(document.uri) || this.forget(document.uri.toString())) {
           await next(document);
         }
       },
@@ -120,6 +120,11 @@ export class GuardedSync {
       },
     };
   }
+}
+
+/** Whether the server wrote the document itself, and gives no diagnostics of it. */
+function isOfServer({ scheme }: vscode.Uri): boolean {
+  return scheme === KERNEL_SCHEME || scheme === PREVIEW_SCHEME;
 }
 
 /** Returns the document that a request is about. */

@@ -101,6 +101,11 @@ impl<'a> Actions<'a> {
         matches!(self.wanted, Wanted::Change(_))
     }
 
+    /// Whether an action is asked for whose id starts so.
+    pub(crate) fn may_want(&self, prefix: &str) -> bool {
+        !matches!(self.wanted, Wanted::Change(wanted) if !wanted.starts_with(prefix))
+    }
+
     /// Whether the action of this id is asked for.
     pub(crate) fn wants(&self, id: &str) -> bool {
         !matches!(self.wanted, Wanted::Change(wanted) if wanted != id)

@@ -1,5 +1,6 @@
 //! XLA's optimizer: the module after passes, live previews of it, and the kernels that a module would become.
 
+pub(crate) mod fusing;
 pub(crate) mod known;
 pub(crate) mod listed;
 pub(crate) mod planned;

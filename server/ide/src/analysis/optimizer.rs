@@ -6,7 +6,7 @@ use super::Analysis;
 use crate::code_actions::Actions;
 use crate::file_context::FileContext;
 use crate::optimize::preview::Preview;
-use crate::optimize::{optimize, rewrites, shown};
+use crate::optimize::{fusing, optimize, rewrites, shown};
 use crate::*;
 
 impl Analysis {
@@ -34,19 +34,18 @@ impl Analysis {
         self.with_file(file, |context| shown::prepare(&context, &self.optimized))
     }
 
-    /// What passes of XLA would do to the instruction at the start of `range`, as code actions.
+    /// What passes of XLA would do to the instruction at the start of `range`, and what can be fused with it or taken apart, as code
+    /// actions.
     pub fn rewrite_actions(
         &self,
         file: FileId,
         range: TextRange,
         wanted: Wanted<'_>,
     ) -> Cancellable<Vec<CodeAction>> {
-        if !rewrites::is_wanted(wanted) {
-            return Ok(Vec::new());
-        }
         self.with_file(file, |context| {
             let mut actions = Actions::new(wanted);
             rewrites::offer(&context, &self.optimized, &range, &mut actions);
+            fusing::offer(&context, &range, &mut actions);
             actions.found()
         })
     }

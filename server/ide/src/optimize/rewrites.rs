@@ -14,8 +14,9 @@ use db::Language;
 use passes::{InstructionId, Module};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use self::difference::Difference;
+pub(crate) use self::difference::Difference;
 use self::edits::edits;
+pub(crate) use self::edits::{computation_text, instruction_text};
 use super::known::KnownOptimized;
 use super::planned::{PlannedKernels, Totals};
 use super::shown::is_unfused;
@@ -25,7 +26,7 @@ use crate::code_actions::{Actions, Change, CodeActionKind};
 use crate::file_context::FileContext;
 use crate::kernel::figures::duration;
 use crate::units::shorten;
-use crate::{AnalysisHost, TextEdit, TextRange, Wanted};
+use crate::{AnalysisHost, TextEdit, TextRange};
 
 /// Passes that rewrite some instructions and leave the rest of the module alone, most frequent first. Not those that fuse, choose
 /// layouts, insert copies, or rename and annotate everything.
@@ -147,6 +148,9 @@ pub(crate) fn offer(
     range: &TextRange,
     actions: &mut Actions<'_>,
 ) {
+    if !actions.may_want(AT) {
+        return;
+    }
     let Ok(rewrites) = known.rewrites(context) else { return };
     let is_small = context.view.rope.len_bytes() <= TIMED_BYTES;
     if actions.makes_all_changes() && !is_small {
@@ -206,6 +210,18 @@ fn rewritten(
     is_valid(context, &edits).then_some(edits)
 }
 
+/// The edits of the group of changes with an instruction, if they can be applied alone.
+pub(crate) fn edits_of(
+    context: &FileContext<'_>,
+    source: &SourceModule,
+    after: &Module,
+    difference: &Difference,
+    id: InstructionId,
+) -> Option<Vec<TextEdit>> {
+    let edits = edits(context, source, after, difference, &difference.group_of(id))?;
+    is_valid(context, &edits).then_some(edits)
+}
+
 /// Whether the text after edits has no errors.
 fn is_valid(context: &FileContext<'_>, edits: &[TextEdit]) -> bool {
     let mut host = AnalysisHost::of_this_computation();
@@ -251,9 +267,4 @@ fn gain(context: &FileContext<'_>, known: &KnownOptimized, edits: &[TextEdit]) -
     };
     let [from, to] = [before.us, after.us].map(duration);
     Some(if from == to { format!("{from} as before") } else { format!("{from} → {to}") })
-}
-
-/// Whether an id is one of these actions.
-pub(crate) fn is_wanted(wanted: Wanted<'_>) -> bool {
-    !matches!(wanted, Wanted::Change(id) if !id.starts_with(AT))
 }

@@ -31,7 +31,7 @@ impl Module {
         copies.insert(producer, inside);
         let root = self.copy_value(body, user, &copies);
         self.set_root(body, root);
-        let fusion = self.add_fusion(user, body, &operands);
+        let fusion = self.add_fusion_of(user, body, &operands);
         self.replace_all_uses(user, fusion);
         self.remove_with_operands(user);
         self.remove_unreachable_computations();
@@ -40,7 +40,7 @@ impl Module {
 
     /// Replaces a fusion by the instructions that it consists of. False, and nothing is changed, as for [`Module::fuse`].
     pub fn unfuse(&mut self, fusion: InstructionId) -> bool {
-        let Some(body) = self.body(fusion).filter(|_| self.can_be_fused(fusion)) else { return false };
+        let Some(body) = self.fused_computation(fusion).filter(|_| self.can_be_fused(fusion)) else { return false };
         self.inline(fusion, body);
         self.remove_unreachable_computations();
         true
@@ -53,7 +53,7 @@ impl Module {
         fusion: InstructionId,
         at: InstructionId,
     ) -> Option<(InstructionId, InstructionId)> {
-        let body = self.body(fusion).filter(|_| self.can_be_fused(fusion))?;
+        let body = self.fused_computation(fusion).filter(|_| self.can_be_fused(fusion))?;
         let is_value = !matches!(self[at].opcode(), Opcode::Parameter | Opcode::Constant | Opcode::Tuple);
         if self[at].parent() != body || self.root(body) == at || !is_value {
             return None;
@@ -83,12 +83,6 @@ impl Module {
         !instruction.has_control_dependencies() && !self.has_side_effect(id) && kind != Some("kCustom")
     }
 
-    /// The computation of a fusion.
-    fn body(&self, fusion: InstructionId) -> Option<ComputationId> {
-        let is_fusion = self[fusion].opcode() == Opcode::Fusion;
-        self[fusion].callee(AttributeKey::Calls).filter(|_| is_fusion)
-    }
-
     fn add_parameters(&mut self, body: ComputationId, operands: &[InstructionId]) -> Copies {
         let numbered = (0..).zip(operands);
         numbered
@@ -101,7 +95,7 @@ impl Module {
 
     /// Adds a copy of an instruction, or of what a fusion consists of, and returns what has its value.
     fn copy_value(&mut self, body: ComputationId, id: InstructionId, copies: &Copies) -> InstructionId {
-        let Some(inner) = self.body(id) else {
+        let Some(inner) = self.fused_computation(id) else {
             let operands: Vec<InstructionId> =
                 self[id].operands().iter().map(|operand| copies[operand]).collect();
             return self.add_copy(body, id, &operands);
@@ -123,7 +117,7 @@ impl Module {
     }
 
     /// Adds a fusion for an instruction, with what that says of its kind and origin.
-    fn add_fusion(
+    fn add_fusion_of(
         &mut self,
         of: InstructionId,
         body: ComputationId,
@@ -144,7 +138,8 @@ impl Module {
 
     /// Source: `ChooseFusionKind`, `service/gpu/gpu_fusible.cc`.
     fn kind(&self, body: ComputationId) -> &'static str {
-        let is_reduction = |&id: &InstructionId| matches!(self[id].opcode(), Opcode::Reduce | Opcode::Scatter);
+        let is_reduction =
+            |&id: &InstructionId| matches!(self[id].opcode(), Opcode::Reduce | Opcode::Scatter);
         if self.instructions(body).iter().any(is_reduction) { "kInput" } else { "kLoop" }
     }
 

@@ -27,7 +27,7 @@ pub(super) struct NewOperand {
     pub(super) new: InstructionId,
 }
 
-pub(super) struct Difference {
+pub(crate) struct Difference {
     pub(super) fates: FxHashMap<InstructionId, Fate>,
     pub(super) operands: Vec<NewOperand>,
     /// Old and new root.
@@ -36,7 +36,7 @@ pub(super) struct Difference {
 }
 
 impl Difference {
-    pub(super) fn new(before: &Module, after: &Module) -> Difference {
+    pub(crate) fn new(before: &Module, after: &Module) -> Difference {
         let mut difference = Difference {
             fates: FxHashMap::default(),
             operands: Vec::new(),

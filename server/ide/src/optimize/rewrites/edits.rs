@@ -61,11 +61,71 @@ impl Editor<'_> {
         for operand in self.operands() {
             edits.push(self.operand(operand)?);
         }
-        for computation in computations {
+        for &computation in &computations {
             edits.extend(self.root(computation)?);
             edits.extend(self.added(computation)?);
         }
+        edits.extend(self.made_computations(&computations)?);
+        edits.extend(self.removed_computations());
         Some(edits)
+    }
+
+    /// The computations that the pass made for the group, above the first one that it changes.
+    fn made_computations(&self, changed: &[ComputationId]) -> Option<Option<TextEdit>> {
+        let known = self.source.module.computations();
+        let is_printed = |id: &InstructionId| matches!(self.fate(*id), Some(Fate::Added | Fate::Changed));
+        let mut open: Vec<ComputationId> =
+            self.group.iter().filter(|id| is_printed(id)).flat_map(|&id| self.after[id].called()).collect();
+        let mut made: Vec<ComputationId> = Vec::new();
+        while let Some(computation) = open.pop() {
+            if !known.contains(&computation) && !made.contains(&computation) {
+                made.push(computation);
+                let inner = self.after.instructions(computation).into_iter();
+                open.extend(inner.flat_map(|id| self.after[id].called()));
+            }
+        }
+        if made.is_empty() {
+            return Some(None);
+        }
+        let ranges = changed.iter().map(|&computation| self.computation(computation));
+        let start = ranges.collect::<Option<Vec<TextRange>>>()?.into_iter().map(|range| range.start).min()?;
+        let order = self.after.computation_post_order().into_iter().filter(|made_| made.contains(made_));
+        let insert = order.map(|computation| computation_text(self.after, computation, self.sign()) + "\n");
+        Some(Some(TextEdit { range: start..start, insert: insert.collect() }))
+    }
+
+    /// The computations that nothing of the text calls any more.
+    fn removed_computations(&self) -> Vec<TextEdit> {
+        let kept = self.after.computations();
+        let callers = self.source.module.callers();
+        let is_left = |caller: &InstructionId| {
+            self.group.contains(caller) && matches!(self.fate(*caller), Some(Fate::Removed | Fate::Changed))
+        };
+        let removed = self.source.module.computations().into_iter().filter(|computation| {
+            let own = callers.get(computation);
+            !kept.contains(computation) && own.is_some_and(|own| own.iter().all(is_left))
+        });
+        let ranges = removed.filter_map(|computation| self.computation(computation));
+        ranges.map(|range| TextEdit { range, insert: String::new() }).collect()
+    }
+
+    /// The lines of a computation, with the empty one behind it.
+    fn computation(&self, computation: ComputationId) -> Option<TextRange> {
+        let ids = self.source.module.instructions(computation);
+        let first =
+            ids.iter().filter_map(|&id| self.written(id)).map(|written| written.name_range.start).min()?;
+        let at = self.context.instruction_at(first)?;
+        let index = self.context.computation_index(at)?;
+        let segments = &self.context.module().computations[index].segments;
+        let (head, last) = (*segments.first()?, *segments.last()?);
+        let start = self.context.range(head.piece, self.context.computation(head).span).start;
+        let start = start.min(self.context.range(head.piece, self.context.computation(head).name).start);
+        let line = self.text[..start].rfind('\n').map_or(0, |newline| newline + 1);
+        let end = self.context.range(last.piece, self.context.computation(last).span).end;
+        let behind = &self.text[end..];
+        let rest = behind.len() - behind.trim_start_matches([' ', '\t', '\r']).len();
+        let newlines = behind[rest..].len() - behind[rest..].trim_start_matches('\n').len();
+        Some(line..end + rest + newlines.min(2))
     }
 
     fn fate(&self, id: InstructionId) -> Option<Fate> {
@@ -208,29 +268,47 @@ impl Editor<'_> {
 
     /// An instruction as it is after the pass, in the form of the text.
     fn instruction(&self, id: InstructionId) -> Option<String> {
-        let instruction = &self.after[id];
-        // What calls computations that the pass made needs those, too.
-        let is_written = |computation| self.source.module.computations().contains(&computation);
-        if !instruction.called().all(is_written) {
-            return None;
-        }
-        let sign = if self.has_signs() { "%" } else { "" };
-        let is_root = self.after.is_root(id);
-        let mut line = if is_root { "ROOT ".to_owned() } else { String::new() };
-        line += &format!("{sign}{} = ", self.bare_name(id)?);
-        let operands = instruction.operands().iter().map(|&operand| {
-            let name = self.bare_name(operand)?;
-            Some(format!("{sign}{name}"))
-        });
-        let operands = operands.collect::<Option<Vec<String>>>()?;
-        let verbatim = instruction.verbatim().cloned().unwrap_or_default();
-        self.after.op(id).write_verbatim(&mut line, operands.iter().map(String::as_str), &verbatim);
-        Some(line)
+        let operands = self.after[id].operands().iter().map(|&operand| self.bare_name(operand));
+        let operands = operands.collect::<Option<Vec<&str>>>()?;
+        Some(written(self.after, id, self.bare_name(id)?, &operands, self.sign(), self.after.is_root(id)))
     }
 
-    /// Whether names have a sign in this text.
-    fn has_signs(&self) -> bool {
+    /// What names start with in this text.
+    fn sign(&self) -> &'static str {
         let first = self.source.instructions.iter().flatten().next();
-        first.is_some_and(|first| self.text[..first.name_range.start].ends_with('%'))
+        let has_signs = first.is_some_and(|first| self.text[..first.name_range.start].ends_with('%'));
+        if has_signs { "%" } else { "" }
     }
+}
+
+/// An instruction of a module by its own names.
+pub(crate) fn instruction_text(module: &Module, id: InstructionId, sign: &str, is_root: bool) -> String {
+    let operands: Vec<&str> = module[id].operands().iter().map(|&operand| module[operand].name()).collect();
+    written(module, id, module[id].name(), &operands, sign, is_root)
+}
+
+/// A computation of a module by its own names.
+pub(crate) fn computation_text(module: &Module, computation: ComputationId, sign: &str) -> String {
+    let mut text = format!("{sign}{} {{\n", module[computation].name());
+    for id in module.post_order(computation) {
+        cancel::tick();
+        text += &format!("  {}\n", instruction_text(module, id, sign, module.is_root(id)));
+    }
+    text + "}\n"
+}
+
+fn written(
+    module: &Module,
+    id: InstructionId,
+    name: &str,
+    operands: &[&str],
+    sign: &str,
+    is_root: bool,
+) -> String {
+    let mut line = if is_root { "ROOT ".to_owned() } else { String::new() };
+    line += &format!("{sign}{name} = ");
+    let operands: Vec<String> = operands.iter().map(|operand| format!("{sign}{operand}")).collect();
+    let verbatim = module[id].verbatim().cloned().unwrap_or_default();
+    module.op(id).write_verbatim(&mut line, operands.iter().map(String::as_str), &verbatim);
+    line
 }
