@@ -21,22 +21,6 @@ fn shown(options: &[&str]) -> String {
     text(&output.stdout).replace(&before, "before.hlo").replace(&after, "after.hlo")
 }
 
-/// The page shows what the command prints. `UPDATE_EXPECT=1` writes it anew.
-#[test]
-fn the_page_shows_real_output() {
-    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../server/docs/diff.md");
-    let written = std::fs::read_to_string(&page).expect("the page is there");
-    let head = "$ hlo-analyzer diff before.hlo after.hlo\n";
-    let (front, rest) = written.split_once(head).expect("the page has an example");
-    let (_, back) = rest.split_once("```").expect("the example ends");
-    let real = format!("{front}{head}{}```{back}", shown(&[]));
-    if std::env::var_os("UPDATE_EXPECT").is_some() {
-        std::fs::write(&page, &real).expect("the page is written");
-    } else {
-        assert_eq!(written, real);
-    }
-}
-
 #[test]
 fn the_fixtures_differ_in_what_was_changed() {
     let report: Value = serde_json::from_str(&shown(&["--format", "json"])).expect("it is JSON");

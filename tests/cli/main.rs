@@ -6,6 +6,7 @@ mod diff;
 mod folders;
 mod memory;
 mod optimize;
+mod pages;
 mod report;
 mod tilings;
 

@@ -48,22 +48,6 @@ fn the_list_names_the_culprit_first() {
     }
 }
 
-/// The page shows what the command prints. `UPDATE_EXPECT=1` writes it anew.
-#[test]
-fn the_page_shows_real_output() {
-    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../server/docs/memory.md");
-    let written = std::fs::read_to_string(&page).expect("the page is there");
-    let head = "$ hlo-analyzer memory residuals_of_a_scan.hlo\n";
-    let (front, rest) = written.split_once(head).expect("the page has an example");
-    let (_, back) = rest.split_once("```").expect("the example ends");
-    let real = format!("{front}{head}{}```{back}", shown("residuals_of_a_scan", &[]));
-    if std::env::var_os("UPDATE_EXPECT").is_some() {
-        std::fs::write(&page, &real).expect("the page is written");
-    } else {
-        assert_eq!(written, real);
-    }
-}
-
 #[test]
 fn a_limit_sets_the_exit_code() {
     let path = fixture("residuals_of_a_scan");

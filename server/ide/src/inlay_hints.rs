@@ -133,3 +133,57 @@ fn results_text(map: &IndexingMap) -> String {
     let results = text.split_once(" -> (").map_or("", |(_, rest)| rest);
     results.split_once("), domain").map_or(results.trim_end_matches(')'), |(results, _)| results).to_owned()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::{DomainHints, InlayHintsConfig};
+    use crate::fixture::open;
+
+    /// A text with its hints between « and ».
+    fn hinted(text: &str, config: &InlayHintsConfig) -> String {
+        let (analysis, file, _) = open(text);
+        let hints = analysis.inlay_hints(file, 0..text.len(), config).expect("nobody cancels");
+        let (mut shown, mut from) = (String::new(), 0);
+        for hint in hints {
+            shown += &format!("{} «{}»", &text[from..hint.offset], hint.label);
+            from = hint.offset;
+        }
+        shown + &text[from..]
+    }
+
+    fn without_hints(text: &str) -> String {
+        let mut parts = text.split(" «");
+        let first = parts.next().unwrap_or_default().to_owned();
+        parts.fold(first, |text, part| text + part.split_once('»').map_or(part, |(_, rest)| rest))
+    }
+
+    /// Blocks of the page that start with "```hlo,hints" have the hints of the default settings; "```hlo,hints,memory" has
+    /// those of memory. `UPDATE_EXPECT=1` writes them anew.
+    #[test]
+    fn the_page_shows_real_hints() {
+        let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/book/inlay_hints.md");
+        let written = std::fs::read_to_string(&page).expect("the page is there");
+        let mut parts = written.split("```hlo,hints");
+        let mut real = parts.next().unwrap_or_default().to_owned();
+        let mut blocks = 0;
+        for part in parts {
+            let (kind, rest) = part.split_once('\n').expect("the block has lines");
+            let (block, rest) = rest.split_once("```").expect("the block ends");
+            let memory = kind == ",memory";
+            let domains = if memory { DomainHints::Off } else { DomainHints::Informative };
+            let config = InlayHintsConfig { domains, splits: true, memory };
+            let hinted = hinted(&without_hints(block), &config);
+            assert!(hinted.contains('«'), "no hint in {hinted}");
+            real += &format!("```hlo,hints{kind}\n{hinted}```{rest}");
+            blocks += 1;
+        }
+        assert_eq!(blocks, 3);
+        if std::env::var_os("UPDATE_EXPECT").is_some() {
+            std::fs::write(&page, &real).expect("the page is written");
+        } else {
+            assert_eq!(written, real);
+        }
+    }
+}
