@@ -1,8 +1,10 @@
 """The protocol: what the server says of itself, pages, resources, errors, and what it leaves alone."""
 
 import hashlib
+import json
 import re
 import subprocess
+import time
 from pathlib import Path
 
 from conftest import ROOT, SERVER
@@ -131,3 +133,49 @@ def test_the_server_ends_with_its_input():
     assert (done.returncode, done.stdout) == (0, b""), done.stderr
     garbage = subprocess.run([SERVER, "mcp"], input=b"not json\n{}\n", capture_output=True, timeout=30)
     assert garbage.returncode in (0, 2) and b"panicked" not in garbage.stderr, garbage.stderr
+
+
+def slow_module(instructions: int) -> str:
+    """A module whose plan of memory takes long: values with users far away."""
+    lines = ["HloModule m\n", "ENTRY e {", "  v0 = f32[64,64] parameter(0)"]
+    operand = 7
+    for number in range(1, instructions):
+        operand = operand * 1103515245 % 2**31
+        near = [number - 1 - operand % min(number, 50), number - 1 - operand // 64 % min(number, 50)]
+        lines.append(f"  v{number} = f32[64,64] add(v{near[0]}, v{near[1]})")
+    lines.append(f"  ROOT r = f32[64,64] negate(v{instructions - 1})\n}}\n")
+    return "\n".join(lines)
+
+
+def test_a_cancelled_call_stops(tmp_path):
+    file = tmp_path / "slow.hlo"
+    file.write_text(slow_module(25_000))
+    process = subprocess.Popen([SERVER, "mcp"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def send(method, number=None, **params):
+        message = {"jsonrpc": "2.0", "method": method, "params": params}
+        process.stdin.write(json.dumps(message | ({} if number is None else {"id": number})) + "\n")
+        process.stdin.flush()
+
+    def answered(number) -> float:
+        """Seconds until the answer to a request, which must be the next message."""
+        start = time.monotonic()
+        assert json.loads(process.stdout.readline())["id"] == number
+        return time.monotonic() - start
+
+    client = {"name": "test", "version": "1"}
+    send("initialize", 0, protocolVersion="2025-06-18", capabilities={}, clientInfo=client)
+    answered(0)
+    send("notifications/initialized")
+    send("tools/call", 1, name="memory_advice", arguments={"path": str(file)})
+    whole = answered(1)
+    file.write_text(file.read_text() + "// other text, so that nothing is known of it\n")
+    send("tools/call", 2, name="memory_advice", arguments={"path": str(file)})
+    time.sleep(whole / 10)
+    send("notifications/cancelled", requestId=2)
+    send("tools/call", 3, name="map", arguments={"path": str(file), "instruction": "r"})
+    after = answered(3)
+    process.stdin.close()
+    assert process.wait(30) == 0
+    print(f"whole {whole:.1f} s, after it was cancelled {after:.1f} s")
+    assert after < whole / 2

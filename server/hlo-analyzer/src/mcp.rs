@@ -73,18 +73,27 @@ struct Server {
 }
 
 impl Server {
-    /// Runs `work` on a thread where it may take its time.
+    /// Runs `work` on a thread where it may take its time, until the client cancels the request.
     async fn work<T: Send + 'static>(
         &self,
+        context: &RequestContext<RoleServer>,
         what: &'static str,
         work: impl FnOnce(&mut Session) -> Result<T, ApiError> + Send + 'static,
     ) -> Result<Result<T, ApiError>, ErrorData> {
         let session = self.session.clone();
+        let token = cancel::Token::default();
+        let (cancelled, to_cancel) = (context.ct.clone(), token.clone());
+        let watcher = tokio::spawn(async move {
+            cancelled.cancelled().await;
+            to_cancel.cancel();
+        });
         let done = tokio::task::spawn_blocking(move || {
             let mut session = session.lock().unwrap_or_else(PoisonError::into_inner);
-            session.guarded(what, work)
+            session.until_cancelled(&token, what, work)
         });
-        done.await.map_err(|error| ErrorData::internal_error(error.to_string(), None))
+        let done = done.await;
+        watcher.abort();
+        done.map_err(|error| ErrorData::internal_error(error.to_string(), None))
     }
 }
 
@@ -107,14 +116,14 @@ impl ServerHandler for Server {
     async fn call_tool(
         &self,
         request: CallToolRequestParams,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let Some(tool) = tools::named(&request.name) else {
             let message = format!("no tool {}; there are {}", request.name, tools::names());
             return Ok(answer::refused(&message).into());
         };
         let given = request.arguments.unwrap_or_default();
-        let answered = self.work(tool.name, move |session| tool.call(session, given)).await?;
+        let answered = self.work(&context, tool.name, move |session| tool.call(session, given)).await?;
         Ok(answered.unwrap_or_else(|error| answer::refused(&tools::advised(tool, &error))).into())
     }
 
@@ -129,10 +138,11 @@ impl ServerHandler for Server {
     async fn read_resource(
         &self,
         request: ReadResourceRequestParams,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
         let uri = request.uri;
-        let read = self.work("resources/read", move |session| resources::read(session, &uri)).await?;
+        let read =
+            self.work(&context, "resources/read", move |session| resources::read(session, &uri)).await?;
         let contents = read.map_err(|error| {
             let code = ErrorCode::RESOURCE_NOT_FOUND;
             ErrorData::new(code, error.message, None)

@@ -117,6 +117,11 @@ impl AnalysisHost {
         self.revision = cancel::Token::observed(observer);
     }
 
+    /// Makes `token` cancel all snapshots from now on, as a write does.
+    pub fn cancel_with(&mut self, token: &cancel::Token) {
+        self.revision = token.child();
+    }
+
     /// A host that splits texts into pieces of at least `min_bytes`, for tests of features that span pieces.
     pub fn in_pieces_of(min_bytes: usize) -> Self {
         AnalysisHost { documents: Documents::in_pieces_of(min_bytes), ..Self::default() }

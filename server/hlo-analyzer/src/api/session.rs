@@ -90,6 +90,18 @@ impl Session {
         })
     }
 
+    /// As [`Session::guarded`]; work that `token` cancels is an error.
+    pub fn until_cancelled<T>(
+        &mut self,
+        token: &cancel::Token,
+        what: &str,
+        work: impl FnOnce(&mut Session) -> Result<T, ApiError>,
+    ) -> Result<T, ApiError> {
+        self.host.cancel_with(token);
+        let cancelled = || ApiError::new(ErrorKind::Internal, format!("{what} was cancelled"));
+        self.guarded(what, |session| token.catch(|| work(session)).unwrap_or_else(|| Err(cancelled())))
+    }
+
     fn dispatch(&mut self, method: &str, p: &Value) -> Answer {
         match method {
             "parse" => parse::parse(self, p, Depth::Parser),
