@@ -40,4 +40,6 @@ def test_question(server, question: Question):
 
 def test_there_are_enough_questions():
     own = [question for question in QUESTIONS if question.model is None]
+    page = (ROOT / "server/docs/agents.md").read_text()
+    assert f"has {len(QUESTIONS)} such questions" in page
     assert len(own) >= 20 and len({words(question) for question in QUESTIONS}) == len(QUESTIONS)

@@ -14,6 +14,10 @@ const LARGE: usize = 16_000;
 const WHOLE: usize = 4 << 20;
 /// Characters of a line: maps of fusions and types of tuples can be longer.
 const LINE: usize = 600;
+/// Notes below the items; more are counted.
+const NOTES: usize = 5;
+/// Characters of an error.
+const ERROR: usize = 2000;
 
 /// The part of a list that is asked for.
 pub(super) struct Window {
@@ -108,7 +112,12 @@ impl Answer {
                 push(&mut text, &format!("… {more}: the same call with \"cursor\": {next}"));
             }
             Some(more) if more > 0 => push(&mut text, &format!("… {more} not shown: too long")),
-            Some(_) => self.notes.iter().for_each(|note| push(&mut text, note)),
+            Some(_) => {
+                self.notes.iter().take(NOTES).for_each(|note| push(&mut text, note));
+                if let Some(more @ 1..) = self.notes.len().checked_sub(NOTES) {
+                    push(&mut text, &format!("and {}", counted(more as u64, "more note")));
+                }
+            }
             None => {
                 push(&mut text, &format!("no more: there are {}", counted(*total as u64, what)));
             }
@@ -134,7 +143,7 @@ fn push(text: &mut String, line: &str) {
 
 /// An answer that is an error: it reaches the model, which can act on it.
 pub(super) fn refused(message: &str) -> CallToolResult {
-    CallToolResult::error(vec![ContentBlock::text(visible(message).into_owned())])
+    CallToolResult::error(vec![ContentBlock::text(visible(&shorten(message, ERROR)).into_owned())])
 }
 
 #[cfg(test)]

@@ -25,6 +25,10 @@ pub fn check() -> Result<()> {
     if listed.len() != chapters.len() {
         bail!("{SUMMARY} lists a page twice");
     }
+    // mdBook writes the first chapter to index.html, too, with its links as they are.
+    if chapters.first().is_none_or(|first| first.components().count() != 1) {
+        bail!("the first page of {SUMMARY} is not beside it");
+    }
     let files = ["ls-files", "--cached", "--others", "--exclude-standard", "*.md"];
     let files = output(command("git", &files).current_dir(&docs)).context("listing the pages")?;
     let missing = files.lines().filter(|&file| file != SUMMARY && docs.join(file).is_file());
