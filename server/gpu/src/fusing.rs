@@ -11,6 +11,7 @@ mod against_xla;
 mod age;
 mod computation;
 mod fuse;
+mod fusion_id;
 mod multi_output;
 mod queue;
 

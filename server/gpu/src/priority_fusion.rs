@@ -30,6 +30,7 @@ pub(crate) use in_place::may_fuse_scatter;
 pub(crate) use multi_output::is_eligible_root;
 pub use multi_output::{into_several_results, siblings};
 pub use pair::Pair;
+pub(crate) use pair::Tiled;
 pub use triton_support::of_op as triton_supports;
 
 use indexing::Callees;

@@ -8,7 +8,7 @@ use crate::fusion_analysis::FusionAnalysis;
 
 /// The maximum number of op tiles over all tilings, which takes a tenth of a second. A result of four
 /// dimensions of 1024 elements has 14641 tilings.
-const MAX_TILES: usize = 1 << 17;
+const MAX_TILES: usize = 1 << 23;
 
 /// A tiling with its time.
 #[derive(Debug, Clone, PartialEq)]

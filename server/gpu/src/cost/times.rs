@@ -82,7 +82,8 @@ pub fn write_us(bytes: f64, efficiency: f64, device: &Device) -> f64 {
 /// The combined time, with partial overlap. Source: `CombineComputeAndMemoryAccessTime`.
 pub fn combined_us(compute: f64, memory: f64) -> f64 {
     let ticks = (compute.min(memory) * 4e3).round();
-    compute + memory - scaled_us(ticks, OVERLAP)
+    // Exact sums: equal times are equal numbers, whatever they are sums of.
+    microseconds((compute + memory - scaled_us(ticks, OVERLAP)) / 1e6)
 }
 
 #[cfg(test)]

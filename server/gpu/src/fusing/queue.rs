@@ -10,11 +10,12 @@ use ir::{AttributeKey, AttributeValue, OpId, Opcode, op_info};
 use rustc_hash::FxHashMap;
 
 use super::computation::{Computation, kind_text};
+use super::fusion_id::{FusionId, FusionIds};
 use crate::cost::RankedTiling;
 use crate::cost::times::LAUNCH_OVERHEAD_US;
 use crate::device::Device;
 use crate::priority_fusion::{
-    Candidate, Pair, can_fuse, is_fusible, is_fusible_bitcast, may_fuse_scatter, triton_supports,
+    Candidate, Pair, Tiled, can_fuse, is_fusible, is_fusible_bitcast, may_fuse_scatter, triton_supports,
 };
 use crate::{Kind, Reason};
 
@@ -53,6 +54,9 @@ struct Queue<'a> {
     callees: &'a Callees<'a>,
     candidates: FxHashMap<OpId, Rc<Candidate>>,
     pairs: FxHashMap<(OpId, OpId), Rc<Pair>>,
+    /// Of computations that have fusions for Triton.
+    ids: Option<FusionIds>,
+    tilings: FxHashMap<FusionId, Tiled>,
     verdicts: FxHashMap<OpId, FxHashMap<OpId, Result<(), Reason>>>,
     /// The times of instructions on their own. Those of consumers that have become larger are out of date
     /// until all changes of a step are made.
@@ -72,12 +76,16 @@ struct Queue<'a> {
 
 impl<'a> Queue<'a> {
     fn new(computation: &'a mut Computation, device: &'static Device, callees: &'a Callees<'a>) -> Queue<'a> {
+        let is_custom = |id: OpId| computation.op(id).attributes.text(AttributeKey::Kind) == Some("kCustom");
+        let ids = computation.ids().any(is_custom).then(|| FusionIds::of(computation, callees));
         Queue {
             computation,
             device,
             callees,
             candidates: FxHashMap::default(),
             pairs: FxHashMap::default(),
+            ids,
+            tilings: FxHashMap::default(),
             verdicts: FxHashMap::default(),
             times: FxHashMap::default(),
             fused_times: FxHashMap::default(),
@@ -130,9 +138,13 @@ impl<'a> Queue<'a> {
                 continue;
             }
             let pair = self.pair(producer, consumer);
+            let fusion_id = self.fusion_id(producer, consumer);
             let Some(fusion) = fuse_pair(self.computation, producer, consumer, &pair, self.callees) else {
                 continue;
             };
+            if let Some((ids, id)) = self.ids.as_mut().zip(fusion_id) {
+                ids.fused(fusion, id);
+            }
             self.steps.push(Step { producer, consumer, fusion });
             if fusion != consumer {
                 self.forget_producer(consumer);
@@ -303,6 +315,10 @@ impl<'a> Queue<'a> {
         time
     }
 
+    fn fusion_id(&self, producer: OpId, consumer: OpId) -> Option<FusionId> {
+        self.ids.as_ref()?.of_pair(self.computation, producer, consumer)
+    }
+
     fn candidate(&mut self, id: OpId) -> Rc<Candidate> {
         if let Some(known) = self.candidates.get(&id) {
             return known.clone();
@@ -317,7 +333,12 @@ impl<'a> Queue<'a> {
             return known.clone();
         }
         let (a, b) = (self.candidate(producer), self.candidate(consumer));
-        let pair = Pair::of(&self.computation.graph, &a, &b, self.device, self.callees);
+        let id = self.fusion_id(producer, consumer);
+        let known = id.and_then(|id| self.tilings.get(&id).cloned());
+        let pair = Pair::with_tiling(&self.computation.graph, &a, &b, known, self.device, self.callees);
+        if let Some((id, tiled)) = id.zip(pair.tiled.as_ref()) {
+            self.tilings.entry(id).or_insert_with(|| tiled.clone());
+        }
         let pair = Rc::new(pair);
         self.pairs.insert((producer, consumer), pair.clone());
         pair
@@ -340,11 +361,9 @@ impl Queue<'_> {
                 if !self.may_fuse_constant(constant, user) {
                     continue;
                 }
-                let pair = self.pair(constant, user);
-                let fusion = fuse_pair(self.computation, constant, user, &pair, self.callees);
+                let Some(fusion) = self.fuse_constant(constant, user) else { continue };
                 self.candidates.remove(&user);
-                self.pairs.retain(|&(producer, consumer), _| producer != user && consumer != user);
-                steps.extend(fusion.map(|fusion| Step { producer: constant, consumer: user, fusion }));
+                steps.push(Step { producer: constant, consumer: user, fusion });
             }
         }
         steps
@@ -352,14 +371,46 @@ impl Queue<'_> {
 
     /// Source: `PriorityFusion::CanFuseConstant`.
     fn may_fuse_constant(&mut self, constant: OpId, user: OpId) -> bool {
-        let (a, b) = (self.candidate(constant), self.candidate(user));
-        if may_fuse_scatter(&self.computation.graph, &a, &b).is_err() {
-            return false;
+        if self.result_opcode(user) == Some(Opcode::Scatter) {
+            let (a, b) = (self.candidate(constant), self.candidate(user));
+            if may_fuse_scatter(&self.computation.graph, &a, &b).is_err() {
+                return false;
+            }
         }
-        match b.is_triton() {
-            true => triton_supports(&a.op).is_ok(),
-            false => is_fusible(&b),
+        let kind = self.computation.op(user).attributes.text(AttributeKey::Kind);
+        // Constants change the kind of no fusion.
+        if kind.is_some_and(|kind| kind != "kCustom") {
+            return true;
         }
+        let candidate = self.candidate(user);
+        match candidate.is_triton() {
+            true => triton_supports(self.computation.op(constant)).is_ok(),
+            false => is_fusible(&candidate),
+        }
+    }
+
+    /// The opcode of an instruction's result: of a fusion, that of its root.
+    fn result_opcode(&self, id: OpId) -> Option<Opcode> {
+        let op = self.computation.op(id);
+        if op.opcode != Opcode::Fusion {
+            return Some(op.opcode);
+        }
+        if let Some(body) = self.computation.body(id) {
+            return Some(body.op(body.root()).opcode);
+        }
+        let called = (self.callees)(op.attributes.computation(AttributeKey::Calls)?)?;
+        Some(called.ops.get(called.root as usize)?.opcode)
+    }
+
+    /// A fusion keeps its kind and its tiling.
+    fn fuse_constant(&mut self, constant: OpId, user: OpId) -> Option<OpId> {
+        let mut fusion = user;
+        if self.computation.op(user).opcode != Opcode::Fusion {
+            let candidate = self.candidate(user);
+            let kind = candidate.analysis.as_ref().map_or(Kind::Loop, |analysis| analysis.kind);
+            fusion = self.computation.create_fusion(user, kind_text(kind), self.callees);
+        }
+        self.computation.fuse(constant, fusion, self.callees).then_some(fusion)
     }
 
     /// Whether the instruction may be part of a fusion at all. Source: `HloInstruction::IsFusible`.

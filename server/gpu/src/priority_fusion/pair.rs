@@ -11,6 +11,9 @@ use crate::device::Device;
 use crate::fused::Fused;
 use crate::fusion_analysis::FusionAnalysis;
 
+/// The best tiling of a fusion that Triton takes, or the reason why there is none.
+pub(crate) type Tiled = Result<RankedTiling, &'static str>;
+
 /// Producer and consumer with the analysis of their fusion. Lives for one decision.
 #[derive(Debug, Clone)]
 pub struct Pair {
@@ -18,8 +21,8 @@ pub struct Pair {
     pub analysis: Option<FusionAnalysis>,
     /// Operands of the fusion, each once, as ops of the computation's graph.
     pub operands: Vec<OpId>,
-    /// If Triton takes both: the best tiling, or the reason why there is none.
-    pub tiled: Option<Result<RankedTiling, &'static str>>,
+    /// If one of them is a Triton fusion already: the tiling of both together.
+    pub tiled: Option<Tiled>,
     /// Microseconds by XLA's model of its own emitters.
     exec_us: Option<f64>,
 }
@@ -29,6 +32,18 @@ impl Pair {
         graph: &Graph,
         producer: &Candidate,
         consumer: &Candidate,
+        device: &'static Device,
+        callees: &Callees<'_>,
+    ) -> Pair {
+        Pair::with_tiling(graph, producer, consumer, None, device, callees)
+    }
+
+    /// The same with the tiling, if that is known.
+    pub(crate) fn with_tiling(
+        graph: &Graph,
+        producer: &Candidate,
+        consumer: &Candidate,
+        known: Option<Tiled>,
         device: &'static Device,
         callees: &Callees<'_>,
     ) -> Pair {
@@ -44,14 +59,17 @@ impl Pair {
         let analysis = both.and_then(|fused| FusionAnalysis::new(fused, device).ok());
         let mut pair = Pair { analysis, operands, tiled: None, exec_us: None };
         if producer.is_triton() || consumer.is_triton() {
-            let is_supported =
-                [producer, consumer].into_iter().all(|c| triton_support::is_supported(c).is_ok());
-            let best = match &pair.analysis {
-                _ if !is_supported => Err("an op that Triton does not have"),
-                Some(analysis) => best_tilings(analysis, callees, 1),
-                None => Err("no fusion comes of it"),
+            let search = || {
+                let is_supported =
+                    [producer, consumer].into_iter().all(|c| triton_support::is_supported(c).is_ok());
+                let best = match &pair.analysis {
+                    _ if !is_supported => Err("an op that Triton does not have"),
+                    Some(analysis) => best_tilings(analysis, callees, 1),
+                    None => Err("no fusion comes of it"),
+                };
+                best.and_then(|best| best.into_iter().next().ok_or("no tiling fits"))
             };
-            pair.tiled = Some(best.and_then(|best| best.into_iter().next().ok_or("no tiling fits")));
+            pair.tiled = Some(known.unwrap_or_else(search));
         }
         let written = consumer.time.map_or(0.0, |time| time.bytes_written);
         pair.exec_us = pair.time(graph, producer, consumer, written, device).map(|time| time.exec_us);
