@@ -129,6 +129,26 @@ impl SymbolicTile {
         text.split(", domain:").next().unwrap_or_default().to_owned()
     }
 
+    /// Evaluates sizes and strides as [`SymbolicTile::at`] does, into `sizes` and `strides`, which are replaced. False if the needed
+    /// elements are no tile, or a value exceeds 64 bits.
+    pub fn extents_at(&self, tile_sizes: &[i64], sizes: &mut Vec<i64>, strides: &mut Vec<i64>) -> bool {
+        sizes.clear();
+        strides.clear();
+        if tile_sizes.len() != self.num_tile_sizes || !self.constraint.holds(tile_sizes) {
+            return false;
+        }
+        sizes.extend(self.sizes().iter().map_while(|size| size.evaluate(tile_sizes)));
+        let is_constant = |stride: &Expr| stride.as_const().is_some();
+        if self.strides().iter().all(is_constant) {
+            strides.extend(self.strides().iter().filter_map(Expr::as_const));
+        } else {
+            let bounds = tile_sizes.iter().zip(self.map.dims());
+            let clamped: Vec<i64> = bounds.map(|(&size, v)| size.min(v.bounds.upper)).collect();
+            strides.extend(self.strides().iter().map_while(|stride| stride.evaluate(&clamped)));
+        }
+        (sizes.len(), strides.len()) == (self.rank, self.rank)
+    }
+
     /// Evaluates the tile at these tile sizes, one per dimension of the output. As in XLA, strides are
     /// evaluated at sizes clamped to the dimension. `None` if the number of sizes does not match.
     pub fn at(&self, tile_sizes: &[i64]) -> Option<TileValues> {
@@ -251,9 +271,14 @@ mod tests {
             for (point, _) in largest.points(10_000).expect("few tile sizes") {
                 let sizes: Vec<i64> = point.iter().map(|d| d + 1).collect();
                 let at = tile.at(&sizes).expect("as many sizes as dimensions");
+                let (mut extents, mut strides) = (Vec::new(), Vec::new());
+                let is_tile = tile.extents_at(&sizes, &mut extents, &mut strides);
+                assert_eq!(is_tile, at.is_tile, "{text} at {sizes:?}");
                 if !at.is_tile {
                     continue;
                 }
+                let some = |values: &[i64]| values.iter().copied().map(Some).collect::<Vec<_>>();
+                assert_eq!((some(&extents), some(&strides)), (at.sizes.clone(), at.strides.clone()));
                 tiles += 1;
                 let read: BTreeSet<Vec<i64>> = (map.points(1_000_000).expect("few points"))
                     .filter(|(point, _)| point.iter().zip(&sizes).all(|(d, size)| d < size))

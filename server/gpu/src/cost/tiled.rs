@@ -5,8 +5,6 @@ mod dot;
 mod hbm_bandwidth;
 mod symbolic;
 
-use std::collections::BTreeMap;
-
 use indexing::Callees;
 use ir::{AttributeKey, ElementTypeExt, KernelFlops, Op, OpId, Opcode, op_info};
 
@@ -19,14 +17,17 @@ use crate::coalescing::tiled_efficiency;
 use crate::device::Device;
 use crate::fusion_analysis::FusionAnalysis;
 
-use distinct::OpTile;
+use distinct::Extent;
+pub(crate) use distinct::Tiles;
 use dot::DotTime;
-use symbolic::{ROOT, Symbolic};
+use symbolic::{Node, NodeId, ROOT, Symbolic};
 
 /// Why XLA's model gives no estimate.
 type Reason = &'static str;
 
 const TOO_LARGE: Reason = "a number in it does not fit 64 bits";
+
+const TOO_MANY_REGISTERS: Reason = "a tile that does not fit the registers";
 
 /// The time with the fusion's own tiling, or the reason why XLA's model does not apply.
 /// Source: `EstimateRunTimeForTiledFusion`, `service/gpu/model/gpu_indexing_performance_model.cc`.
@@ -35,24 +36,62 @@ pub(crate) fn tiled_time(
     callees: &Callees<'_>,
 ) -> Result<KernelTime, &'static str> {
     let Some(config) = &analysis.fused.block_level else { return Err("a Triton fusion without a tiling") };
-    let kernel = TiledKernel::of(analysis)?;
+    let kernel = TiledKernel::of(analysis, callees)?;
     let tile = kernel.stated_tile(config)?;
-    kernel.time_at(&tile, Some(config), callees)
+    kernel.time_at(&tile, Some(config), &mut Tiles::default())
 }
 
 /// A fusion with one result in which every op and operand has a tile for each tile of the result.
 pub(crate) struct TiledKernel<'a> {
     analysis: &'a FusionAnalysis,
     symbolic: Symbolic,
+    works: Vec<Work>,
+    /// The fusion's operands, in order.
+    reads: Vec<Buffer>,
+    result: Buffer,
+}
+
+/// What a block does for a node.
+enum Work {
+    /// Reads an operand, by its number in [`TiledKernel::reads`].
+    Read(usize),
+    /// Flops per element, if their number is known.
+    Compute(Option<f64>),
+    /// The same of an iota, whose elements are held in registers.
+    Iota(Option<f64>),
+    Dot(Option<f64>),
 }
 
 impl<'a> TiledKernel<'a> {
     /// Derives the tiles, or the reason why an op has none, whatever the sizes.
-    pub(crate) fn of(analysis: &'a FusionAnalysis) -> Result<TiledKernel<'a>, &'static str> {
+    pub(crate) fn of(
+        analysis: &'a FusionAnalysis,
+        callees: &Callees<'_>,
+    ) -> Result<TiledKernel<'a>, &'static str> {
         let fused = &analysis.fused;
         // XLA's tiling refuses them as well.
         let [root] = fused.roots[..] else { return Err("a Triton fusion with several results") };
-        Ok(TiledKernel { analysis, symbolic: Symbolic::of(fused, root)? })
+        let symbolic = Symbolic::of(fused, root)?;
+        let mut operands: Vec<OpId> = symbolic.nodes.iter().map(|node| node.op).collect();
+        operands.sort_unstable();
+        operands.dedup();
+        operands.retain(|&op| !fused.is_inside(op));
+        let buffer = |op: OpId| Buffer::of(fused.op(op)).ok_or("a tuple in a Triton fusion");
+        let reads = operands.iter().map(|&op| buffer(op)).collect::<Result<Vec<_>, _>>()?;
+        let work = |node: &Node| {
+            if let Ok(number) = operands.binary_search(&node.op) {
+                return Work::Read(number);
+            }
+            let op = fused.op(node.op);
+            let flops = tile_flops(op, analysis.device, callees);
+            match op.opcode {
+                Opcode::Dot => Work::Dot(flops),
+                Opcode::Iota => Work::Iota(flops),
+                _ => Work::Compute(flops),
+            }
+        };
+        let works = symbolic.nodes.iter().map(work).collect();
+        Ok(TiledKernel { analysis, works, reads, result: buffer(root)?, symbolic })
     }
 
     /// The dimensions that a tiling cuts: those of the result, then those that dots contract.
@@ -84,64 +123,70 @@ impl<'a> TiledKernel<'a> {
     }
 
     /// The time with these tile sizes, one per [dimension](TiledKernel::dimensions), and the launch of
-    /// `config`; by default with as many warps as XLA would take, and without pipelining.
+    /// `config`; by default with as many warps as XLA would take, and without pipelining. `tiles` is memory that is reused.
     /// Source: `EstimateRunTimeForTiledHloComputation`, as above.
     pub(crate) fn time_at(
         &self,
         tile: &[i64],
         config: Option<&BlockLevel>,
-        callees: &Callees<'_>,
+        tiles: &mut Tiles,
     ) -> Result<KernelTime, &'static str> {
-        let (fused, device) = (&self.analysis.fused, self.analysis.device);
+        let (fused, device, symbolic) = (&self.analysis.fused, self.analysis.device, &self.symbolic);
         if tile.len() != self.dimensions().len() {
             return Err("a tiling of another rank than the result");
         }
         let tile = padded(tile)?;
-        let tiles = self.symbolic.tiles(fused, &tile)?;
-        let blocks = self.symbolic.blocks(&tile)?;
-        let result = tiles.iter().find(|at| at.node == ROOT).ok_or("a fusion without a result")?;
-        let is_held = |at: &OpTile| {
-            at.node == ROOT || !fused.is_inside(at.op) || fused.op(at.op).opcode == Opcode::Iota
-        };
-        let held = tiles.iter().filter(|at| is_held(at));
         let limit = device.registers_per_block.map_or(f64::INFINITY, |registers| registers as f64 * 0.4);
-        if held.map(elements_of).any(|size| size > limit) {
-            return Err("a tile that does not fit the registers");
+        let of_result = &tile[..symbolic.dimensions.of_result];
+        if of_result.iter().map(|&size| size as f64).product::<f64>() > limit {
+            return Err(TOO_MANY_REGISTERS);
         }
-        let largest = tiles.iter().map(elements_of).fold(1.0, f64::max);
-        let warps = config.map_or_else(|| warps_for(largest), |config| config.warps);
+        symbolic.extents(&tile, tiles)?;
+        let is_held = |(work, node): (&Work, &Node)| {
+            matches!(work, Work::Read(_) | Work::Iota(_)) && tiles.extents[node.tile].elements > limit
+        };
+        if self.works.iter().zip(&symbolic.nodes).any(is_held) {
+            return Err(TOO_MANY_REGISTERS);
+        }
+        symbolic.count(fused, &tile, tiles)?;
+        let blocks = symbolic.blocks(&tile)?;
+        let warps = config.map_or_else(|| warps_for(self.largest(tiles)), |config| config.warps);
         let (mut flops, mut dot_flops) = (0.0, 0.0);
         let mut dots = DotTime::default();
-        let mut read: BTreeMap<OpId, (f64, f64)> = BTreeMap::new();
-        for at in &tiles {
-            let op = fused.op(at.op);
-            if !fused.is_inside(at.op) {
-                let (bytes, efficiency) = traffic(at, op, device)?;
-                let (total, least) = read.entry(at.op).or_insert((0.0, 1.0));
-                *total += bytes * at.times as f64;
-                *least = efficiency.min(*least);
-                continue;
-            }
-            let computed =
-                tile_flops(op, device, callees).ok_or(TOO_LARGE)? * elements_of(at) * at.times as f64;
-            match self.dot_time(at, &tiles, warps, config) {
-                Some(time) => {
-                    dots = dots.and(time);
-                    dot_flops += computed;
+        let mut read: Vec<(f64, f64)> = vec![(0.0, 1.0); self.reads.len()];
+        for node in tiles.nodes() {
+            let (extent, times) = (tiles.extent(symbolic, node), tiles.times[node as usize] as f64);
+            match self.works[node as usize] {
+                Work::Read(number) => {
+                    let (bytes, efficiency) = self.reads[number].traffic(extent, device);
+                    let (total, least) = &mut read[number];
+                    *total += bytes * times;
+                    *least = efficiency.min(*least);
                 }
-                None => flops += computed,
+                Work::Compute(each) | Work::Iota(each) => {
+                    flops += each.ok_or(TOO_LARGE)? * extent.elements * times;
+                }
+                Work::Dot(each) => {
+                    let computed = each.ok_or(TOO_LARGE)? * extent.elements * times;
+                    match self.dot_time(node, tiles, warps, config) {
+                        Some(time) => {
+                            dots = dots.and(time);
+                            dot_flops += computed;
+                        }
+                        None => flops += computed,
+                    }
+                }
             }
         }
         let threads = warps.saturating_mul(device.threads_per_warp);
         let compute_us = times::compute_us(flops, blocks, threads, device) + dots.compute_us;
         let (mut read_us, mut bytes_read) = (0.0, 0.0);
-        for (op, (total, efficiency)) in read {
-            let size = fused.op(op).shape.bytes().ok_or(TOO_LARGE)? as f64;
-            read_us += times::read_us(size.min(total), total, blocks, efficiency, device);
+        for (buffer, (total, efficiency)) in self.reads.iter().zip(read) {
+            read_us += times::read_us(buffer.bytes.min(total), total, blocks, efficiency, device);
             bytes_read += total;
         }
-        let (_, efficiency) = traffic(result, fused.op(result.op), device)?;
-        let bytes_written = fused.op(result.op).shape.bytes().ok_or(TOO_LARGE)? as f64;
+        let (_, efficiency) = self.result.traffic(tiles.extent(symbolic, ROOT), device);
+        let bytes_written = self.result.bytes;
         let write_us = times::write_us(bytes_written, efficiency, device);
         let exec_us = times::combined_us(compute_us, read_us + write_us).max(dots.exec_us);
         let flops = flops + dot_flops;
@@ -150,32 +195,71 @@ impl<'a> TiledKernel<'a> {
 
     /// The number of warps that XLA takes for these tile sizes.
     pub(crate) fn warps_at(&self, tile: &[i64]) -> Result<i64, Reason> {
-        let tiles = self.symbolic.tiles(&self.analysis.fused, &padded(tile)?)?;
-        Ok(warps_for(tiles.iter().map(elements_of).fold(1.0, f64::max)))
+        let (tile, mut tiles) = (padded(tile)?, Tiles::default());
+        self.symbolic.extents(&tile, &mut tiles)?;
+        self.symbolic.count(&self.analysis.fused, &tile, &mut tiles)?;
+        Ok(warps_for(self.largest(&tiles)))
     }
 
-    /// The time of the matrix units, if the op is a dot of which XLA has a model.
+    /// The number of elements of the largest tile.
+    fn largest(&self, tiles: &Tiles) -> f64 {
+        tiles.nodes().map(|node| tiles.extent(&self.symbolic, node).elements).fold(1.0, f64::max)
+    }
+
+    /// The time of the matrix units, if XLA has a model of the dot.
     fn dot_time(
         &self,
-        at: &OpTile,
-        tiles: &[OpTile],
+        node: NodeId,
+        tiles: &Tiles,
         warps: i64,
         config: Option<&BlockLevel>,
     ) -> Option<DotTime> {
         let fused = &self.analysis.fused;
-        if fused.op(at.op).opcode != Opcode::Dot {
-            return None;
-        }
-        let lhs = self.symbolic.nodes[at.node as usize].operands.first()?;
-        let contracted = fused.op(at.op).attributes.ints(AttributeKey::LhsContractingDims).first()?;
-        let operand = tiles.iter().find(|tile| tile.node == *lhs)?;
+        let Node { op: dot, operands, .. } = &self.symbolic.nodes[node as usize];
+        let contracted = fused.op(*dot).attributes.ints(AttributeKey::LhsContractingDims).first()?;
+        let operand = tiles.extent(&self.symbolic, *operands.first()?);
         let step = *operand.sizes.get(usize::try_from(*contracted).ok()?)?;
         let launch = dot::Launch {
             warps,
             stages: config.map_or(1, |config| config.stages),
             uses_tma: config.is_some_and(|config| config.is_tma_allowed),
         };
-        dot::time(fused, at.op, &at.sizes, step, launch, self.analysis.device)
+        let sizes = &tiles.extent(&self.symbolic, node).sizes;
+        dot::time(fused, *dot, sizes, step, launch, self.analysis.device)
+    }
+}
+
+/// An operand or the result in memory.
+struct Buffer {
+    dims: Vec<i64>,
+    minor_to_major: Vec<usize>,
+    element_bytes: i64,
+    bytes: f64,
+}
+
+impl Buffer {
+    fn of(op: &Op) -> Option<Buffer> {
+        let array = op.shape.as_array()?;
+        Some(Buffer {
+            dims: array.dims.clone(),
+            minor_to_major: array.minor_to_major(),
+            element_bytes: i64::from(array.element.bits().unwrap_or(8).div_ceil(8)),
+            bytes: array.bytes()? as f64,
+        })
+    }
+
+    /// Bytes of a tile, and the useful part of the bandwidth. Elements outside of the array are not read.
+    fn traffic(&self, tile: &Extent, device: &Device) -> (f64, f64) {
+        let efficiency = tiled_efficiency(
+            &self.dims,
+            &self.minor_to_major,
+            &tile.sizes,
+            &tile.strides,
+            self.element_bytes,
+            device.dram_transaction_bytes(),
+        );
+        let inside = tile.sizes.iter().zip(&self.dims).map(|(&tile, &size)| tile.min(size).max(0) as f64);
+        (inside.product::<f64>() * self.element_bytes as f64, efficiency)
     }
 }
 
@@ -187,23 +271,6 @@ fn warps_for(elements: f64) -> i64 {
         n if n <= 4096.0 => 4,
         _ => 8,
     }
-}
-
-/// Bytes of an operand's or a result's tile, and the useful part of the bandwidth. Elements outside of the
-/// array are not read.
-fn traffic(tile: &OpTile, op: &Op, device: &Device) -> Result<(f64, f64), &'static str> {
-    let Some(array) = op.shape.as_array() else { return Err("a tuple in a Triton fusion") };
-    let bytes = i64::from(array.element.bits().unwrap_or(8).div_ceil(8));
-    let efficiency = tiled_efficiency(
-        &array.dims,
-        &array.minor_to_major(),
-        &tile.sizes,
-        &tile.strides,
-        bytes,
-        device.dram_transaction_bytes(),
-    );
-    let inside = tile.sizes.iter().zip(&array.dims).map(|(&tile, &size)| tile.min(size).max(0) as f64);
-    Ok((inside.product::<f64>() * bytes as f64, efficiency))
 }
 
 /// Flops per element of the op's tile. Ops that only move elements are free. Source: `FlopsPerElement`, as
@@ -234,10 +301,6 @@ fn padded(tile: &[i64]) -> Result<Vec<i64>, Reason> {
     tile.iter().map(|&size| power_of_two(size)).collect::<Option<_>>().ok_or(TOO_LARGE)
 }
 
-fn elements_of(tile: &OpTile) -> f64 {
-    tile.sizes.iter().map(|&size| size as f64).product()
-}
-
 /// The smallest power of two that is at least `size`; 1 for an empty dimension.
 fn power_of_two(size: i64) -> Option<i64> {
     let size = u64::try_from(size).ok()?.max(1).checked_next_power_of_two()?;
@@ -251,7 +314,7 @@ mod tests {
 
     fn time(lines: &str, tile: &[i64]) -> Result<KernelTime, &'static str> {
         let analysis = fixture::analysis(lines, "h100-sxm").unwrap();
-        TiledKernel::of(&analysis)?.time_at(tile, None, &fixture::callees())
+        TiledKernel::of(&analysis, &fixture::callees())?.time_at(tile, None, &mut Tiles::default())
     }
 
     #[test]

@@ -1,22 +1,40 @@
 //! The tiles that a block needs, at given tile sizes, each once.
 
 use indexing_map::{Expr, IndexingMap, ceil_div};
-use ir::{AttributeKey, OpId};
+use ir::AttributeKey;
 
 use crate::fused::Fused;
 
 use super::symbolic::{BODY, NodeId, Symbolic, is_dot};
 use super::{Reason, TOO_LARGE, power_of_two};
 
-/// One tile of an op.
-#[derive(Debug, PartialEq)]
-pub(super) struct OpTile {
-    pub node: NodeId,
-    pub op: OpId,
+/// The extent of a tile. Its sizes are powers of two, as Triton needs them.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct Extent {
     pub sizes: Vec<i64>,
     pub strides: Vec<i64>,
-    /// How often the kernel computes or reads such a tile.
-    pub times: i64,
+    pub elements: f64,
+}
+
+/// All nodes at certain tile sizes. Reused from one tiling to the next.
+#[derive(Debug, Default)]
+pub(crate) struct Tiles {
+    /// Per tile of [`Symbolic::tiles`].
+    pub(super) extents: Vec<Extent>,
+    /// Per node, how often the kernel computes or reads its tile; negative for nodes that equal others.
+    pub(super) times: Vec<i64>,
+    first: Vec<NodeId>,
+}
+
+impl Tiles {
+    pub(super) fn extent(&self, symbolic: &Symbolic, node: NodeId) -> &Extent {
+        &self.extents[symbolic.nodes[node as usize].tile]
+    }
+
+    /// The nodes that are computed or read.
+    pub(super) fn nodes(&self) -> impl Iterator<Item = NodeId> + '_ {
+        (0..self.times.len() as NodeId).filter(|&node| self.times[node as usize] >= 0)
+    }
 }
 
 impl Symbolic {
@@ -27,39 +45,46 @@ impl Symbolic {
         per_dim.try_fold(1i64, |n, blocks| n.checked_mul(blocks?)).ok_or(TOO_LARGE)
     }
 
-    /// The distinct tiles of all regions. Their sizes are powers of two, as Triton needs them.
-    pub(super) fn tiles(&self, fused: &Fused, tile: &[i64]) -> Result<Vec<OpTile>, Reason> {
-        let mut tiles = Vec::with_capacity(self.nodes.len());
-        for (id, node) in self.nodes.iter().enumerate() {
-            let values = node.tile.at(tile).ok_or("a tiling of another rank than the result")?;
-            if !values.is_tile {
+    /// The extents of all tiles.
+    pub(super) fn extents(&self, tile: &[i64], tiles: &mut Tiles) -> Result<(), Reason> {
+        if tile.len() != self.dimensions.sizes.len() {
+            return Err("a tiling of another rank than the result");
+        }
+        tiles.extents.resize_with(self.tiles.len(), Extent::default);
+        let all = self.tiles.iter().zip(&self.is_in_body).zip(&mut tiles.extents);
+        for ((symbolic, is_in_body), extent) in all {
+            let Extent { sizes, strides, elements } = extent;
+            if !symbolic.extents_at(tile, sizes, strides) {
                 return Err("an op whose operand is no tile");
             }
-            let whole = |values: &[Option<i64>]| values.iter().copied().collect::<Option<Vec<i64>>>();
-            let (Some(sizes), Some(strides)) = (whole(&values.sizes), whole(&values.strides)) else {
-                return Err("a tile beyond 64 bits");
-            };
-            if node.region == BODY && strides.iter().any(|&stride| stride < 0) {
+            if *is_in_body && strides.iter().any(|&stride| stride < 0) {
                 return Err("a tile with a negative stride");
             }
-            let sizes = sizes.into_iter().map(power_of_two).collect::<Option<_>>().ok_or(TOO_LARGE)?;
-            tiles.push(OpTile { node: id as NodeId, op: node.op, sizes, strides, times: 0 });
+            *elements = 1.0;
+            for size in sizes {
+                *size = power_of_two(*size).ok_or(TOO_LARGE)?;
+                *elements *= *size as f64;
+            }
         }
-        let first = self.first_of_equal(fused, &tiles, tile);
+        Ok(())
+    }
+
+    /// The distinct tiles of all regions, which have their [extents](Symbolic::extents) already.
+    pub(super) fn count(&self, fused: &Fused, tile: &[i64], tiles: &mut Tiles) -> Result<(), Reason> {
+        self.find_equal(tile, tiles);
+        tiles.times.clear();
+        tiles.times.resize(self.nodes.len(), -1);
         // Regions of tiles that equal others are not executed.
-        let mut is_executed = vec![false; tiles.len()];
         let mut open = vec![(BODY, self.blocks(tile)?)];
         while let Some((region, times)) = open.pop() {
-            for &id in self.regions[region].iter().filter(|&&id| first[id as usize] == id) {
-                tiles[id as usize].times = times;
-                is_executed[id as usize] = true;
+            for &id in self.regions[region].iter().filter(|&&id| tiles.first[id as usize] == id) {
+                tiles.times[id as usize] = times;
                 for (number, &inner) in self.nodes[id as usize].regions.iter().enumerate() {
-                    open.push((inner, self.times_in_region(fused, id, number, times, &tiles)?));
+                    open.push((inner, self.times_in_region(fused, id, number, times, tiles)?));
                 }
             }
         }
-        tiles.retain(|tile| is_executed[tile.node as usize]);
-        Ok(tiles)
+        Ok(())
     }
 
     /// How often region `number` of a node is executed if the node is computed so many times: once per step of
@@ -71,14 +96,14 @@ impl Symbolic {
         id: NodeId,
         number: usize,
         times: i64,
-        tiles: &[OpTile],
+        tiles: &Tiles,
     ) -> Result<i64, Reason> {
         let node = &self.nodes[id as usize];
         let op = fused.op(node.op);
         if is_dot(op.opcode) {
             let Some(&lhs) = node.operands.first() else { return Ok(times) };
             let (dims, sizes) =
-                (fused.op(self.nodes[lhs as usize].op).shape.dims(), &tiles[lhs as usize].sizes);
+                (fused.op(self.nodes[lhs as usize].op).shape.dims(), &tiles.extent(self, lhs).sizes);
             let contracted = op.attributes.ints(AttributeKey::LhsContractingDims).iter();
             let steps = contracted.map(|&dim| {
                 let dim = usize::try_from(dim).ok()?;
@@ -94,27 +119,26 @@ impl Symbolic {
         Ok(parts.checked_div(width(op.shape.dims())).unwrap_or(0))
     }
 
-    /// Per node, the first node of its region with the same tile.
-    fn first_of_equal(&self, fused: &Fused, tiles: &[OpTile], tile: &[i64]) -> Vec<NodeId> {
-        let mut first: Vec<NodeId> = (0..self.nodes.len() as NodeId).collect();
-        let mut known: Vec<Vec<NodeId>> = vec![Vec::new(); fused.graph.ops.len()];
-        for id in 0..self.nodes.len() as NodeId {
-            cancel::tick();
-            let (node, at) = (&self.nodes[id as usize], &tiles[id as usize]);
-            let is_equal = |&other: &NodeId| {
-                let (other_node, other_at) = (&self.nodes[other as usize], &tiles[other as usize]);
-                node.region == other_node.region
-                    && (&at.sizes, &at.strides) == (&other_at.sizes, &other_at.strides)
-                    && node.runtime == other_node.runtime
-                    && self.starts(&node.map, tile) == self.starts(&other_node.map, tile)
-            };
-            let candidates = &mut known[node.op as usize];
-            match candidates.iter().copied().find(|other| is_equal(other)) {
-                Some(equal) => first[id as usize] = equal,
-                None => candidates.push(id),
+    /// Finds, per node, the first node of its region and op with the same tile.
+    fn find_equal(&self, tile: &[i64], tiles: &mut Tiles) {
+        tiles.first.clear();
+        tiles.first.extend(0..self.nodes.len() as NodeId);
+        for nodes in &self.alike {
+            let mut distinct: Vec<NodeId> = Vec::with_capacity(nodes.len());
+            for &id in nodes {
+                cancel::tick();
+                let is_equal = |&&other: &&NodeId| {
+                    let (node, other_node) = (&self.nodes[id as usize], &self.nodes[other as usize]);
+                    tiles.extent(self, id) == tiles.extent(self, other)
+                        && node.runtime == other_node.runtime
+                        && self.starts(&node.map, tile) == self.starts(&other_node.map, tile)
+                };
+                match distinct.iter().find(is_equal) {
+                    Some(&equal) => tiles.first[id as usize] = equal,
+                    None => distinct.push(id),
+                }
             }
         }
-        first
     }
 
     /// The offsets of a tile, over the dimensions that have several tiles.

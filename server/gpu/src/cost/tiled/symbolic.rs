@@ -31,7 +31,8 @@ pub(super) const ROOT: NodeId = 0;
 /// An op and one tile of its result.
 pub(super) struct Node {
     pub op: OpId,
-    pub tile: SymbolicTile,
+    /// The number of its tile in [`Symbolic::tiles`].
+    pub tile: usize,
     /// Empty for operands of the fusion.
     pub operands: Vec<NodeId>,
     pub region: RegionId,
@@ -56,8 +57,14 @@ pub(super) struct Dimensions {
 pub(super) struct Symbolic {
     pub dimensions: Dimensions,
     pub nodes: Vec<Node>,
+    /// The tiles that nodes have, each once: elementwise ops have that of their user.
+    pub tiles: Vec<SymbolicTile>,
+    /// Per tile, whether a node of the [`BODY`] has it.
+    pub is_in_body: Vec<bool>,
     /// The nodes of each region.
     pub regions: Vec<Vec<NodeId>>,
+    /// The nodes of ops that have several in a region.
+    pub alike: Vec<Vec<NodeId>>,
 }
 
 impl Symbolic {
@@ -77,6 +84,7 @@ impl Symbolic {
             dimensions,
             mode,
             nodes: Vec::new(),
+            tiles: Vec::new(),
             regions: vec![Vec::new()],
             known: FxHashMap::default(),
             open: Vec::new(),
@@ -86,8 +94,13 @@ impl Symbolic {
             cancel::tick();
             builder.follow(id, region)?;
         }
-        let Builder { dimensions, nodes, regions, .. } = builder;
-        Ok(Symbolic { dimensions, nodes, regions })
+        let Builder { dimensions, nodes, tiles, regions, known, .. } = builder;
+        let mut is_in_body = vec![false; tiles.len()];
+        for node in nodes.iter().filter(|node| node.region == BODY) {
+            is_in_body[node.tile] = true;
+        }
+        let alike = known.into_values().filter(|nodes| nodes.len() > 1).collect();
+        Ok(Symbolic { dimensions, nodes, tiles, is_in_body, regions, alike })
     }
 }
 
@@ -120,6 +133,7 @@ struct Builder<'a> {
     dimensions: Dimensions,
     mode: SimplifyMode,
     nodes: Vec<Node>,
+    tiles: Vec<SymbolicTile>,
     regions: Vec<Vec<NodeId>>,
     /// The nodes of an op in a region.
     known: FxHashMap<(RegionId, OpId), Vec<NodeId>>,
@@ -230,7 +244,7 @@ impl Builder<'_> {
             return Err("more tiles than are followed");
         }
         let Composed { map, runtime } = composed;
-        let tile = SymbolicTile::from_map(&map).ok_or("an op whose operand is no tile")?;
+        let tile = self.tile_of(&map)?;
         let id = self.nodes.len() as NodeId;
         let (operands, mut regions) = (Vec::new(), Vec::new());
         let mut of_operands = region;
@@ -243,6 +257,19 @@ impl Builder<'_> {
         self.known.entry((region, op)).or_default().push(id);
         self.open.push((id, of_operands));
         Ok(id)
+    }
+
+    /// The number of the tile that this map reads.
+    fn tile_of(&mut self, map: &IndexingMap) -> Result<usize, Reason> {
+        if let Some(node) = self.nodes.iter().rev().find(|node| node.map == *map) {
+            return Ok(node.tile);
+        }
+        let tile = SymbolicTile::from_map(map).ok_or("an op whose operand is no tile")?;
+        if let Some(known) = self.tiles.iter().position(|known| *known == tile) {
+            return Ok(known);
+        }
+        self.tiles.push(tile);
+        Ok(self.tiles.len() - 1)
     }
 
     fn add_region(&mut self) -> RegionId {
