@@ -112,7 +112,8 @@ mod tests {
              lhs_contracting_dims={{2}}, rhs_contracting_dims={{1}}\n}}\n"
         );
         let graphs = ir::graphs_of_text(&text);
-        let fused = Fused::of_fusion(&ir::Op::leaf(ir::Shape::Token), &graphs[0].1, &|_| None).expect("a fusion");
+        let fused =
+            Fused::of_fusion(&ir::Op::leaf(ir::Shape::Token), &graphs[0].1, &|_| None).expect("a fusion");
         let device = Device::find("h100-sxm").expect("a device");
         let dot = super::super::dots(&fused)[0];
         assert_eq!(first_dot_config(&fused, device, dot), Ok(expect));
@@ -123,7 +124,8 @@ mod tests {
     fn configurations_are_those_of_xla() {
         let small = DotConfig { result: [16, 8], contracted: 16, warps: 2, stages: 1, is_tma_allowed: false };
         check([96, 64, 1024, 1024], "bf16", "bf16", small);
-        let groups = DotConfig { result: [64, 32], contracted: 64, warps: 4, stages: 1, is_tma_allowed: false };
+        let groups =
+            DotConfig { result: [64, 32], contracted: 64, warps: 4, stages: 1, is_tma_allowed: false };
         check([96, 1024, 1024, 64], "bf16", "bf16", groups);
         let deep = DotConfig { warps: 2, stages: 3, ..groups };
         check([1, 8184, 50304, 768], "f32", "f32", deep);
