@@ -17,6 +17,7 @@ mod conv_padding_legalization;
 mod conv_rewriter;
 mod convert_mover;
 mod convert_triton_gemm_config;
+mod copy_fusion;
 mod copy_insertion;
 mod cse;
 mod cse_barrier_expander;
@@ -28,6 +29,7 @@ mod dot_dimension_sorter;
 mod dot_strength_reduction;
 mod dynamic_dimension_simplifier;
 mod dynamic_slice_annotator;
+mod dynamic_slice_copy_fusion_async_wrapper;
 mod every;
 mod flatten_call_graph;
 mod float_normalization;
@@ -123,6 +125,7 @@ pub const PASSES: &[Pass] = &[
     Pass { name: "convert-mover", run: convert_mover::run },
     Pass { name: "convert_triton_gemm_config", run: convert_triton_gemm_config::run },
     Pass { name: "copy-insertion", run: copy_insertion::run },
+    Pass { name: "copy_fusion", run: copy_fusion::run },
     Pass { name: "cse", run: cse::run },
     Pass { name: "cse_barrier_expander", run: cse_barrier_expander::run },
     Pass { name: "cublas-gemm-broadcast-folding-rewriter", run: absent::cublas_gemm_broadcast_folding_rewriter },
@@ -142,6 +145,7 @@ pub const PASSES: &[Pass] = &[
     Pass { name: "dynamic-slice-annotator", run: dynamic_slice_annotator::run },
     Pass { name: "dynamic-slice-fusion-rewriter-v2", run: absent::dynamic_slice_fusion_rewriter_v2 },
     Pass { name: "dynamic_padder", run: absent::dynamic_padder },
+    Pass { name: "dynamic-slice-copy-fusion-async-wrapper", run: dynamic_slice_copy_fusion_async_wrapper::run },
     Pass { name: "flatten-call-graph", run: flatten_call_graph::run },
     Pass { name: "float-normalization-bf16", run: float_normalization::run },
     Pass { name: "float-normalization-f4e2m1fn", run: absent::float_normalization_4 },

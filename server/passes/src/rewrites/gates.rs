@@ -9,6 +9,9 @@ use super::loops;
 use crate::driver::{Pass, Run, Stop};
 use crate::module::{InstructionId, Module};
 
+/// Windows of so many elements may be those of running sums. Source: `xla_reduce_window_rewrite_base_length`.
+const RUNNING: i64 = 16;
+
 macro_rules! gates {
     ($($name:literal $pass:ident: $subject:literal, $is_one:expr;)*) => {
         $(fn $pass(run: &mut Run<'_>) -> Result<(), Stop> {
@@ -44,6 +47,10 @@ gates! {
         let attributes = module[id].attributes();
         module[id].opcode() == Opcode::Dot && attributes.ints(AttributeKey::LhsContractingDims).is_empty()
     };
+    "dot_dimension_sorter" dot_dimension_sorter: "dots that contract several dimensions", |module, id| {
+        module[id].opcode() == Opcode::Dot
+            && module[id].attributes().ints(AttributeKey::LhsContractingDims).len() > 1
+    };
     "dynamic-index-splitter" dynamic_index_splitter: "slices at a vector of offsets", |module, id| {
         let first = match module[id].opcode() {
             Opcode::DynamicSlice => 1,
@@ -72,8 +79,19 @@ gates! {
         let is_integer = |operand: &InstructionId| element(*operand).is_some_and(|e| !e.is_floating() && !e.is_complex());
         module[id].opcode() == Opcode::Dot && !is_library && module[id].operands().iter().any(is_integer)
     };
+    "optimize_input_output_buffer_alias" optimize_input_output_buffer_alias: "donated parameters", |module, id| {
+        let number = module[id].parameter_number().filter(|_| module[id].parent() == module.entry());
+        number.is_some_and(|number| module.header.donors.iter().any(|(donor, _)| *donor == i64::from(number)))
+    };
     "permutation_sort_simplifier" permutation_sort_simplifier: "sorts", is_sort;
     "qr_expander" qr_expander: "QR decompositions", |module, id| target(module, id).starts_with("Qr");
+    "reduce-window-resizer" reduce_window_resizer: "windows over lists", |module, id| {
+        module[id].opcode() == Opcode::ReduceWindow && module[id].attributes().window().len() == 1
+    };
+    "reduce-window-rewriter" reduce_window_rewriter: "running sums", |module, id| {
+        let window = module[id].attributes().window();
+        module[id].opcode() == Opcode::ReduceWindow && window.iter().any(|dim| dim.size >= RUNNING)
+    };
     "rng-bit-generator-expander" rng_bit_generator_expander: "random bits", |module, id| {
         module[id].opcode() == Opcode::RngBitGenerator
     };
@@ -85,6 +103,9 @@ gates! {
     "stable-sort-expander" stable_sort_expander: "sorts", is_sort;
     "stochastic-convert-decomposer" stochastic_convert_decomposer: "stochastic conversions", |module, id| {
         module[id].opcode() == Opcode::StochasticConvert
+    };
+    "topk-specializer" topk_specializer: "largest elements", |module, id| {
+        module[id].opcode() == Opcode::Topk || target(module, id) == "TopK"
     };
     "topk-rewriter" topk_rewriter: "sorts", is_sort;
 }

@@ -7,6 +7,7 @@ mod layout_assignment;
 mod names;
 mod round_trip;
 mod schedules;
+mod triton;
 mod values;
 
 use std::sync::Arc;
