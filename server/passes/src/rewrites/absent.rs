@@ -4,6 +4,7 @@
 use ir::{ElementType, ElementTypeExt as _, Shape};
 use syntax::hlo::{AttributeKey, Opcode};
 
+use super::float_normalization::is_widened;
 use crate::driver::{Run, Stop};
 use crate::module::{InstructionId, Module};
 
@@ -111,13 +112,19 @@ absent! {
         target(module, id).starts_with("__cublas$")
     };
     cudnn_custom_call_converter: "fusions for cuDNN", |module, id| target(module, id) == "__cudnn$fusion";
-    float_normalization_f8e4m3fn: "numbers of type f8e4m3fn", |module, id| has_type(module[id].shape(), |e| e == ElementType::F8e4m3fn);
-    float_normalization_f8e5m2: "numbers of type f8e5m2", |module, id| has_type(module[id].shape(), |e| e == ElementType::F8e5m2);
-    float_normalization_f8: "other 8-bit numbers", |module, id| has_type(module[id].shape(), |element| {
+    float_normalization_f8e4m3fn: "operations on numbers of type f8e4m3fn", |module, id| {
+        is_widened(module, id, |element| element == ElementType::F8e4m3fn)
+    };
+    float_normalization_f8e5m2: "operations on numbers of type f8e5m2", |module, id| {
+        is_widened(module, id, |element| element == ElementType::F8e5m2)
+    };
+    float_normalization_f8: "operations on other 8-bit numbers", |module, id| is_widened(module, id, |element| {
         let is_other = !matches!(element, ElementType::F8e4m3fn | ElementType::F8e5m2);
         is_other && element.is_floating() && element.bits() == Some(8)
     });
-    float_normalization_4: "4-bit numbers", |module, id| has_type(module[id].shape(), |element| element.bits() == Some(4));
+    float_normalization_4: "operations on 4-bit numbers", |module, id| {
+        is_widened(module, id, |element| element.bits() == Some(4))
+    };
     gather_expander: "gathers of one slice", |module, id| {
         module[id].opcode() == Opcode::Gather && index_vectors(module, id, 1) == 1
     };

@@ -5,6 +5,7 @@
 use ir::{ElementType, Shape};
 use syntax::hlo::Opcode;
 
+use super::backend_config::is_of_kind;
 use super::every::add;
 use super::{dce, tuple_simplifier};
 use crate::dimensions::with_element;
@@ -82,16 +83,47 @@ fn count(module: &Module, id: InstructionId, element: ElementType) -> usize {
     values.map(|value| leaves(module[value].shape(), element)).sum()
 }
 
-/// Whether the GPU computes an operation in `bf16`.
-fn is_supported(module: &Module, id: InstructionId) -> bool {
+/// Whether the GPU has no operation on numbers of fewer bits than `bf16`, so that XLA computes it in another type.
+pub(super) fn is_widened(module: &Module, id: InstructionId, is_low: fn(ElementType) -> bool) -> bool {
+    let has_low = |id: InstructionId| module[id].shape().element().is_some_and(is_low);
+    (has_low(id) || module[id].operands().iter().any(|&operand| has_low(operand)))
+        && !is_left_alone(module, id)
+        && !is_supported_in_any_type(module[id].opcode())
+        && !is_fused_dot(module, id)
+}
+
+/// Whether an instruction is a dot of 8-bit numbers in a fusion for Triton.
+fn is_fused_dot(module: &Module, id: InstructionId) -> bool {
+    let is_eight_bit = |&operand: &InstructionId| {
+        matches!(module[operand].shape().element(), Some(ElementType::F8e4m3fn | ElementType::F8e5m2))
+    };
+    let callers = || module.callers().remove(&module[id].parent()).unwrap_or_default();
+    module[id].opcode() == Opcode::Dot
+        && module[id].operands().iter().all(is_eight_bit)
+        && callers().into_iter().any(|caller| is_of_kind(module, caller, "__triton_gemm"))
+}
+
+/// Operations that are the same for all types, or that other passes take care of.
+fn is_supported_in_any_type(opcode: Opcode) -> bool {
     use Opcode::*;
-    match module[id].opcode() {
-        AllReduce | AllReduceDone | AllReduceStart | ReduceScatter | ScaledDot | Dot | Convolution
-        | RaggedDot => true,
+    match opcode {
+        AllReduce | AllReduceDone | AllReduceStart | ReduceScatter | ScaledDot | Convolution | RaggedDot => {
+            true
+        }
         AllGather | AllToAll | Broadcast | CollectivePermute | Concatenate | Copy | DynamicSlice
         | DynamicUpdateSlice | Gather | Pad | RaggedAllToAll | Reshape | Reverse | Scatter | Select
         | SelectAndScatter | Slice | Transpose => true,
         Bitcast | BitcastConvert | Constant | Convert | Compare | ReducePrecision | Xor => true,
+        _ => false,
+    }
+}
+
+/// Whether the GPU computes an operation in `bf16`.
+fn is_supported(module: &Module, id: InstructionId) -> bool {
+    use Opcode::*;
+    match module[id].opcode() {
+        opcode if is_supported_in_any_type(opcode) => true,
+        Dot => true,
         CountLeadingZeros | ShiftRightLogical | ShiftRightArithmetic => true,
         Abs | Add | Exponential | Log | Maximum | Minimum | Multiply | Negate | Subtract => true,
         Reduce | Sort => module[id].called().all(|computation| {
