@@ -127,6 +127,7 @@ const PIPELINES: &[Pipeline] = &[
             "stable-sort-expander",
             "simplification",
             "dot-merger",
+            "dot_dimension_normalizer",
             "transpose-folding",
             "simplification-2",
             "computation-deduplicator",

@@ -106,16 +106,34 @@ fn is_fused_dot(module: &Module, id: InstructionId) -> bool {
 /// Operations that are the same for all types, or that other passes take care of.
 fn is_supported_in_any_type(opcode: Opcode) -> bool {
     use Opcode::*;
-    match opcode {
-        AllReduce | AllReduceDone | AllReduceStart | ReduceScatter | ScaledDot | Convolution | RaggedDot => {
-            true
-        }
-        AllGather | AllToAll | Broadcast | CollectivePermute | Concatenate | Copy | DynamicSlice
-        | DynamicUpdateSlice | Gather | Pad | RaggedAllToAll | Reshape | Reverse | Scatter | Select
-        | SelectAndScatter | Slice | Transpose => true,
-        Bitcast | BitcastConvert | Constant | Convert | Compare | ReducePrecision | Xor => true,
-        _ => false,
-    }
+    let is_collective_or_product = matches!(
+        opcode,
+        AllReduce | AllReduceDone | AllReduceStart | ReduceScatter | ScaledDot | Convolution | RaggedDot
+    );
+    let only_moves = matches!(
+        opcode,
+        AllGather
+            | AllToAll
+            | Broadcast
+            | CollectivePermute
+            | Concatenate
+            | Copy
+            | DynamicSlice
+            | DynamicUpdateSlice
+            | Gather
+            | Pad
+            | RaggedAllToAll
+            | Reshape
+            | Reverse
+            | Scatter
+            | Select
+            | SelectAndScatter
+            | Slice
+            | Transpose
+    );
+    is_collective_or_product
+        || only_moves
+        || matches!(opcode, Bitcast | BitcastConvert | Constant | Convert | Compare | ReducePrecision | Xor)
 }
 
 /// Whether the GPU computes an operation in `bf16`.

@@ -47,6 +47,10 @@ gates! {
         let attributes = module[id].attributes();
         module[id].opcode() == Opcode::Dot && attributes.ints(AttributeKey::LhsContractingDims).is_empty()
     };
+    "dot_dimension_normalizer" dot_dimension_normalizer: "dots that contract several dimensions", |module, id| {
+        module[id].opcode() == Opcode::Dot
+            && module[id].attributes().ints(AttributeKey::LhsContractingDims).len() > 1
+    };
     "dot_dimension_sorter" dot_dimension_sorter: "dots that contract several dimensions", |module, id| {
         module[id].opcode() == Opcode::Dot
             && module[id].attributes().ints(AttributeKey::LhsContractingDims).len() > 1

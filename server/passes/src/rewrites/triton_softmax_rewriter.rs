@@ -35,10 +35,32 @@ pub(super) fn run(run: &mut Run<'_>) -> Result<(), Stop> {
                 .extend(diamonds::diamond(run.module, id).filter(|diamond| is_tileable(run.module, diamond)));
         }
     }
+    // Diamonds of the same computation have the same tiling.
+    let mut known: Vec<(ComputationId, Option<RankedTiling>)> = Vec::new();
     // A diamond may start where another one ends.
     for diamond in found.into_iter().rev() {
-        fuse(run, &diamond)?;
+        let is_held = run.module[diamond.root].has_control_dependencies();
+        if run.module[diamond.root].is_removed() || is_held {
+            continue;
+        }
+        let Some((called, inputs)) = add_computation(run.module, &diamond) else { continue };
+        let same = known.iter().find(|(other, _)| run.module.is_same_computation(*other, called));
+        let best = match same {
+            Some((_, best)) => best.clone(),
+            None => {
+                let best = faster_tiling(run, called)?;
+                known.push((called, best.clone()));
+                best
+            }
+        };
+        match best {
+            Some(best) => fuse(run, &diamond, called, &inputs, &best),
+            None if known.iter().all(|(other, _)| *other != called) => run.module.remove_computation(called),
+            None => {}
+        }
     }
+    let refused = known.into_iter().filter(|(_, best)| best.is_none());
+    refused.for_each(|(called, _)| run.module.remove_computation(called));
     Ok(())
 }
 
@@ -84,30 +106,29 @@ fn add_computation(module: &mut Module, diamond: &Diamond) -> Option<(Computatio
     Some((called, inputs))
 }
 
-fn fuse(run: &mut Run<'_>, diamond: &Diamond) -> Result<(), Stop> {
-    if run.module[diamond.root].is_removed() || run.module[diamond.root].has_control_dependencies() {
-        return Ok(());
-    }
-    let Some((called, inputs)) = add_computation(run.module, diamond) else { return Ok(()) };
-    let best = best_tiling(run.module, called, run.options.device, "__triton");
-    let is_faster = match &best {
-        None => false,
-        Some(best) => best.time.exec_us <= time_otherwise(run.module, called, run.options)?,
-    };
-    let Some(best) = best.filter(|_| is_faster) else {
-        run.module.remove_computation(called);
-        return Ok(());
-    };
+/// The fastest tiling of a computation, if it is at least as fast as the computation is without this pass.
+fn faster_tiling(run: &Run<'_>, called: ComputationId) -> Result<Option<RankedTiling>, Stop> {
+    let Some(best) = best_tiling(run.module, called, run.options.device, "__triton") else { return Ok(None) };
+    let otherwise = time_otherwise(run.module, called, run.options)?;
+    Ok(Some(best).filter(|best| best.time.exec_us <= otherwise))
+}
+
+fn fuse(
+    run: &mut Run<'_>,
+    diamond: &Diamond,
+    called: ComputationId,
+    inputs: &[InstructionId],
+    best: &RankedTiling,
+) {
     run.changed(diamond.root, "fused for Triton with what normalises it");
-    let config = of_block("__triton", &block_config(&best));
+    let config = of_block("__triton", &block_config(best));
     let shape = run.module[diamond.root].shape().clone();
-    let new = NewOp::new(Opcode::Fusion, shape, &inputs)
+    let new = NewOp::new(Opcode::Fusion, shape, inputs)
         .with(AttributeKey::Kind, AttributeValue::Text("kCustom".to_owned()))
         .with(AttributeKey::BackendConfig, AttributeValue::Text(config))
         .calling(AttributeKey::Calls, &[called]);
     let new = run.module.add_named(run.module[diamond.root].parent(), new, "triton_softmax");
     run.module.replace(diamond.root, new);
-    Ok(())
 }
 
 /// The fastest tiling of a computation that is fused for Triton, if it has one.
