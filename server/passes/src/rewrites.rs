@@ -71,6 +71,7 @@ mod select_and_scatter_expander;
 mod simplify_conditional;
 mod simplify_fp_conversions;
 mod simplify_sorts;
+mod simplify_while_loops;
 mod slice_sinker;
 mod sort_iota_fusion;
 mod splitk_rewriter;
@@ -86,6 +87,7 @@ mod triton_gemm_rewriter;
 mod triton_softmax_rewriter;
 mod tuple_simplifier;
 mod variadic_op_splitter;
+mod while_loop_constant_sinking;
 mod while_loop_trip_count_annotator;
 mod zero_sized_hlo_elimination;
 
@@ -208,6 +210,7 @@ pub const PASSES: &[Pass] = &[
     Pass { name: "simplify-conditional", run: simplify_conditional::run },
     Pass { name: "simplify-fp-conversions", run: simplify_fp_conversions::run },
     Pass { name: "simplify-sorts", run: simplify_sorts::run },
+    Pass { name: "simplify-while-loops", run: simplify_while_loops::run },
     Pass { name: "slice-sinker", run: slice_sinker::run },
     Pass { name: "sort-iota-fusion", run: sort_iota_fusion::run },
     Pass { name: "splitk-rewriter", run: splitk_rewriter::run },
@@ -225,7 +228,7 @@ pub const PASSES: &[Pass] = &[
     Pass { name: "triton-softmax-rewriter", run: triton_softmax_rewriter::run },
     Pass { name: "tuple-simplifier", run: tuple_simplifier::run },
     Pass { name: "variadic-op-splitter", run: variadic_op_splitter::run },
-    Pass { name: "while-loop-constant-sinking", run: absent::while_loop_constant_sinking },
+    Pass { name: "while-loop-constant-sinking", run: while_loop_constant_sinking::run },
     Pass { name: "while-loop-trip-count-annotator", run: while_loop_trip_count_annotator::run },
     Pass { name: "windowed-einsum-handler", run: absent::windowed_einsum_handler },
     Pass { name: "zero_sized_hlo_elimination", run: zero_sized_hlo_elimination::run },

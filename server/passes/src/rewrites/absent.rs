@@ -92,7 +92,6 @@ absent! {
         matches!(module[id].opcode(), Opcode::Dot | Opcode::Convolution)
             && module[id].operands().iter().any(|&operand| bits(operand) > bits(id))
     };
-    while_loop_constant_sinking: "loops", |module, id| module[id].opcode() == Opcode::While;
     windowed_einsum_handler: "products that overlap with collectives", |module, id| {
         is_collective(module[id].opcode()) || module[module[id].parent()].name().contains("windowed_dot_general")
     };

@@ -93,7 +93,7 @@ pub(super) fn integer(module: &Module, id: InstructionId) -> Option<i64> {
 }
 
 /// The only element of the parameter that a value depends on.
-fn only_index(module: &Module, computation: ComputationId, id: InstructionId) -> Option<i64> {
+pub(super) fn only_index(module: &Module, computation: ComputationId, id: InstructionId) -> Option<i64> {
     let mut found = None;
     let mut seen = FxHashSet::default();
     let mut open = vec![id];
