@@ -25,7 +25,9 @@ mod dce;
 mod degenerate_dimension_rewriter;
 mod dot_decomposer;
 mod dot_dimension_merger;
+mod dot_dimension_normalizer;
 mod dot_dimension_sorter;
+mod dot_merger;
 mod dot_strength_reduction;
 mod dynamic_dimension_simplifier;
 mod dynamic_slice_annotator;
@@ -137,10 +139,11 @@ pub const PASSES: &[Pass] = &[
     Pass { name: "cudnn_pad_for_convolutions", run: absent::cudnn_pad_for_convolutions },
     Pass { name: "dce", run: dce::run },
     Pass { name: "degenerate-dimension-rewriter", run: degenerate_dimension_rewriter::run },
-    Pass { name: "dot-merger", run: absent::dot_merger },
+    Pass { name: "dot-merger", run: dot_merger::run },
     Pass { name: "dot-strength-reduction", run: dot_strength_reduction::run },
     Pass { name: "dot_decomposer", run: dot_decomposer::run },
     Pass { name: "dot_dimension_merger", run: dot_dimension_merger::run },
+    Pass { name: "dot_dimension_normalizer", run: dot_dimension_normalizer::run },
     Pass { name: "dot_dimension_sorter", run: dot_dimension_sorter::run },
     Pass { name: "dus-accumulator-zero-init-elimination", run: absent::off },
     Pass { name: "dynamic-dimension-simplifier", run: dynamic_dimension_simplifier::run },

@@ -38,9 +38,6 @@ macro_rules! absent {
 
 absent! {
     cholesky_expander: "Cholesky decompositions", |module, id| module[id].opcode() == Opcode::Cholesky;
-    dot_merger: "dots that share an operand", |module, id| {
-        module[id].opcode() == Opcode::Dot && shares_operand(module, id)
-    };
     all_reduce_folder: "reductions over devices of such reductions", |module, id| {
         let of = module[id].operands().first().map(|&operand| module[operand].opcode());
         module[id].opcode() == Opcode::AllReduce && of == Some(Opcode::AllReduce)
@@ -283,6 +280,7 @@ fn is_of_shape(module: &Module, id: InstructionId) -> bool {
 }
 
 pub(super) fn target(module: &Module, id: InstructionId) -> &str {
+fn target(module: &Module, id: InstructionId) -> &str {
     module[id].attributes().text(AttributeKey::CustomCallTarget).unwrap_or_default()
 }
 

@@ -29,7 +29,28 @@ add_row {
   j = s32[] add(i, three)
   ROOT next = (s32[], f32[5,3]) tuple(j, y)
 }
-ones { one = f32[] constant(1) ROOT b = f32[2,3] broadcast(one), dimensions={} }
+ones { one = f32[] constant(1) ROOT b = f32[512,1024] broadcast(one), dimensions={} }
+first { x = f32[512,1024] parameter(0) y = f32[512,1024] parameter(1) s = f32[512,1024] add(x, y) ROOT corner = f32[1,2] slice(s), slice={[0:1],[3:5]} }
+sum_and_carry { a = f32[3] parameter(0) b = f32[3] parameter(1) s = f32[3] add(a, b) ROOT both = (f32[3], f32[3]) tuple(s, s) }
+is_below_5 { p = (s32[], s32[], f32[], f32[3]) parameter(0) i = s32[] get-tuple-element(p), index=0 n = s32[] constant(5) ROOT c = pred[] compare(i, n), direction=LT }
+is_below_1 { p = (s32[], s32[], f32[], f32[3]) parameter(0) i = s32[] get-tuple-element(p), index=0 n = s32[] constant(1) ROOT c = pred[] compare(i, n), direction=LT }
+scale_and_count {
+  p = (s32[], s32[], f32[], f32[3]) parameter(0)
+  i = s32[] get-tuple-element(p), index=0
+  j = s32[] get-tuple-element(p), index=1
+  factor = f32[] get-tuple-element(p), index=2
+  x = f32[3] get-tuple-element(p), index=3
+  factors = f32[3] broadcast(factor), dimensions={}
+  scaled = f32[3] multiply(x, factors)
+  count = f32[] convert(j)
+  counts = f32[3] broadcast(count), dimensions={}
+  y = f32[3] add(scaled, counts)
+  one = s32[] constant(1)
+  two = s32[] constant(2)
+  next_i = s32[] add(i, one)
+  next_j = s32[] add(j, two)
+  ROOT next = (s32[], s32[], f32[], f32[3]) tuple(next_i, next_j, factor, y)
+}
 at_least { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = pred[] compare(a, b), direction=GE }
 first_less { a = f32[] parameter(0) b = f32[] parameter(1) c = s32[] parameter(2) d = s32[] parameter(3) ROOT e = pred[] compare(a, b), direction=LT }
 sine_and_cosine {
