@@ -45,7 +45,7 @@ impl Analysis {
         self.with_file(file, |context| {
             let mut actions = Actions::new(wanted);
             rewrites::offer(&context, &self.optimized, &range, &mut actions);
-            fusing::offer(&context, &range, &mut actions);
+            fusing::offer(&context, &self.optimized, &range, &mut actions);
             actions.found()
         })
     }

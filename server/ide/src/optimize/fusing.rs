@@ -7,6 +7,7 @@ use gpu::Device;
 use ir::Opcode;
 use passes::{ComputationId, InstructionId, Module};
 
+use super::known::KnownOptimized;
 use super::planned::Totals;
 use super::rewrites::{Difference, computation_text, edits_of, instruction_text};
 use super::source::{SourceModule, innermost};
@@ -18,8 +19,8 @@ use crate::hlo::locate::InstructionRef;
 use crate::kernel::figures::duration;
 use crate::kernel::heaviest::timed;
 
-/// Texts of more bytes have no such actions: each reads the module.
-const MAX_BYTES: usize = 4 << 20;
+/// Texts of more bytes have no such actions: each copies the module.
+const MAX_BYTES: usize = 1 << 20;
 /// Pairs that are offered at one place.
 const MAX_PAIRS: usize = 12;
 
@@ -37,7 +38,12 @@ enum Step {
     Split(InstructionId, InstructionId),
 }
 
-pub(crate) fn offer(context: &FileContext<'_>, range: &TextRange, actions: &mut Actions<'_>) {
+pub(crate) fn offer(
+    context: &FileContext<'_>,
+    known: &KnownOptimized,
+    range: &TextRange,
+    actions: &mut Actions<'_>,
+) {
     let (db, file) = (context.db, context.view.file);
     let is_meant = file.language(db) == Language::Hlo
         && context.view.rope.len_bytes() <= MAX_BYTES
@@ -50,7 +56,7 @@ pub(crate) fn offer(context: &FileContext<'_>, range: &TextRange, actions: &mut 
     if !may_be_meant(context, at) {
         return;
     }
-    let Ok(source) = SourceModule::of(context) else { return };
+    let Ok(source) = known.source(context) else { return };
     let Some(id) = innermost(&source.instructions, range.start).first().copied() else { return };
     let Some(id) = source.module.read_instructions().nth(id as usize) else { return };
     let module = &source.module;

@@ -11,24 +11,28 @@ use db::TextVersion;
 use super::planned::PlannedKernels;
 use super::preview::Preview;
 use super::rewrites::Rewrites;
+use super::source::SourceModule;
 use super::{NotOptimized, OptimizeRequest};
 use crate::file_context::FileContext;
 
 /// What is kept. Owned by the host and shared with its snapshots.
 ///
-/// Size: [`MAX`] previews of about four times the text each, as many plans of about 300 bytes per kernel, and as many lists of
-/// rewrites.
+/// Size: [`MAX`] previews of about four times the text each, as many plans of about 300 bytes per kernel, as many lists of
+/// rewrites, and [`MAX_SOURCES`] modules.
 #[derive(Default)]
 pub(crate) struct KnownOptimized {
     previews: Mutex<VecDeque<(Key, Known<Preview>)>>,
     planned: Mutex<VecDeque<(Key, Known<PlannedKernels>)>>,
     rewrites: Mutex<VecDeque<(Key, Known<Rewrites>)>>,
+    sources: Mutex<VecDeque<(Key, Known<SourceModule>)>>,
 }
 
 type Known<T> = Result<Arc<T>, NotOptimized>;
 
 /// More than the previews that a user looks at.
 const MAX: usize = 8;
+/// Modules to edit take about ten times as much memory as their text.
+const MAX_SOURCES: usize = 2;
 
 #[derive(Clone)]
 struct Key {
@@ -63,6 +67,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 fn get_or_make<T>(
     known: &Mutex<VecDeque<(Key, Known<T>)>>,
+    max: usize,
     key: Key,
     make: impl FnOnce() -> Result<T, NotOptimized>,
 ) -> Known<T> {
@@ -76,7 +81,7 @@ fn get_or_make<T>(
     let mut known = lock(known);
     known.retain(|(other, _)| *other != key);
     known.push_back((key, made.clone()));
-    if known.len() > MAX {
+    if known.len() > max {
         known.pop_front();
     }
     made
@@ -84,18 +89,24 @@ fn get_or_make<T>(
 
 impl KnownOptimized {
     pub(crate) fn preview(&self, context: &FileContext<'_>, request: &OptimizeRequest) -> Known<Preview> {
-        get_or_make(&self.previews, Key::new(context, request), || Preview::new(context, request))
+        get_or_make(&self.previews, MAX, Key::new(context, request), || Preview::new(context, request))
+    }
+
+    /// The module to edit.
+    pub(crate) fn source(&self, context: &FileContext<'_>) -> Known<SourceModule> {
+        let key = Key::new(context, &OptimizeRequest::default());
+        get_or_make(&self.sources, MAX_SOURCES, key, || SourceModule::of(context))
     }
 
     /// What local passes would do.
     pub(crate) fn rewrites(&self, context: &FileContext<'_>) -> Known<Rewrites> {
         let key = Key::new(context, &OptimizeRequest::default());
-        get_or_make(&self.rewrites, key, || Rewrites::new(context))
+        get_or_make(&self.rewrites, MAX, key, || Rewrites::new(context))
     }
 
     /// The kernels that a module would become.
     pub(crate) fn planned(&self, context: &FileContext<'_>) -> Known<PlannedKernels> {
         let key = Key::new(context, &OptimizeRequest::default());
-        get_or_make(&self.planned, key, || PlannedKernels::new(context, self))
+        get_or_make(&self.planned, MAX, key, || PlannedKernels::new(context, self))
     }
 }

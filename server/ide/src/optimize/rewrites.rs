@@ -167,7 +167,7 @@ pub(crate) fn offer(
                 if !actions.wants(&id) {
                     return;
                 }
-                let edits = || rewritten(context, pass, index, is_everywhere);
+                let edits = || rewritten(context, known, pass, index, is_everywhere);
                 let gain = if is_small && timed < MAX_TIMED && !actions.is_about_one() {
                     timed += 1;
                     // What cannot be edited is not offered where that is known.
@@ -192,11 +192,12 @@ pub(crate) fn offer(
 /// The edits of a pass at one instruction, or in all of its computation. `None` if they cannot be applied alone.
 fn rewritten(
     context: &FileContext<'_>,
+    known: &KnownOptimized,
     pass: &str,
     index: u32,
     is_everywhere: bool,
 ) -> Option<Vec<TextEdit>> {
-    let source = SourceModule::of(context).ok()?;
+    let source = known.source(context).ok()?;
     let (result, _) = after(context, &source.module, pass)?;
     let target = source.module.read_instructions().nth(index as usize)?;
     let difference = Difference::new(&source.module, &result);

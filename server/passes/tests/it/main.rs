@@ -3,6 +3,7 @@
 mod algsimp;
 mod compare;
 mod copies;
+mod fusions;
 mod layout_assignment;
 mod names;
 mod round_trip;

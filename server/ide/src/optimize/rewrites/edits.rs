@@ -178,7 +178,7 @@ impl Editor<'_> {
         }
         let mark = |id| {
             let range = &self.written(id)?.range;
-            Some(self.text.get(range.clone())?.starts_with("ROOT").then(|| range.start))
+            Some(self.text.get(range.clone())?.starts_with("ROOT").then_some(range.start))
         };
         if matches!(self.fate(old), Some(Fate::Replaced))
             && let Some(start) = mark(old)?
