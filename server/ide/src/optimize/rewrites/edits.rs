@@ -1,5 +1,6 @@
 //! The edits of a group of changes. Lines that do not change keep their form and comments.
 
+use ir::{AttributeKey, AttributeValue, Attributes};
 use passes::{ComputationId, InstructionId, Module};
 use rustc_hash::FxHashSet;
 
@@ -309,6 +310,27 @@ fn written(
     line += &format!("{sign}{name} = ");
     let operands: Vec<String> = operands.iter().map(|operand| format!("{sign}{operand}")).collect();
     let verbatim = module[id].verbatim().cloned().unwrap_or_default();
-    module.op(id).write_verbatim(&mut line, operands.iter().map(String::as_str), &verbatim);
+    let mut op = module.op(id);
+    if !sign.is_empty() {
+        name_with_sign(&mut op.attributes, sign);
+    }
+    op.write_verbatim(&mut line, operands.iter().map(String::as_str), &verbatim);
     line
+}
+
+/// Writes the names of called computations and of control predecessors with their sign.
+fn name_with_sign(attributes: &mut Attributes, sign: &str) {
+    let with_sign = |name: &String| format!("{sign}{name}");
+    let all: Vec<(AttributeKey, AttributeValue)> = attributes
+        .iter()
+        .filter_map(|(key, value)| {
+            let value = match value {
+                AttributeValue::Computation(name) => AttributeValue::Computation(with_sign(name)),
+                AttributeValue::Names(names) => AttributeValue::Names(names.iter().map(with_sign).collect()),
+                _ => return None,
+            };
+            Some((key, value))
+        })
+        .collect();
+    all.into_iter().for_each(|(key, value)| attributes.set(key, value));
 }
