@@ -203,14 +203,14 @@ fn hints_and_lenses_name_the_kernels() {
     check_hints(
         MODULE,
         expect![[r#"
-        main: after fusion: 7 → 2 kernels · ≈ 9.5 µs → 2.5 µs · 31.5 MB → 8.39 MB
-        e = f32[512,1024] exponential(x) → kernel 1 of 2: reduction-row fusion with 4 others, ≈ 1.3 µs
-        again = f32[512,1024] exponential(x) → kernel 1 of 2: reduction-row fusion with 4 others, ≈ 1.3 µs
-        m = f32[512,1024] multiply(e, y) → kernel 1 of 2: reduction-row fusion with 4 others, ≈ 1.3 µs
-        n = f32[512,1024] add(m, again) → kernel 1 of 2: reduction-row fusion with 4 others, ≈ 1.3 µs
-        r = f32[512] reduce(n, zero) → kernel 1 of 2: reduction-row fusion with 4 others, ≈ 1.3 µs
-        t = f32[1024,512] transpose(y) → kernel 2 of 2: transpose, ≈ 1.3 µs
-    "#]],
+            main: after fusion: 7 → 2 kernels · ≈ 9.5 µs → 2.5 µs · 31.5 MB → 8.39 MB
+            e = f32[512,1024] exponential(x) → kernel 1 of 2: reduction-row fusion with 4 others, ≈ 1.3 µs
+            again = f32[512,1024] exponential(x) → kernel 1 of 2: reduction-row fusion with 4 others, ≈ 1.3 µs
+            m = f32[512,1024] multiply(e, y) → kernel 1 of 2: reduction-row fusion with 4 others, ≈ 1.3 µs
+            n = f32[512,1024] add(m, again) → kernel 1 of 2: reduction-row fusion with 4 others, ≈ 1.3 µs
+            r = f32[512] reduce(n, zero) → kernel 1 of 2: reduction-row fusion with 4 others, ≈ 1.3 µs
+            t = f32[1024,512] transpose(y) → kernel 2 of 2: transpose fusion, ≈ 1.3 µs
+        "#]],
     );
     check_hints(
         STABLEHLO,
@@ -260,6 +260,7 @@ fn a_hover_lists_the_other_instructions_of_the_kernel() {
 
         with [%e](file:///a/m.hlo#L13), [%again](file:///a/m.hlo#L14), [%n](file:///a/m.hlo#L16), [%r](file:///a/m.hlo#L18)
 
+        - `rename-instructions`: renamed to %m.0
 
     "#]].assert_eq(after.strip_prefix(&before).unwrap_or(&after));
     let members = analysis.kernel_members(file, offset).expect("nobody cancels");

@@ -40,7 +40,9 @@ impl Module {
 
     /// Replaces a fusion by the instructions that it consists of. False, and nothing is changed, as for [`Module::fuse`].
     pub fn unfuse(&mut self, fusion: InstructionId) -> bool {
-        let Some(body) = self.fused_computation(fusion).filter(|_| self.can_be_fused(fusion)) else { return false };
+        let Some(body) = self.fused_computation(fusion).filter(|_| self.can_be_fused(fusion)) else {
+            return false;
+        };
         self.inline(fusion, body);
         self.remove_unreachable_computations();
         true

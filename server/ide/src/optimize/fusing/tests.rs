@@ -62,32 +62,32 @@ fn a_producer_is_fused_into_its_user() {
         "%first = ",
         "Fuse %first into %second",
         expect![[r#"
-        Fuse %first into %second: 1.9 µs → 0.8 µs
-        Unfuse %first: 1.9 µs → 4.5 µs
-        -%scaled {
-        -  %p = f32[512,1024] parameter(0)
-        -  %two = f32[] constant(2)
-        -  %twos = f32[512,1024] broadcast(%two), dimensions={}
-        -  %half = f32[512,1024] multiply(%p, %twos)
-        -  ROOT %e = f32[512,1024] exponential(%half)
-        -%summed {
-        -  %q = f32[512,1024] parameter(0)
-        -  %zero = f32[] constant(0)
-        -  ROOT %r = f32[512] reduce(%q, %zero), dimensions={1}, to_apply=%sum
-        -  %first = f32[512,1024] fusion(%x), kind=kLoop, calls=%scaled, metadata={op_name="exp"}  // stays
-        -  %second = f32[512] fusion(%first), kind=kInput, calls=%summed
-        -  ROOT %last = f32[512] negate(%second)
-        +%fused_computation {
-        +  %param_0 = f32[512,1024] parameter(0)
-        +  %two.1 = f32[] constant(2)
-        +  %twos.1 = f32[512,1024] broadcast(%two.1), dimensions={}
-        +  %half.1 = f32[512,1024] multiply(%param_0, %twos.1)
-        +  %e.1 = f32[512,1024] exponential(%half.1)
-        +  %zero.1 = f32[] constant(0)
-        +  ROOT %r.1 = f32[512] reduce(%e.1, %zero.1), dimensions={1}, to_apply=sum
-        +  %second.1 = f32[512] fusion(%x), kind=kInput, calls=fused_computation
-        +  ROOT %last = f32[512] negate(%second.1)
-    "#]],
+            Fuse %first into %second: 1.9 µs → 0.8 µs
+            Unfuse %first: 1.9 µs → 4.5 µs
+            -%scaled {
+            -  %p = f32[512,1024] parameter(0)
+            -  %two = f32[] constant(2)
+            -  %twos = f32[512,1024] broadcast(%two), dimensions={}
+            -  %half = f32[512,1024] multiply(%p, %twos)
+            -  ROOT %e = f32[512,1024] exponential(%half)
+            -%summed {
+            -  %q = f32[512,1024] parameter(0)
+            -  %zero = f32[] constant(0)
+            -  ROOT %r = f32[512] reduce(%q, %zero), dimensions={1}, to_apply=%sum
+            -  %first = f32[512,1024] fusion(%x), kind=kLoop, calls=%scaled, metadata={op_name="exp"}  // stays
+            -  %second = f32[512] fusion(%first), kind=kInput, calls=%summed
+            -  ROOT %last = f32[512] negate(%second)
+            +%fused_computation {
+            +  %param_0 = f32[512,1024] parameter(0)
+            +  %two.1 = f32[] constant(2)
+            +  %twos.1 = f32[512,1024] broadcast(%two.1), dimensions={}
+            +  %half.1 = f32[512,1024] multiply(%param_0, %twos.1)
+            +  %e.1 = f32[512,1024] exponential(%half.1)
+            +  %zero.1 = f32[] constant(0)
+            +  ROOT %r.1 = f32[512] reduce(%e.1, %zero.1), dimensions={1}, to_apply=%sum
+            +  %second.1 = f32[512] fusion(%x), kind=kInput, calls=%fused_computation
+            +  ROOT %last = f32[512] negate(%second.1)
+        "#]],
     );
 }
 
@@ -97,20 +97,20 @@ fn an_instruction_is_fused_with_its_producer() {
         "%last = ",
         "Fuse %second into %last",
         expect![[r#"
-        Fuse %second into %last: 1.9 µs → 1.9 µs
-        -%summed {
-        -  %q = f32[512,1024] parameter(0)
-        -  %zero = f32[] constant(0)
-        -  ROOT %r = f32[512] reduce(%q, %zero), dimensions={1}, to_apply=%sum
-        -  %second = f32[512] fusion(%first), kind=kInput, calls=%summed
-        -  ROOT %last = f32[512] negate(%second)
-        +%fused_computation {
-        +  %param_0 = f32[512,1024] parameter(0)
-        +  %zero.1 = f32[] constant(0)
-        +  %r.1 = f32[512] reduce(%param_0, %zero.1), dimensions={1}, to_apply=sum
-        +  ROOT %last.1 = f32[512] negate(%r.1)
-        +  ROOT %fusion = f32[512] fusion(%first), kind=kInput, calls=fused_computation
-    "#]],
+            Fuse %second into %last: 1.9 µs → 1.9 µs
+            -%summed {
+            -  %q = f32[512,1024] parameter(0)
+            -  %zero = f32[] constant(0)
+            -  ROOT %r = f32[512] reduce(%q, %zero), dimensions={1}, to_apply=%sum
+            -  %second = f32[512] fusion(%first), kind=kInput, calls=%summed
+            -  ROOT %last = f32[512] negate(%second)
+            +%fused_computation {
+            +  %param_0 = f32[512,1024] parameter(0)
+            +  %zero.1 = f32[] constant(0)
+            +  %r.1 = f32[512] reduce(%param_0, %zero.1), dimensions={1}, to_apply=%sum
+            +  ROOT %last.1 = f32[512] negate(%r.1)
+            +  ROOT %fusion = f32[512] fusion(%first), kind=kInput, calls=%fused_computation
+        "#]],
     );
 }
 
@@ -120,19 +120,19 @@ fn a_fusion_is_taken_apart() {
         "%second = ",
         "Unfuse %second",
         expect![[r#"
-        Fuse %second into %last: 1.9 µs → 1.9 µs
-        Fuse %first into %second: 1.9 µs → 0.8 µs
-        Unfuse %second: 1.9 µs → 1.9 µs
-        -%summed {
-        -  %q = f32[512,1024] parameter(0)
-        -  %zero = f32[] constant(0)
-        -  ROOT %r = f32[512] reduce(%q, %zero), dimensions={1}, to_apply=%sum
-        -  %second = f32[512] fusion(%first), kind=kInput, calls=%summed
-        -  ROOT %last = f32[512] negate(%second)
-        +  %zero.1 = f32[] constant(0)
-        +  %r.1 = f32[512] reduce(%first, %zero.1), dimensions={1}, to_apply=sum
-        +  ROOT %last = f32[512] negate(%r.1)
-    "#]],
+            Fuse %second into %last: 1.9 µs → 1.9 µs
+            Fuse %first into %second: 1.9 µs → 0.8 µs
+            Unfuse %second: 1.9 µs → 1.9 µs
+            -%summed {
+            -  %q = f32[512,1024] parameter(0)
+            -  %zero = f32[] constant(0)
+            -  ROOT %r = f32[512] reduce(%q, %zero), dimensions={1}, to_apply=%sum
+            -  %second = f32[512] fusion(%first), kind=kInput, calls=%summed
+            -  ROOT %last = f32[512] negate(%second)
+            +  %zero.1 = f32[] constant(0)
+            +  %r.1 = f32[512] reduce(%first, %zero.1), dimensions={1}, to_apply=%sum
+            +  ROOT %last = f32[512] negate(%r.1)
+        "#]],
     );
 }
 
@@ -142,27 +142,27 @@ fn a_fusion_is_split() {
         "%half = ",
         "Split %first at %half",
         expect![[r#"
-        Split %first at %half: 1.9 µs → 3.2 µs
-        -%scaled {
-        -  %p = f32[512,1024] parameter(0)
-        -  %two = f32[] constant(2)
-        -  %twos = f32[512,1024] broadcast(%two), dimensions={}
-        -  %half = f32[512,1024] multiply(%p, %twos)
-        -  ROOT %e = f32[512,1024] exponential(%half)
-        -  %first = f32[512,1024] fusion(%x), kind=kLoop, calls=%scaled, metadata={op_name="exp"}  // stays
-        -  %second = f32[512] fusion(%first), kind=kInput, calls=%summed
-        +%fused_computation {
-        +  %param_0 = f32[512,1024] parameter(0)
-        +  %two.1 = f32[] constant(2)
-        +  %twos.1 = f32[512,1024] broadcast(%two.1), dimensions={}
-        +  ROOT %half.1 = f32[512,1024] multiply(%param_0, %twos.1)
-        +%fused_computation.1 {
-        +  %param_0.1 = f32[512,1024] parameter(0)
-        +  ROOT %e.1 = f32[512,1024] exponential(%param_0.1)
-        +  %fusion = f32[512,1024] fusion(%x), kind=kLoop, calls=fused_computation
-        +  %fusion.1 = f32[512,1024] fusion(%fusion), kind=kLoop, calls=fused_computation.1
-        +  %second = f32[512] fusion(%fusion.1), kind=kInput, calls=%summed
-    "#]],
+            Split %first at %half: 1.9 µs → 3.2 µs
+            -%scaled {
+            -  %p = f32[512,1024] parameter(0)
+            -  %two = f32[] constant(2)
+            -  %twos = f32[512,1024] broadcast(%two), dimensions={}
+            -  %half = f32[512,1024] multiply(%p, %twos)
+            -  ROOT %e = f32[512,1024] exponential(%half)
+            -  %first = f32[512,1024] fusion(%x), kind=kLoop, calls=%scaled, metadata={op_name="exp"}  // stays
+            -  %second = f32[512] fusion(%first), kind=kInput, calls=%summed
+            +%fused_computation {
+            +  %param_0 = f32[512,1024] parameter(0)
+            +  %two.1 = f32[] constant(2)
+            +  %twos.1 = f32[512,1024] broadcast(%two.1), dimensions={}
+            +  ROOT %half.1 = f32[512,1024] multiply(%param_0, %twos.1)
+            +%fused_computation.1 {
+            +  %param_0.1 = f32[512,1024] parameter(0)
+            +  ROOT %e.1 = f32[512,1024] exponential(%param_0.1)
+            +  %fusion = f32[512,1024] fusion(%x), kind=kLoop, calls=%fused_computation
+            +  %fusion.1 = f32[512,1024] fusion(%fusion), kind=kLoop, calls=%fused_computation.1
+            +  %second = f32[512] fusion(%fusion.1), kind=kInput, calls=%summed
+        "#]],
     );
 }
 
