@@ -18,6 +18,9 @@ const MAX_MEMBERS: usize = 12;
 /// What passes did to an instruction that a hover lists.
 const MAX_CHANGES: usize = 6;
 
+/// Passes that change names alone.
+const RENAMING: &[&str] = &["rename-instructions", "rename_fusions", "sanitize-constant-names"];
+
 /// The instructions of the text that go into one kernel.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KernelMembers {
@@ -180,7 +183,8 @@ pub(crate) fn add_section(
 fn changes_of<'a>(preview: &'a Preview, name: &'a str) -> impl Iterator<Item = (&'a str, &'a str)> + use<'a> {
     let bare = name.trim_start_matches('%');
     let all = preview.applied.iter().flat_map(|applied| applied.changes.iter().map(move |c| (applied, c)));
-    let own = all.filter(move |(_, change)| change.instruction == bare);
+    let is_meant = |pass: &str| !RENAMING.contains(&pass);
+    let own = all.filter(move |(applied, change)| change.instruction == bare && is_meant(&applied.pass));
     own.map(|(applied, change)| (applied.pass.as_str(), change.what.as_str())).take(MAX_CHANGES)
 }
 
