@@ -42,8 +42,8 @@ pub use op_table::{
     halves, is_elementwise, op_info,
 };
 pub use print::{
-    ParsedComputation, ParsedInstruction, ParsedModule, PrintOptions, TextTooLarge, Uniquer, Verbatim,
-    print_fragment, print_module,
+    ParsedComputation, ParsedInstruction, ParsedModule, PrintOptions, TextTooLarge, Token, Tokens, Uniquer,
+    Verbatim, bracketed, escape, is_json_dict, print_fragment, print_module, split_top_level, unescape,
 };
 pub use shape::{ArrayShape, Extent, Layout, Shape, Tile, UNBOUNDED};
 pub use syntax::hlo::{AttributeKey, ElementType, Opcode};

@@ -24,6 +24,7 @@ mod values;
 
 use crate::block::Block;
 use crate::module::Module;
+pub use escape::{escape, is_json_dict, unescape};
 pub use fragment::print_fragment;
 use instruction::At;
 pub use names::Uniquer;
@@ -31,7 +32,7 @@ pub use options::PrintOptions;
 pub use parsed::{ParsedComputation, ParsedInstruction, ParsedModule, Verbatim};
 use program::{Program, parameter_number};
 use shapes::{separate, write_shape_without_layout};
-pub(crate) use tokens::split_top_level;
+pub use tokens::{Token, Tokens, bracketed, split_top_level};
 
 /// The text would be larger than this: bodies that are written where they are called may grow without bound.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

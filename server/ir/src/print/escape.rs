@@ -1,7 +1,7 @@
 //! Strings in quotes: C escapes both ways. Source: `absl::CEscape`, `absl::CUnescape`.
 
 /// The bytes that the inside of a string represents.
-pub(super) fn unescape(inner: &str) -> Vec<u8> {
+pub fn unescape(inner: &str) -> Vec<u8> {
     let bytes = inner.as_bytes();
     let mut out = Vec::with_capacity(bytes.len());
     let mut at = 0;
@@ -46,7 +46,7 @@ fn number(text: &str, at: &mut usize, digits: usize, radix: u32) -> Option<u32> 
 }
 
 /// Writes `bytes` with the escapes that they have inside quotes.
-pub(super) fn escape(out: &mut String, bytes: &[u8]) {
+pub fn escape(out: &mut String, bytes: &[u8]) {
     for &byte in bytes {
         match byte {
             b'\n' => out.push_str("\\n"),
@@ -87,7 +87,7 @@ pub(super) fn requote_or_json(out: &mut String, inner: &str) {
 }
 
 /// Whether `text` is one balanced dictionary and nothing else, as XLA's lexer reads it.
-pub(super) fn is_json_dict(text: &str) -> bool {
+pub fn is_json_dict(text: &str) -> bool {
     let mut depth = 0usize;
     let bytes = text.as_bytes();
     let mut at = 0;

@@ -1,7 +1,7 @@
 //! The tokens of an attribute's value that is kept as text: enough to write it in canonical form.
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Token<'a> {
+pub enum Token<'a> {
     /// A name or a number, of letters, digits and `_ . - + %`.
     Word(&'a str),
     /// Quotes included.
@@ -11,18 +11,18 @@ pub(super) enum Token<'a> {
 
 /// Comments and blanks are skipped. Any text has tokens.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Tokens<'a> {
+pub struct Tokens<'a> {
     text: &'a str,
     at: usize,
 }
 
 impl<'a> Tokens<'a> {
-    pub(super) fn new(text: &'a str) -> Tokens<'a> {
+    pub fn new(text: &'a str) -> Tokens<'a> {
         Tokens { text, at: 0 }
     }
 
     /// The end of the token that came last.
-    pub(super) fn end(&self) -> usize {
+    pub fn end(&self) -> usize {
         self.at
     }
 }
@@ -86,7 +86,7 @@ fn behind_blanks(text: &str, mut at: usize) -> usize {
 
 /// The parts of a list, at the commas outside of brackets and strings, without comments in front; none of a blank
 /// text.
-pub(crate) fn split_top_level(text: &str) -> Vec<&str> {
+pub fn split_top_level(text: &str) -> Vec<&str> {
     let mut parts = Vec::new();
     let mut depth = 0usize;
     let mut start = 0;
@@ -111,7 +111,7 @@ pub(crate) fn split_top_level(text: &str) -> Vec<&str> {
 }
 
 /// The part from the bracket at the start of `text` to the one that closes it, and what follows.
-pub(super) fn bracketed(text: &str) -> Option<(&str, &str)> {
+pub fn bracketed(text: &str) -> Option<(&str, &str)> {
     let mut depth = 0usize;
     let mut tokens = Tokens::new(text);
     while let Some(token) = tokens.next() {
