@@ -1,31 +1,72 @@
-//! Reads the input of subcommands: a path, `-`, or a `.gz` file.
+//! Reads the input of subcommands: a path or `-`; text, or a message that holds a module; packed by gzip or not.
 
 use std::fs::File;
-use std::io::{Read, stdin};
+use std::io::{Cursor, Read, stdin};
 use std::path::Path;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
+use hlo_proto::Contents;
+
+use super::terminal::complain;
 
 /// The most bytes read or unpacked, so that a small archive cannot exhaust memory.
 const MAX_BYTES: u64 = 1 << 30;
 
-/// The text of `path`. Invalid UTF-8 is replaced, so that the rest can still be analysed.
+/// What a file holds, as text.
+#[derive(Debug)]
+pub struct Source {
+    pub text: String,
+    /// Whether the file is one of XLA's messages, and the text that of its module.
+    pub is_message: bool,
+}
+
+/// The text of `path`, see [`read_source`].
 pub fn read(path: &Path) -> Result<String> {
+    Ok(read_source(path)?.text)
+}
+
+/// Reads `path`. Invalid UTF-8 of a text is replaced, so that the rest can still be analysed. What the text of a message lacks of
+/// it is noted on standard error.
+pub fn read_source(path: &Path) -> Result<Source> {
     let name = path.display();
     let bytes = if path == Path::new("-") {
-        limited(stdin().lock()).context("standard input")?
+        unpacked(stdin().lock()).context("standard input")?
     } else {
         let file = File::open(path).with_context(|| format!("cannot open {name}"))?;
-        match path.extension().is_some_and(|e| e == "gz") {
-            true => limited(flate2::read::MultiGzDecoder::new(file)),
-            false => limited(file),
-        }
-        .with_context(|| format!("cannot read {name}"))?
+        unpacked(file).with_context(|| format!("cannot read {name}"))?
     };
-    Ok(match String::from_utf8(bytes) {
+    match hlo_proto::contents(&bytes) {
+        Contents::Text => Ok(Source { text: text_of(bytes), is_message: false }),
+        Contents::Module(message) => {
+            let read = hlo_proto::read(&bytes, message).and_then(hlo_proto::Module::into_text);
+            let module = read.map_err(|why| anyhow!("{name}: {why}"))?;
+            for note in &module.notes {
+                complain(format_args!("note: {name}: {note}"));
+            }
+            Ok(Source { text: module.text, is_message: true })
+        }
+        Contents::Bytecode(bytecode) => bail!("{name} is {}", bytecode.explanation()),
+        Contents::Other(what) => bail!("{name} is {what}"),
+    }
+}
+
+fn text_of(bytes: Vec<u8>) -> String {
+    match String::from_utf8(bytes) {
         Ok(text) => text,
         Err(error) => String::from_utf8_lossy(error.as_bytes()).into_owned(),
-    })
+    }
+}
+
+/// The bytes of a file, whatever its name says about packing.
+fn unpacked(mut reader: impl Read) -> Result<Vec<u8>> {
+    let mut start = Vec::new();
+    reader.by_ref().take(2).read_to_end(&mut start)?;
+    let is_packed = start == [0x1f, 0x8b];
+    let whole = Cursor::new(start).chain(reader);
+    match is_packed {
+        true => limited(flate2::read::MultiGzDecoder::new(whole)),
+        false => limited(whole),
+    }
 }
 
 fn limited(reader: impl Read) -> Result<Vec<u8>> {
