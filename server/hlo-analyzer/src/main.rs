@@ -16,7 +16,7 @@ mod xla_compiler;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory as _, Parser, Subcommand};
 use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
@@ -42,7 +42,7 @@ enum Command {
     Kernel(cli::kernel::KernelArguments),
     /// Print the value of an instruction, computed by a reference interpreter.
     Evaluate(cli::evaluate::EvaluateArguments),
-    /// Convert StableHLO to HLO, or HLO to StableHLO.
+    /// Convert between HLO and StableHLO, and between text and XLA's messages.
     Convert(cli::convert::ConvertArguments),
     /// Compile a module with the XLA of a local Python, without a GPU, and print where the dump is.
     Compile(cli::compile::CompileArguments),
@@ -58,6 +58,10 @@ enum Command {
     Query(cli::query::QueryArguments),
     /// Answer an agent on standard input and output, by the Model Context Protocol.
     Mcp(cli::mcp::McpArguments),
+    /// Print the completions of a shell.
+    Completions(cli::completions::CompletionsArguments),
+    /// Print the manual page, or write those of all commands.
+    Man(cli::man::ManArguments),
     /// Load files, run every analysis, print time and memory.
     AnalysisStats(cli::analysis_stats::StatsArguments),
 }
@@ -89,6 +93,8 @@ fn main() -> ExitCode {
         Command::Optimize(arguments) => cli::optimize::run(&arguments),
         Command::Query(arguments) => cli::query::run(&arguments),
         Command::Mcp(arguments) => cli::mcp::run(&arguments),
+        Command::Completions(arguments) => cli::completions::run(&arguments, Arguments::command()),
+        Command::Man(arguments) => cli::man::run(&arguments, Arguments::command()),
         Command::AnalysisStats(arguments) => cli::analysis_stats::run(&arguments),
     };
     outcome.unwrap_or_else(|error| {

@@ -1,4 +1,4 @@
-//! `cargo xtask dist`: builds one .vsix with the extension and the server.
+//! `cargo xtask dist`: builds one .vsix with the extension and the server, and writes the completions of shells and the manual.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -47,6 +47,7 @@ pub fn dist(options: &Options, tools: &Tools) -> Result<PathBuf> {
     tools.npm_packages(EXTENSION).or_else(|Absent(reason)| bail!("{reason}"))?;
 
     fs::create_dir_all(&options.out)?;
+    write_shell_files(&server, &options.out)?;
     let vsix = options.out.join("hlo-analyzer.vsix");
     run(node_bin(&extension, "tsc").args(["--noEmit", "-p", "."]))?;
     // `vsce package` bundles through the `vscode:prepublish` script. The included server is for one platform.
@@ -63,6 +64,27 @@ pub fn dist(options: &Options, tools: &Tools) -> Result<PathBuf> {
     let size = vsix.metadata().with_context(|| format!("vsce made no {}", vsix.display()))?.len();
     println!("{}: {:.1} MB", vsix.display(), size as f64 / 1e6);
     Ok(vsix)
+}
+
+/// Writes what shells and `man` read of the program: `completions/` and `man/`.
+fn write_shell_files(server: &Path, out: &Path) -> Result<()> {
+    let completions = out.join("completions");
+    fs::create_dir_all(&completions)?;
+    // By the names under which the shells look for them.
+    for (shell, file) in [
+        ("bash", "hlo-analyzer.bash"),
+        ("zsh", "_hlo-analyzer"),
+        ("fish", "hlo-analyzer.fish"),
+        ("elvish", "hlo-analyzer.elv"),
+        ("powershell", "_hlo-analyzer.ps1"),
+    ] {
+        let printed = command(server, &["completions", shell]).output()?;
+        if !printed.status.success() || printed.stdout.is_empty() {
+            bail!("{} prints no completions of {shell}", server.display());
+        }
+        fs::write(completions.join(file), printed.stdout)?;
+    }
+    run(command(server, &["man", "--out"]).arg(out.join("man")))
 }
 
 /// Builds the server and returns the path of the program.
