@@ -34,7 +34,7 @@ use rmcp::model::{
     PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult,
     ServerCapabilities, ServerConfig,
 };
-use rmcp::service::{RequestContext, RoleServer, ServiceExt as _};
+use rmcp::service::{RequestContext, RoleServer, ServerInitializeError, ServiceExt as _};
 use rmcp::transport::stdio;
 use rmcp::{ErrorData, model::ErrorCode};
 
@@ -57,13 +57,14 @@ pub fn serve_stdio(device: &str) -> Result<()> {
         running.waiting().await?;
         anyhow::Ok(())
     });
-    // A client that closes the input before it says anything has no wish that failed; a pending read must not hold the process.
+    // A pending read of the input must not hold the process.
     runtime.shutdown_background();
+    // A client that closes the input before it says anything has asked for nothing that failed.
     served.or_else(|error| if is_closed(&error) { Ok(()) } else { Err(error) })
 }
 
 fn is_closed(error: &anyhow::Error) -> bool {
-    error.to_string().contains("connection closed")
+    matches!(error.downcast_ref(), Some(ServerInitializeError::ConnectionClosed(_)))
 }
 
 #[derive(Clone)]
