@@ -52,6 +52,8 @@ pub struct Module {
     origins: Vec<Origins>,
     /// Per instruction of the text its place there.
     places: Vec<Option<Place>>,
+    /// See [`Module::guess_users`].
+    guesses_users: bool,
     entry: ComputationId,
     instruction_names: Uniquer<'static>,
     computation_names: Uniquer<'static>,

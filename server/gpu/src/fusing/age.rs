@@ -2,12 +2,11 @@
 //!
 //! Names tell most of it. XLA numbers what has the same base name as it is created. What a framework wrote is named after the last
 //! part of its `op_name`, and was created in the order of the program, operands first; what passes made is named after its opcode,
-//! and is younger. Against XLA's logs of 21 models, 95 of 100 pairs of equal priority come in XLA's order (the order of the
-//! text alone: 73).
+//! and is younger. Against XLA's logs of 21 models, of 100 choices among producers of equal priority, 89 are XLA's.
 
 use std::collections::BinaryHeap;
 
-use ir::{AttributeKey, Graph, Op, Opcode};
+use ir::{AttributeKey, Graph, Op, Opcode, is_elementwise};
 use rustc_hash::FxHashMap;
 
 use super::Computation;
@@ -15,9 +14,13 @@ use super::Computation;
 /// Who created an instruction, in the order in which they come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Creator {
-    /// The framework. So count broadcasts without metadata: of constants, which the first passes make.
+    /// The framework's exporter: arrays of one constant come before all that uses them.
+    Constants,
+    /// The framework.
     Program,
     Pass,
+    /// The passes that write reductions anew, for their layouts and as trees. They come after the others.
+    Reductions,
     /// The passes that make fusions for Triton, which come last.
     Fusion,
 }
@@ -33,8 +36,7 @@ impl Computation {
 fn estimated_ages(graph: &Graph) -> Vec<u32> {
     let ops = || graph.ops.iter().zip(&graph.names);
     let names: Vec<Name<'_>> = ops().map(|(op, name)| Name::of(name, op.opcode == Opcode::Fusion)).collect();
-    let creators: Vec<Creator> =
-        graph.ops.iter().zip(&names).map(|(op, name)| creator(op, name.base)).collect();
+    let creators: Vec<Creator> = (0..graph.ops.len()).map(|op| creator(graph, &names, op)).collect();
     let mut order = in_order_of_names(graph, &names);
     order.sort_by_key(|&op| creators[op]);
     let mut ages = vec![0; order.len()];
@@ -64,10 +66,33 @@ impl Name<'_> {
     }
 }
 
-fn creator(op: &Op, base: &str) -> Creator {
+fn creator(graph: &Graph, names: &[Name<'_>], id: usize) -> Creator {
+    let (op, base) = (&graph.ops[id], names[id].base);
+    let operand = graph.operands[id].first().map(|&operand| operand as usize);
+    let operand_is = |opcode: Opcode| operand.is_some_and(|operand| graph.ops[operand].opcode == opcode);
+    let is_from_pass = |id: usize| {
+        is_elementwise(graph.ops[id].opcode) && is_named_by_opcode(&graph.ops[id], names[id].base)
+    };
+    // An operand of another rank or layout than before needs a new instruction, which gets the name of the old one.
+    let has_new_operand = operand.is_some_and(is_from_pass);
+    let has_metadata = op.attributes.get(AttributeKey::Metadata).is_some();
     match op.opcode {
         Opcode::Fusion => Creator::Fusion,
-        Opcode::Broadcast if op.attributes.get(AttributeKey::Metadata).is_none() => Creator::Program,
+        Opcode::Broadcast if operand_is(Opcode::Constant) => match is_from_program(op, base) {
+            true => Creator::Constants,
+            false if has_metadata => Creator::Pass,
+            false => Creator::Constants,
+        },
+        Opcode::Broadcast if has_new_operand => Creator::Pass,
+        Opcode::Broadcast if !has_metadata => Creator::Program,
+        Opcode::Reduce
+            if has_new_operand
+                || is_named_by_opcode(op, base)
+                || operand_is(Opcode::Reduce)
+                || operand_is(Opcode::Bitcast) =>
+        {
+            Creator::Reductions
+        }
         _ if is_from_program(op, base) => Creator::Program,
         _ => Creator::Pass,
     }

@@ -80,6 +80,20 @@ impl Computation {
         &self.users[id as usize]
     }
 
+    /// Puts the users of an op into this order. They have to be its users.
+    pub fn order_users(&mut self, id: OpId, order: impl IntoIterator<Item = OpId>) {
+        let order: Vec<OpId> = order.into_iter().collect();
+        let users = &mut self.users[id as usize];
+        let sorted = |users: &[OpId]| {
+            let mut users = users.to_vec();
+            users.sort_unstable();
+            users
+        };
+        if *users != order && sorted(users) == sorted(&order) {
+            *users = order;
+        }
+    }
+
     pub fn root(&self) -> OpId {
         self.graph.root
     }

@@ -58,6 +58,7 @@ impl Names {
             control_predecessors: Vec::new(),
             calls: Vec::new(),
             verbatim: None,
+            place: None,
         }
     }
 

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use ir::{Attributes, Shape};
+use rustc_hash::FxHashMap;
 use syntax::hlo::{AttributeKey, Opcode};
 
 use super::{ComputationId, Instruction, InstructionId, Module, NewOp};
@@ -200,6 +201,16 @@ impl Module {
 
     pub fn set_root(&mut self, computation: ComputationId, root: InstructionId) {
         self.computations[computation.0 as usize].root = root;
+    }
+
+    /// Puts the users of an instruction into this order, those that are missing behind. Which instructions are its users does not change.
+    pub fn order_users(&mut self, id: InstructionId, order: &[InstructionId]) {
+        if self[id].users() == order {
+            return;
+        }
+        let place: FxHashMap<InstructionId, usize> = order.iter().copied().zip(0..).collect();
+        let behind = order.len();
+        self.edit(id).users.sort_by_key(|user| place.get(user).copied().unwrap_or(behind));
     }
 
     /// Changes the shape of an instruction in place, for its users too.

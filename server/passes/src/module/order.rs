@@ -10,6 +10,16 @@ impl Module {
         self.instructions.len() == self.read
     }
 
+    /// Notes that the order of users is not XLA's: that of a module as it was read is the order of the text. What a pass makes of it is no
+    /// better guess than the order of the instructions.
+    pub fn guess_users(&mut self) {
+        self.guesses_users = true;
+    }
+
+    pub fn guesses_users(&self) -> bool {
+        self.guesses_users
+    }
+
     /// The instructions of a computation, operands and control predecessors first.
     /// Source: `HloComputation::MakeInstructionPostOrder`.
     pub fn post_order(&self, computation: ComputationId) -> Vec<InstructionId> {

@@ -21,6 +21,10 @@ pub(super) fn fuse_all(
     mut fuse: impl FnMut(&mut Computation, &Callees<'_>) -> Vec<Step>,
 ) -> Result<(), Stop> {
     let is_as_read = run.module.is_as_read();
+    if is_as_read {
+        run.module.guess_users();
+    }
+    let guesses_users = run.module.guesses_users();
     for id in fusible_computations(run.module) {
         let module = &*run.module;
         let by_name: FxHashMap<&str, ComputationId> =
@@ -44,6 +48,12 @@ pub(super) fn fuse_all(
         match is_as_read {
             true => computation.estimate_ages(),
             false => computation.set_ages(ages(module, id, &ids)),
+        }
+        if !guesses_users {
+            let op_of: FxHashMap<InstructionId, OpId> = ids.iter().copied().zip(0..).collect();
+            for (&id, op) in ids.iter().zip(0..) {
+                computation.order_users(op, module[id].users().iter().map(|user| op_of[user]));
+            }
         }
         let callees = |name: &str| source(name).map(|(graph, _)| graph);
         let steps = fuse(&mut computation, &callees);
@@ -117,6 +127,10 @@ impl WriteBack<'_> {
             written.insert(op, instruction);
         }
         self.module.set_root(self.id, written[&computation.root()]);
+        for &op in &order {
+            let users: Vec<InstructionId> = computation.users(op).iter().map(|user| written[user]).collect();
+            self.module.order_users(written[&op], &users);
+        }
         for (op, &id) in ids.iter().enumerate().rev() {
             if computation.is_removed(op as OpId) {
                 self.module.drop_control(id);
