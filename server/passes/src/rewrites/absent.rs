@@ -255,32 +255,7 @@ fn is_sort_by_permutation(module: &Module, id: InstructionId) -> bool {
         && module[iota].shape().element().is_some_and(|element| !element.is_floating())
 }
 
-/// Whether one of a dot's operands is, but for its shape, an operand of another dot.
-fn shares_operand(module: &Module, dot: InstructionId) -> bool {
-    module[dot].operands().iter().any(|&operand| {
-        let mut source = operand;
-        while is_of_shape(module, source) {
-            source = module.operand(source, 0);
-        }
-        let (mut open, mut dots) = (vec![source], 0);
-        while let Some(value) = open.pop() {
-            for &user in module[value].users() {
-                match is_of_shape(module, user) {
-                    true => open.push(user),
-                    false => dots += usize::from(module[user].opcode() == Opcode::Dot),
-                }
-            }
-        }
-        dots > 1
-    })
-}
-
-fn is_of_shape(module: &Module, id: InstructionId) -> bool {
-    matches!(module[id].opcode(), Opcode::Transpose | Opcode::Reshape | Opcode::Bitcast)
-}
-
 pub(super) fn target(module: &Module, id: InstructionId) -> &str {
-fn target(module: &Module, id: InstructionId) -> &str {
     module[id].attributes().text(AttributeKey::CustomCallTarget).unwrap_or_default()
 }
 
