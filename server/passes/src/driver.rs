@@ -23,8 +23,17 @@ pub struct Options {
 pub struct Pass {
     /// As XLA names it in dumps: what follows `after_`.
     pub name: &'static str,
-    /// Rewrites the module and reports each change.
-    pub run: fn(&mut Run<'_>) -> Result<(), Stop>,
+    pub run: Rewrite,
+}
+
+/// Rewrites the module and reports each change.
+pub type Rewrite = fn(&mut Run<'_>) -> Result<(), Stop>;
+
+impl Pass {
+    /// What the pass would rewrite, if it is not written: a module with that is refused, and others stay as they are.
+    pub fn refuses(&self) -> Option<&'static str> {
+        crate::rewrites::subject(self.run)
+    }
 }
 
 /// One pass at work on a module.

@@ -95,7 +95,7 @@ mod zero_sized_hlo_elimination;
 
 pub(crate) use gates::GATES;
 
-use crate::driver::Pass;
+use crate::driver::{Pass, Rewrite};
 
 /// All passes, by name.
 #[rustfmt::skip] // A row is a line.
@@ -236,3 +236,9 @@ pub const PASSES: &[Pass] = &[
     Pass { name: "windowed-einsum-handler", run: absent::windowed_einsum_handler },
     Pass { name: "zero_sized_hlo_elimination", run: zero_sized_hlo_elimination::run },
 ];
+
+/// What a pass that is not written would rewrite.
+pub(crate) fn subject(pass: Rewrite) -> Option<&'static str> {
+    let found = absent::SUBJECTS.iter().find(|(absent, _)| std::ptr::fn_addr_eq(*absent, pass));
+    found.map(|(_, subject)| *subject)
+}

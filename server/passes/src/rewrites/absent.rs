@@ -5,7 +5,7 @@ use ir::{ElementType, ElementTypeExt as _, Shape};
 use syntax::hlo::{AttributeKey, Opcode};
 
 use super::float_normalization::is_widened;
-use crate::driver::{Run, Stop};
+use crate::driver::{Rewrite, Run, Stop};
 use crate::module::{InstructionId, Module};
 
 /// Fails where some instruction is one that the pass may rewrite. `subject` names those in the error.
@@ -33,6 +33,9 @@ macro_rules! absent {
         $(pub(super) fn $pass(run: &mut Run<'_>) -> Result<(), Stop> {
             unless(run, $subject, $is_one)
         })*
+
+        /// Each of these passes, and what it would rewrite.
+        pub(super) const SUBJECTS: &[(Rewrite, &str)] = &[$(($pass, $subject)),*];
     };
 }
 
