@@ -68,7 +68,9 @@ pub(crate) fn with_dims(shape: &Shape, dims: Vec<i64>) -> Shape {
 /// The same array in the layout of another one of its rank.
 pub(crate) fn with_layout_of(shape: &Shape, other: &Shape) -> Shape {
     let layout = other.as_array().and_then(|other| other.layout.clone());
-    edited(shape, |array| array.layout = layout)
+    let new = edited(shape, |array| array.layout = layout);
+    // The bits of elements stay.
+    new.element().map_or(new.clone(), |element| with_element(&new, element))
 }
 
 /// The same array with its dimensions in this order in memory, the fastest first.

@@ -45,7 +45,7 @@ absent! {
         let of = module[id].operands().first().map(|&operand| module[operand].opcode());
         module[id].opcode() == Opcode::AllReduce && of == Some(Opcode::AllReduce)
     };
-    async_collective_annotator: "asynchronous collectives", |module, id| is_collective_start(module, id);
+    async_collective_annotator: "asynchronous collectives", is_collective_start;
     async_collective_custom_call_rewriter: "asynchronous collectives of the user", |module, id| {
         let target = target(module, id);
         let base = target.strip_suffix("-start").or_else(|| target.strip_suffix("-done"));
@@ -75,9 +75,7 @@ absent! {
                 || target(module, id).starts_with("__cublas$lt"));
         is_call && reads_or_writes_slice(module, id)
     };
-    gpu_convert_async_collectives_to_sync: "asynchronous collectives", |module, id| {
-        is_collective_start(module, id)
-    };
+    gpu_convert_async_collectives_to_sync: "asynchronous collectives", is_collective_start;
     legalize_collective_domain: "collectives of a domain", |module, id| {
         let frontend = module[id].attributes().text(AttributeKey::FrontendAttributes).unwrap_or_default();
         frontend.contains("collective_communication_domain")
@@ -86,6 +84,37 @@ absent! {
         is_donated(module, id)
     };
     permutation_sort_simplifier: "sorts by a permutation", is_sort_by_permutation;
+    all_reduce_simplifier: "collectives of few devices", |module, id| {
+        matches!(module[id].opcode(), Opcode::AllGather | Opcode::AllReduce | Opcode::ReduceScatter)
+    };
+    batchnorm_expander: "batch normalisations", |module, id| {
+        use Opcode::{BatchNormGrad, BatchNormInference, BatchNormTraining};
+        matches!(module[id].opcode(), BatchNormGrad | BatchNormInference | BatchNormTraining)
+    };
+    convolution_4d_expander: "convolutions of four dimensions", |module, id| {
+        module[id].opcode() == Opcode::Convolution && module[id].attributes().window().len() == 4
+    };
+    convolution_pred_expander: "convolutions of truth values", |module, id| {
+        module[id].opcode() == Opcode::Convolution
+            && has_type(module[id].shape(), |element| element == ElementType::Pred)
+    };
+    dynamic_index_splitter: "slices at places in lists", |module, id| {
+        let first = match module[id].opcode() {
+            Opcode::DynamicSlice => 1,
+            Opcode::DynamicUpdateSlice => 2,
+            _ => return false,
+        };
+        module[id].operands().get(first).is_some_and(|&start| module[start].dims().len() == 1)
+    };
+    eigh_expander: "eigenvalues", |module, id| target(module, id) == "Eigh";
+    logistic_expander: "logistic functions", |module, id| module[id].opcode() == Opcode::Logistic;
+    qr_expander: "QR decompositions", |module, id| {
+        matches!(target(module, id), "Qr" | "ProductOfElementaryHouseholderReflectors")
+    };
+    scan_expander: "scans", |module, id| module[id].opcode() == Opcode::Scan;
+    stochastic_convert_decomposer: "stochastic conversions", |module, id| {
+        module[id].opcode() == Opcode::StochasticConvert
+    };
     rng_expander: "random numbers", |module, id| module[id].opcode() == Opcode::Rng;
     result_caster: "dots and convolutions with results of fewer bits than their operands", |module, id| {
         let bits = |id: InstructionId| module[id].shape().element().and_then(|element| element.bits());

@@ -93,8 +93,7 @@ impl Loop {
 /// Rewrites a loop once, as XLA does in a run of the pass.
 fn simplify(run: &mut Run<'_>, parts: &Loop) {
     let is_held = run.module[parts.id].has_control_dependencies();
-    if !is_held && unused::remove_repeated(run, parts)
-        || !is_held && unused::remove_unused(run, parts)
+    if !is_held && (unused::remove_repeated(run, parts) || unused::remove_unused(run, parts))
         || constants::remove_constant(run, parts)
     {
         return;

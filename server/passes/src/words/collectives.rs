@@ -10,6 +10,7 @@ pub(crate) const ROWS: &[(&str, &str)] = &[
     ("all-reduce-combiner", "Joins small independent all-reduces into larger ones."),
     ("all-reduce-contiguous", "Concatenates the operands of an all-reduce, so that it works on one buffer."),
     ("all-reduce-decomposer", "Rewrites all-reduces as an all-gather and a reduction."),
+    ("all-reduce-folder", "Joins an all-reduce of an all-reduce into one over more devices."),
     ("all-reduce-simplifier", "Replaces all-reduces of values that are equal on all devices by local arithmetic."),
     ("all-reduce-splitter", "Splits all-reduces followed by a slice into a reduce-scatter and a smaller all-reduce."),
     ("all_gather_decomposer", "Rewrites unsupported all-gathers as dynamic-update-slices and all-reduces."),

@@ -57,6 +57,7 @@ pub(crate) const ROWS: &[(&str, &str)] = &[
     ("rename-instructions", "Appends .0 to the names of instructions, so that copies made by priority fusion can be told apart."),
     ("rename_fusions", "Names fusions after their kind and their heroes, such as loop_add_fusion."),
     ("sanitize-constant-names", "Replaces dots and dashes in the names of constants, which LLVM's PTX backend does not accept."),
+    ("sort-iota-fusion", "Fuses iotas into the sorts that read them."),
     ("scalar-constant-sinker", "Moves scalar constants into the fusions that read them."),
     ("scaled-dot-rewriter", "Rewrites scaled dots as converts, broadcasts, multiplications and a dot."),
     ("scan-rewriter", "Replaces scans by custom calls to CUB."),

@@ -66,8 +66,8 @@ pub(super) fn merge(run: &mut Run<'_>, parts: &Loop, element: ElementType) -> Op
             .collect();
         run.module.add_tuple(parent, &old)
     };
-    replace_parameter(run, parts.condition, new_shape.clone(), &old_form);
-    let parameter = replace_parameter(run, parts.body, new_shape, &old_form)?;
+    replace_parameter(run, parts.condition, new_shape.clone(), old_form);
+    let parameter = replace_parameter(run, parts.body, new_shape, old_form)?;
     let root = run.module.root(parts.body);
     let mut new: Vec<_> = (0..count)
         .map(|index| {

@@ -27,8 +27,8 @@ pub(super) fn remove_unused(run: &mut Run<'_>, parts: &Loop) -> bool {
     for (i, result) in results.iter().enumerate() {
         affects.extend(graph.inputs(*result).filter(|&index| index != i));
     }
-    for i in 0..count {
-        if !affects.contains(&i) && !is_used[i] && !graph.effects.contains(&i) {
+    for (i, is_used) in is_used.iter().enumerate() {
+        if !affects.contains(&i) && !is_used && !graph.effects.contains(&i) {
             kept.remove(&i);
         }
     }
