@@ -84,12 +84,15 @@ impl Choice {
                     other: other.clone(),
                     keeps_order,
                     free: other.size(Category::Free),
-                    age: number(module, id).unwrap_or_else(|| ages.get(&id).copied().unwrap_or(0)),
+                    age: ages.get(&id).copied().unwrap_or(0),
                 });
             }
         }
         classes.retain(|_, usages| usages.len() > 1);
-        classes.values_mut().for_each(|usages| usages.sort_by_key(|usage| (usage.free, usage.age)));
+        for usages in classes.values_mut() {
+            number(module, usages);
+            usages.sort_by_key(|usage| (usage.free, usage.age));
+        }
         Choice { classes, merged: FxHashSet::default(), groups: FxHashMap::default() }
     }
 
@@ -167,10 +170,17 @@ impl Choice {
     }
 }
 
-/// The number of a name, which tells when XLA created an instruction that was read from a text.
-fn number(module: &Module, id: InstructionId) -> Option<usize> {
-    let (_, number) = module[id].name().rsplit_once('.')?;
-    if module.is_as_read() { number.parse().ok() } else { None }
+/// Orders dots that were read from a text by the numbers of their names, where those differ in nothing else: XLA gives the numbers
+/// when it creates them.
+fn number(module: &Module, usages: &mut [Usage]) {
+    let parts = |usage: &Usage| {
+        let (stem, number) = module[usage.dot].name().rsplit_once('.')?;
+        Some((stem.to_owned(), number.parse::<usize>().ok()?))
+    };
+    let Some(parts) = usages.iter().map(parts).collect::<Option<Vec<_>>>() else { return };
+    if module.is_as_read() && parts.windows(2).all(|pair| pair[0].0 == pair[1].0) {
+        usages.iter_mut().zip(parts).for_each(|(usage, (_, number))| usage.age = number);
+    }
 }
 
 fn element_bytes(shape: &Shape) -> i64 {

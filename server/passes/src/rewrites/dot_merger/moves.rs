@@ -2,6 +2,8 @@
 //!
 //! Source: XLA `hlo/analysis/shape_tracker.cc`, for what one transpose between two reshapes does.
 
+use std::ops::Range;
+
 use syntax::hlo::Opcode;
 
 use super::super::every::add;
@@ -107,9 +109,14 @@ impl Moves {
             Some(add(run, value, NewOp::new(Opcode::Reshape, shape, &[value])))
         };
         if !is_identity(&order) {
-            if dims != sizes {
-                new = reshape(run, new, &sizes)?;
+            let (split, groups) = expanded(&sizes, &dims);
+            if dims != split {
+                new = reshape(run, new, &split)?;
             }
+            let order: Vec<i64> = order
+                .iter()
+                .flat_map(|&part| groups.get(part as usize).cloned().unwrap_or_default())
+                .collect();
             let shape = permuted(run.module[new].shape(), &order);
             dims = shape.dims().to_vec();
             new = add(run, new, NewOp::new(Opcode::Transpose, shape, &[new]).dimensions(&order));
@@ -119,4 +126,32 @@ impl Moves {
             false => reshape(run, new, &self.output),
         }
     }
+}
+
+/// A shape of these sizes in which dimensions of the shape before stay apart, where that is possible; and which dimensions each size
+/// becomes. Source: `ExpandReshapeStep`.
+fn expanded(sizes: &[i64], before: &[i64]) -> (Vec<i64>, Vec<Range<i64>>) {
+    let products = |sizes: &[i64]| -> Vec<i64> {
+        let product = |so_far: &mut i64, &size: &i64| {
+            *so_far = so_far.saturating_mul(size);
+            Some(*so_far)
+        };
+        sizes.iter().scan(1, product).collect()
+    };
+    let (kept, others) = (products(sizes), products(before));
+    let mut others = others.into_iter().peekable();
+    let (mut ends, mut groups) = (Vec::new(), Vec::new());
+    for end in kept {
+        let start = ends.len() as i64;
+        while let Some(other) = others.next_if(|&other| other < end) {
+            if end % other == 0 && ends.last().is_none_or(|last| other % last == 0) {
+                ends.push(other);
+            }
+        }
+        ends.push(end);
+        others.next_if_eq(&end);
+        groups.push(start..ends.len() as i64);
+    }
+    let sizes = (0..ends.len()).map(|at| ends[at] / if at == 0 { 1 } else { ends[at - 1] });
+    (sizes.collect(), groups)
 }
