@@ -168,7 +168,7 @@ impl HoverNow for LspClient {
 #[test]
 fn the_kernels_of_a_large_module_are_refreshed() {
     let mut client = client();
-    let lines: String = (0..800).map(|n| format!("  %v{} = f32[64] negate(%v{n})\n", n + 1)).collect();
+    let lines: String = (0..800).map(|n| format!("  %v{} = f32[64] tanh(%v{n})\n", n + 1)).collect();
     let large = format!(
         "HloModule m\n\nENTRY %e {{\n  %v0 = f32[64] parameter(0)\n{lines}  ROOT %r = f32[64] abs(%v800)\n}}\n"
     );

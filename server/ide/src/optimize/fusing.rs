@@ -8,7 +8,7 @@ use ir::Opcode;
 use passes::{ComputationId, InstructionId, Module};
 
 use super::known::KnownOptimized;
-use super::planned::Totals;
+use super::planned::{Totals, change_in_words};
 use super::rewrites::{Difference, computation_text, edits_of, instruction_text};
 use super::source::{SourceModule, innermost};
 use crate::TextRange;
@@ -16,7 +16,6 @@ use crate::code_actions::{Actions, Change, CodeActionKind};
 use crate::file_context::FileContext;
 use crate::hlo::executions::executions;
 use crate::hlo::locate::InstructionRef;
-use crate::kernel::figures::duration;
 use crate::kernel::heaviest::timed;
 
 /// Texts of more bytes have no such actions: each copies the module.
@@ -201,7 +200,7 @@ fn total_after(
     let (times, _) = executions(context);
     let times = index.and_then(|index| times.get(index)).copied().unwrap_or(1) as f64;
     let changed = |totals: Totals| totals.us * times;
-    format!("{} → {}", duration(total), duration((total - changed(was) + changed(is)).max(0.0)))
+    change_in_words(total, (total - changed(was) + changed(is)).max(0.0))
 }
 
 /// A module that runs some instructions of another one, on parameters in place of their operands.

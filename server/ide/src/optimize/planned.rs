@@ -208,3 +208,32 @@ impl Totals {
         totals
     }
 }
+
+/// How the time of a module changes: `41 µs → 36 µs`; of a small change of a long time `194 ms − 2.1 µs`.
+pub(crate) fn change_in_words(from_us: f64, to_us: f64) -> String {
+    let [from, to, change] = [from_us, to_us, (to_us - from_us).abs()].map(duration);
+    if from != to {
+        return format!("{from} → {to}");
+    }
+    match change == duration(0.0) {
+        true => format!("{from} as before"),
+        false => format!("{from} {} {change}", if to_us < from_us { "−" } else { "+" }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::change_in_words;
+
+    #[test]
+    fn small_changes_of_long_times_are_shown() {
+        for (from, to, expected) in [
+            (41.0, 36.4, "41 µs → 36 µs"),
+            (194_000.0, 193_997.9, "194 ms − 2.1 µs"),
+            (1.93, 1.94, "1.9 µs + 0.010 µs"),
+            (5.0, 5.0, "5.0 µs as before"),
+        ] {
+            assert_eq!(change_in_words(from, to), expected);
+        }
+    }
+}

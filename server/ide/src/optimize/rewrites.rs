@@ -18,13 +18,12 @@ pub(crate) use self::difference::Difference;
 use self::edits::edits;
 pub(crate) use self::edits::{computation_text, instruction_text};
 use super::known::KnownOptimized;
-use super::planned::{FUSION, Totals};
+use super::planned::{FUSION, Totals, change_in_words};
 use super::shown::is_unfused;
 use super::source::{SourceInstruction, SourceModule, innermost};
 use super::{NotOptimized, OptimizeRequest};
 use crate::code_actions::{Actions, Change, CodeActionKind};
 use crate::file_context::FileContext;
-use crate::kernel::figures::duration;
 use crate::units::shorten;
 use crate::{AnalysisHost, TextEdit, TextRange};
 
@@ -258,8 +257,7 @@ fn gain(context: &FileContext<'_>, known: &KnownOptimized, edits: &[TextEdit]) -
         host.analysis().with_context(file, |context| after_fusion(context, &KnownOptimized::default()));
     cancel::check();
     let after = after.ok()??;
-    let [from, to] = [before.us, after.us].map(duration);
-    Some(if from == to { format!("{from} as before") } else { format!("{from} → {to}") })
+    Some(change_in_words(before.us, after.us))
 }
 
 /// What the kernels of a module take once they are fused, which they may be.

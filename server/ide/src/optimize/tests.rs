@@ -260,7 +260,6 @@ fn a_hover_lists_the_other_instructions_of_the_kernel() {
 
         with [%e](file:///a/m.hlo#L13), [%again](file:///a/m.hlo#L14), [%n](file:///a/m.hlo#L16), [%r](file:///a/m.hlo#L18)
 
-        - `rename-instructions`: renamed to %m.0
 
     "#]].assert_eq(after.strip_prefix(&before).unwrap_or(&after));
     let members = analysis.kernel_members(file, offset).expect("nobody cancels");

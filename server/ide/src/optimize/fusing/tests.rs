@@ -97,7 +97,7 @@ fn an_instruction_is_fused_with_its_producer() {
         "%last = ",
         "Fuse %second into %last",
         expect![[r#"
-            Fuse %second into %last: 1.9 µs → 1.9 µs
+            Fuse %second into %last: 1.9 µs − 0.008 µs
             -%summed {
             -  %q = f32[512,1024] parameter(0)
             -  %zero = f32[] constant(0)
@@ -120,9 +120,9 @@ fn a_fusion_is_taken_apart() {
         "%second = ",
         "Unfuse %second",
         expect![[r#"
-            Fuse %second into %last: 1.9 µs → 1.9 µs
+            Fuse %second into %last: 1.9 µs − 0.008 µs
             Fuse %first into %second: 1.9 µs → 0.8 µs
-            Unfuse %second: 1.9 µs → 1.9 µs
+            Unfuse %second: 1.9 µs as before
             -%summed {
             -  %q = f32[512,1024] parameter(0)
             -  %zero = f32[] constant(0)
