@@ -7,6 +7,7 @@ mod folders;
 mod memory;
 mod optimize;
 mod pages;
+mod messages;
 mod report;
 mod tilings;
 

@@ -20,7 +20,7 @@ use crate::messages::{HloComputationProto, HloModuleConfigProto, HloModuleProto}
 use crate::notes::Notes;
 use crate::shapes::take_shape;
 use asynchronous::Asynchronous;
-pub(crate) use header::MUST_ALIAS;
+pub(crate) use header::{MUST_ALIAS, says_nothing};
 
 /// The most elements of literals in one text.
 const MAX_ELEMENTS: i64 = 1 << 22;

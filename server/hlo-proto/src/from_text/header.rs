@@ -12,6 +12,7 @@ use crate::messages::{
 use crate::notes::Notes;
 use crate::scan::{OtherForm, Scanned, Scanner};
 use crate::shapes::program_shape;
+use crate::to_text::says_nothing;
 
 /// Puts the header into the message of its module. `entry` is the shape of the entry computation.
 pub(super) fn put(
@@ -88,17 +89,13 @@ pub(super) fn put(
         );
     }
     // What XLA assumes without a number is one.
-    let says_nothing = HloModuleConfigProto {
-        replica_count: config.replica_count.min(1),
-        num_partitions: config.num_partitions.min(1),
-        ..config.clone()
-    };
-    let is_default = config == says_nothing
-        && !config.alias_passthrough_params
-        && !config.allow_spmd_sharding_propagation_to_parameters.contains(&true)
-        && !config.allow_spmd_sharding_propagation_to_output.contains(&true);
     config.replica_count = config.replica_count.max(1);
     config.num_partitions = config.num_partitions.max(1);
+    let is_default = config.replica_count == 1
+        && config.num_partitions == 1
+        && !config.alias_passthrough_params
+        && says_nothing(&config.allow_spmd_sharding_propagation_to_parameters)
+        && says_nothing(&config.allow_spmd_sharding_propagation_to_output);
     Ok((!is_default).then_some(config))
 }
 

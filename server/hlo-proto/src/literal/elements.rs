@@ -74,8 +74,7 @@ fn code(text: &str, element: ElementType) -> Result<u64, String> {
             };
             let range = -(1i128 << (bits - 1))..1 << bits;
             let value = if range.contains(&value) { value as u64 } else { return Err(fault()) };
-            // A byte holds the sign of a smaller type, too.
-            Ok(if bits < 8 { value & 0xff } else { value & (u64::MAX >> (64 - bits)) })
+            Ok(value & (u64::MAX >> (64 - bits)))
         }
         None => float_code(text, element).ok_or_else(fault),
     }

@@ -93,6 +93,11 @@ fn write_aliases(out: &mut String, module: &mut HloModuleProto) {
 /// The kind of an alias that must be honoured. Source: XLA `hlo.proto` Kind.
 pub(crate) const MUST_ALIAS: i32 = 2;
 
+/// One `false` is what XLA assumes.
+pub(crate) fn says_nothing(list: &[bool]) -> bool {
+    matches!(list, [] | [false])
+}
+
 fn write_config(out: &mut String, config: &HloModuleConfigProto) {
     if config.alias_passthrough_params {
         out.push_str(", alias_passthrough_params=true");
@@ -104,7 +109,7 @@ fn write_config(out: &mut String, config: &HloModuleConfigProto) {
         ),
         ("allow_spmd_sharding_propagation_to_output", &config.allow_spmd_sharding_propagation_to_output),
     ] {
-        if list.contains(&true) {
+        if !says_nothing(list) {
             _ = write!(out, ", {name}=");
             write_list(out, '{', '}', list);
         }
