@@ -41,8 +41,7 @@ pub(crate) fn bytecode(bytes: &[u8]) -> Option<Bytecode> {
     let version = reader.varint()?;
     let producer = reader.zero_terminated()?;
     let producer: String = String::from_utf8_lossy(producer).chars().take(200).collect();
-    let dialects =
-        if version <= NEWEST { dialects(reader, bytes.len()).unwrap_or_default() } else { Vec::new() };
+    let dialects = if version <= NEWEST { dialects(reader).unwrap_or_default() } else { Vec::new() };
     Some(Bytecode { version, producer, dialects, is_enclosed })
 }
 
@@ -50,7 +49,7 @@ const STRINGS: u8 = 0;
 const DIALECTS: u8 = 1;
 
 /// Reads the sections of strings and of dialects.
-fn dialects(mut reader: Reader<'_>, _len: usize) -> Option<Vec<(String, Option<Vec<u64>>)>> {
+fn dialects(mut reader: Reader<'_>) -> Option<Vec<(String, Option<Vec<u64>>)>> {
     let (mut strings, mut section) = (None, None);
     while !reader.rest.is_empty() && (strings.is_none() || section.is_none()) {
         cancel::tick();

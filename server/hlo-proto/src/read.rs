@@ -34,7 +34,7 @@ pub fn read(bytes: &[u8], message: Message) -> Result<Module, String> {
     let survey = survey.map_err(of)?;
     if survey.memory > MAX_MEMORY {
         return Err(format!(
-            "a {} that would take more than {} GiB of memory",
+            "an {} that would take more than {} GiB of memory",
             message.name(),
             MAX_MEMORY >> 30
         ));

@@ -118,5 +118,5 @@ fn memory_is_bounded() {
     module.push(len as u8);
     module.extend(computation);
     let why = text_of(&module).unwrap_err();
-    assert_eq!(why, "a HloModuleProto that would take more than 8 GiB of memory");
+    assert_eq!(why, "an HloModuleProto that would take more than 8 GiB of memory");
 }
