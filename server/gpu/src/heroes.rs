@@ -100,7 +100,7 @@ fn only_feeds_intermediates(fused: &Fused, hero: OpId) -> bool {
 /// Whether each element of the op can be computed where it is used, from one element of each of at most
 /// `most_operands` operands.
 /// Source: `IsIntermediate`, as above.
-fn is_intermediate(fused: &Fused, id: OpId, most_operands: usize) -> bool {
+pub(crate) fn is_intermediate(fused: &Fused, id: OpId, most_operands: usize) -> bool {
     let (op, operands) = (fused.op(id), fused.operands(id));
     if operands.is_empty() || operands.len() > most_operands {
         return false;

@@ -7,8 +7,9 @@ use super::candidate::Candidate;
 use crate::Reason;
 use crate::cost::transposes_minor;
 use crate::device::Device;
-use crate::heroes::{Kind, is_real_reduction};
-use crate::reduction_dims::ReductionDims;
+use crate::heroes::{Kind, is_intermediate, is_real_reduction, tiling};
+use crate::reduction_dims::{ReductionDims, is_reduction_hero};
+use crate::transpose::Tiling;
 
 /// Whether two users of one operand may become one kernel with the results of both. Source: XLA
 /// `backends/gpu/transforms/multi_output_fusion.cc` (`CanFuseSiblings`). Not implemented: whether both read
@@ -18,7 +19,7 @@ pub fn siblings(graph: &Graph, a: &Candidate, b: &Candidate, device: &Device) ->
     if is_connected(graph, a.id, b.id) || is_connected(graph, b.id, a.id) {
         return Err(format!("{} and {} are connected", name(a), name(b)).into());
     }
-    compatible(a, b, device)?;
+    compatible(graph, a, b, device)?;
     let is_update = |candidate: &Candidate| {
         let op = &candidate.op;
         candidate.is_fusion()
@@ -60,7 +61,7 @@ pub fn into_several_results(
     if !is_eligible_root(consumer) {
         return Err(format!("{} is not eligible as multi-output fusion root.", name(consumer)).into());
     }
-    compatible(producer, consumer, device)?;
+    compatible(graph, producer, consumer, device)?;
     if is_connected_otherwise(graph, producer.id, consumer.id) {
         return Err(format!("{} would introduce a cycle when fused", name(producer)).into());
     }
@@ -79,18 +80,38 @@ pub(crate) fn is_eligible_root(candidate: &Candidate) -> bool {
 
 /// Checks that the heroes can share a kernel, and that the shapes that it loops over are equal.
 /// Source: `FusionHeroesAreCompatible`, `ShapesCompatibleForMultiOutputFusion`, `service/gpu/gpu_fusible.cc`.
-fn compatible(a: &Candidate, b: &Candidate, device: &Device) -> Result<(), Reason> {
+fn compatible(graph: &Graph, a: &Candidate, b: &Candidate, device: &Device) -> Result<(), Reason> {
     let (Some(hero_a), Some(hero_b)) = (Hero::of(a, device), Hero::of(b, device)) else {
         return Err("no kernel of a fusion emitter".into());
     };
     match (&hero_a.reduction, &hero_b.reduction) {
         (Some(a), Some(b)) if a != b => {
-            return Err("two reductions with different reduction dimensions".into());
+            return Err("tiled reductions with different shapes".into());
         }
         _ => {}
     }
-    if hero_a.transposes && hero_b.reduction.is_some() || hero_b.transposes && hero_a.reduction.is_some() {
-        return Err("MOF-fusion of a transpose and a reduction".into());
+    match (&hero_a.tiling, &hero_b.tiling) {
+        (Some(a), Some(b)) if !a.is_equivalent(b) || hero_a.bits != hero_b.bits => {
+            return Err("tiled transposes with different shapes".into());
+        }
+        _ => {}
+    }
+    let is_unnested = |hero: &Hero| hero.tiling.is_some() || hero.reduction.is_some();
+    if is_unnested(&hero_a) && hero_b.is_nested_transpose
+        || is_unnested(&hero_b) && hero_a.is_nested_transpose
+    {
+        return Err("multi-output fusion of a nested transpose with an unnested hero op".into());
+    }
+    if hero_a.tiling.is_some() && hero_b.reduction.is_some()
+        || hero_b.tiling.is_some() && hero_a.reduction.is_some()
+    {
+        return Err("multi-output fusion of a transpose and a reduction".into());
+    }
+    let untiles = |producer: &Candidate, hero: &Hero, consumer: &Candidate| {
+        hero.tiling.is_some() && !is_read_by_intermediates(graph, producer, consumer)
+    };
+    if untiles(a, &hero_a, b) || untiles(b, &hero_b, a) {
+        return Err("tiled transpose would become untiled".into());
     }
     match is_same_loop(&hero_a.shape, &hero_b.shape) {
         true => Ok(()),
@@ -98,28 +119,64 @@ fn compatible(a: &Candidate, b: &Candidate, device: &Device) -> Result<(), Reaso
     }
 }
 
-/// The hero of a kernel, and the shape that it loops over.
+/// Whether only elementwise ops, one after the other, lie between the result of the producer and that of the consumer. True if they are
+/// no fusions, or the consumer does not read the producer.
+fn is_read_by_intermediates(graph: &Graph, producer: &Candidate, consumer: &Candidate) -> bool {
+    let operands = &graph.operands[consumer.id as usize];
+    let position = operands.iter().position(|&operand| operand == producer.id);
+    let Some((number, analysis)) = position.zip(consumer.analysis.as_ref()) else { return true };
+    if !producer.is_fusion() || !consumer.is_fusion() {
+        return true;
+    }
+    let fused = &analysis.fused;
+    let Some(parameter) = u32::try_from(number).ok().and_then(|number| fused.graph.parameter(number)) else {
+        return true;
+    };
+    let users = |op: OpId| &fused.users[op as usize][..];
+    let &[mut op] = users(parameter) else { return false };
+    while let Some(&user) = users(op).first() {
+        if users(op).len() > 1 || !is_intermediate(fused, op, 1) {
+            return false;
+        }
+        op = user;
+    }
+    true
+}
+
+/// What a kernel is built around, and the shape that it loops over.
 struct Hero {
     reduction: Option<ReductionDims>,
-    transposes: bool,
+    tiling: Option<Tiling>,
+    /// Whether it is a transpose that goes element by element.
+    is_nested_transpose: bool,
+    bits: Option<u32>,
     shape: Shape,
 }
 
 impl Hero {
+    /// Of several results, the first one that needs a kernel of its own counts.
+    /// Source: `GetRealHeroForMultiOutputFusion`.
     fn of(candidate: &Candidate, device: &Device) -> Option<Hero> {
         let analysis = candidate.analysis.as_ref()?;
         let fused = &analysis.fused;
-        let hero = analysis.hero();
-        let at = analysis.heroes.iter().position(|&h| h == hero)?;
-        let op: &Op = fused.op(hero);
-        let is_reduction = is_real_reduction(fused, fused.roots[at], hero, device);
-        let transposes = crate::heroes::tiling(fused, hero).is_some() && analysis.kind == Kind::Transpose;
-        let shape = match is_reduction || transposes {
-            true => op.operand_shapes.first()?.clone(),
-            false => fused.root_shape(at).clone(),
+        let is_wanted = |&(&root, &hero): &(&OpId, &OpId)| {
+            is_real_reduction(fused, root, hero, device) || tiling(fused, hero).is_some()
         };
-        let reduction = if is_reduction { ReductionDims::of(op) } else { None };
-        Some(Hero { reduction, transposes, shape })
+        let mut results = fused.roots.iter().zip(&analysis.heroes);
+        let hero = match results.find(is_wanted) {
+            Some((_, &hero)) => hero,
+            None => *fused.roots.first()?,
+        };
+        let op = fused.op(hero);
+        let tiling = tiling(fused, hero);
+        let reduction = ReductionDims::of(op).filter(|_| is_reduction_hero(op, device));
+        let shape = match reduction.is_some() || tiling.is_some() {
+            true => op.operand_shapes.first()?.clone(),
+            false => op.shape.clone(),
+        };
+        let bits = op.shape.element().and_then(ElementTypeExt::bits);
+        let is_nested_transpose = op.opcode == Opcode::Transpose && tiling.is_none();
+        Some(Hero { reduction, tiling, is_nested_transpose, bits, shape })
     }
 }
 
@@ -212,9 +269,13 @@ ENTRY e {{
     #[test]
     fn heroes() {
         let rows = " a = f32[64] reduce(p, z), dimensions={1}, to_apply=add\n b = f32[64] reduce(p, z), dimensions={0}, to_apply=add\n ROOT t = (f32[64], f32[64]) tuple(a, b)";
-        let differ = "two reductions with different reduction dimensions";
+        let differ = "tiled reductions with different shapes";
         check(rows, Err(differ), Err(differ));
         let both = " a = f32[64,64] transpose(p), dimensions={1,0}\n b = f32[64] reduce(p, z), dimensions={1}, to_apply=add\n ROOT t = (f32[64,64], f32[64]) tuple(a, b)";
-        check(both, Err("MOF-fusion of a transpose and a reduction"), Err("a is physically transposing"));
+        check(
+            both,
+            Err("multi-output fusion of a transpose and a reduction"),
+            Err("a is physically transposing"),
+        );
     }
 }
