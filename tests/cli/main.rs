@@ -5,9 +5,9 @@ mod compile;
 mod diff;
 mod folders;
 mod memory;
+mod messages;
 mod optimize;
 mod pages;
-mod messages;
 mod report;
 mod tilings;
 

@@ -1,6 +1,6 @@
 //! Multi-output fusions: the refusals of the pass after priority fusion, in XLA's words.
 
-use ir::{ArrayShape, ElementTypeExt, Graph, Op, OpId, Opcode, Shape, is_elementwise};
+use ir::{ArrayShape, ElementTypeExt, Graph, OpId, Opcode, Shape, is_elementwise};
 
 use super::budget::fits_budget;
 use super::candidate::Candidate;
