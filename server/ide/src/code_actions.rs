@@ -30,6 +30,14 @@ pub enum CodeActionKind {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Change {
     Edits(Vec<TextEdit>),
+    /// Edits of a pass, after which values were compared with those before.
+    Checked {
+        edits: Vec<TextEdit>,
+        /// What the comparison found, as a sentence without a full stop.
+        check: String,
+        /// Whether some value differs.
+        is_different: bool,
+    },
     /// A new file beside this one.
     NewDocument {
         /// The name without folder and extension.
@@ -168,7 +176,9 @@ pub(crate) mod tests {
         assert!(titles.iter().any(|a| (&a.id, &a.title) == (&action.id, &action.title)));
         Some(match action.change.expect("it was wanted") {
             Change::NewDocument { text, .. } => text,
-            Change::Edits(edits) => crate::fixture::apply_edits(&text, &edits),
+            Change::Edits(edits) | Change::Checked { edits, .. } => {
+                crate::fixture::apply_edits(&text, &edits)
+            }
         })
     }
 

@@ -96,6 +96,8 @@ pub(super) struct ClientProfile {
     pub(super) resolve_code_actions: bool,
     /// Supports versioned document edits.
     pub(super) document_changes: bool,
+    /// Shows what an edit is annotated with, and asks for confirmation where that says so.
+    pub(super) annotates_edits: bool,
     /// Supports file creation in workspace edits.
     pub(super) create_files: bool,
     /// Reports changes of files for which the server registers.
@@ -181,6 +183,7 @@ impl ClientProfile {
                     && resolved.unwrap_or_default().iter().any(|property| property == "edit")
             }),
             document_changes: edits.and_then(|it| it.document_changes).unwrap_or_default(),
+            annotates_edits: edits.is_some_and(|it| it.change_annotation_support.is_some()),
             create_files: edits
                 .and_then(|it| it.resource_operations.as_ref())
                 .is_some_and(|operations| operations.contains(&ResourceOperationKind::Create)),

@@ -5,14 +5,17 @@ use std::path::Path;
 use ide::{Change, CodeAction, CodeActionKind};
 use serde::{Deserialize, Serialize};
 use tower_lsp::lsp_types::{
-    self, CodeActionOrCommand, CreateFile, CreateFileOptions, DiagnosticSeverity, DocumentChangeOperation,
-    DocumentChanges, NumberOrString, OneOf, OptionalVersionedTextDocumentIdentifier, ResourceOp,
-    TextDocumentEdit, Url, WorkspaceEdit,
+    self, AnnotatedTextEdit, ChangeAnnotation, CodeActionOrCommand, CreateFile, CreateFileOptions,
+    DiagnosticSeverity, DocumentChangeOperation, DocumentChanges, NumberOrString, OneOf,
+    OptionalVersionedTextDocumentIdentifier, ResourceOp, TextDocumentEdit, Url, WorkspaceEdit,
 };
 
 use super::capabilities::{DISABLE_WARNING, EVALUATE, SHOW, SHOW_ACCESS_PATTERN, SHOW_PREVIEW};
 use super::diagnostics::LIMIT_CODE;
 use super::snapshot::View;
+
+/// The annotation of edits that says whether values were compared.
+const CHECK: &str = "check";
 
 /// Data that the client sends back to resolve an action's edit.
 #[derive(Serialize, Deserialize)]
@@ -158,10 +161,16 @@ impl View {
 
     pub(super) fn workspace_edit(&self, change: Change) -> WorkspaceEdit {
         let client = &self.session.client;
+        let mut annotation = None;
         let (uri, version, edits, creates) = match change {
-            Change::Edits(edits) => {
-                let edits = edits.into_iter().map(|edit| self.text_edit(edit)).collect();
-                (self.uri.clone(), Some(self.version), edits, false)
+            Change::Edits(edits) => (self.uri.clone(), Some(self.version), self.text_edits(edits), false),
+            Change::Checked { edits, check, is_different } => {
+                annotation = Some(ChangeAnnotation {
+                    label: check,
+                    needs_confirmation: Some(is_different),
+                    description: is_different.then(|| "XLA's rule changes values here".to_owned()),
+                });
+                (self.uri.clone(), Some(self.version), self.text_edits(edits), false)
             }
             Change::NewDocument { name, extension, text } => {
                 let start = lsp_types::Position::default();
@@ -182,15 +191,21 @@ impl View {
                 annotation_id: None,
             }))
         });
+        let annotation = annotation.filter(|_| client.annotates_edits);
+        let annotated = |text_edit| match &annotation {
+            None => OneOf::Left(text_edit),
+            Some(_) => OneOf::Right(AnnotatedTextEdit { text_edit, annotation_id: CHECK.to_owned() }),
+        };
         let edit = TextDocumentEdit {
             text_document: OptionalVersionedTextDocumentIdentifier { uri, version },
-            edits: edits.into_iter().map(OneOf::Left).collect(),
+            edits: edits.into_iter().map(annotated).collect(),
         };
         let changes = match create {
             Some(create) => DocumentChanges::Operations(vec![create, DocumentChangeOperation::Edit(edit)]),
             None => DocumentChanges::Edits(vec![edit]),
         };
-        WorkspaceEdit { document_changes: Some(changes), ..Default::default() }
+        let change_annotations = annotation.map(|annotation| [(CHECK.to_owned(), annotation)].into());
+        WorkspaceEdit { document_changes: Some(changes), change_annotations, ..Default::default() }
     }
 }
 

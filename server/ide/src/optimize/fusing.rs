@@ -9,10 +9,10 @@ use passes::{ComputationId, InstructionId, Module};
 
 use super::known::KnownOptimized;
 use super::planned::{Totals, change_in_words};
-use super::rewrites::{Difference, computation_text, edits_of, instruction_text};
+use super::rewrites::{Difference, checked, computation_text, edits_of, instruction_text};
 use super::source::{SourceModule, innermost};
 use crate::TextRange;
-use crate::code_actions::{Actions, Change, CodeActionKind};
+use crate::code_actions::{Actions, CodeActionKind};
 use crate::file_context::FileContext;
 use crate::hlo::executions::executions;
 use crate::hlo::locate::InstructionRef;
@@ -90,7 +90,7 @@ pub(crate) fn offer(
             total.map(|total| format!(": {}", total_after(context, &source, &after, step, total, device)));
         let edits = || {
             let difference = Difference::new(module, &after);
-            edits_of(context, &source, &after, &difference, step.place()).map(Change::Edits)
+            checked(context, known, edits_of(context, &source, &after, &difference, step.place())?)
         };
         actions.offer(id, title + &change.unwrap_or_default(), CodeActionKind::RefactorRewrite, edits);
     }

@@ -24,7 +24,7 @@ use super::source::{SourceInstruction, SourceModule, innermost};
 use super::{NotOptimized, OptimizeRequest};
 use crate::code_actions::{Actions, Change, CodeActionKind};
 use crate::file_context::FileContext;
-use crate::units::shorten;
+use crate::units::{counted, shorten};
 use crate::{AnalysisHost, TextEdit, TextRange};
 
 /// Passes that rewrite some instructions and leave the rest of the module alone, most frequent first. Not those that fuse, choose
@@ -175,8 +175,9 @@ pub(crate) fn offer(
                 } else {
                     String::new()
                 };
-                actions
-                    .offer(id, title + &gain, CodeActionKind::RefactorRewrite, || edits().map(Change::Edits));
+                actions.offer(id, title + &gain, CodeActionKind::RefactorRewrite, || {
+                    checked(context, known, edits()?)
+                });
             };
             offer(id, title, false);
             let count = rewrites.counts.get(&(*pass, computation.clone())).copied().unwrap_or_default();
@@ -220,6 +221,31 @@ pub(crate) fn edits_of(
 ) -> Option<Vec<TextEdit>> {
     let edits = edits(context, source, after, difference, &difference.group_of(id))?;
     is_valid(context, &edits).then_some(edits)
+}
+
+/// Edits with what a comparison of the values before and after them found.
+pub(crate) fn checked(
+    context: &FileContext<'_>,
+    known: &KnownOptimized,
+    edits: Vec<TextEdit>,
+) -> Option<Change> {
+    let source = known.source(context).ok()?;
+    let mut host = AnalysisHost::of_this_computation();
+    let file = host.open("", Language::Hlo, &edited(context, &edits));
+    let verdict = host.analysis().with_context(file, |context| {
+        SourceModule::of(context).ok().map(|after| equivalence::compare(&source.module, &after.module))
+    });
+    cancel::check();
+    let verdict = verdict.ok()??;
+    let is_different = !verdict.differences.is_empty();
+    let check = match (verdict.differences.first(), verdict.open.first()) {
+        (Some(difference), _) => difference.to_string(),
+        (None, Some(open)) => format!("not checked: %{}: {}", open.instruction, open.reason),
+        (None, None) => {
+            format!("checked: all values are equal ({} compared)", counted(verdict.elements, "element"))
+        }
+    };
+    Some(Change::Checked { edits, check, is_different })
 }
 
 /// Whether the text after edits has no errors.
