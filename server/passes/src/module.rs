@@ -52,8 +52,8 @@ pub struct Module {
     origins: Vec<Origins>,
     /// Per instruction of the text its place there.
     places: Vec<Option<Place>>,
-    /// See [`Module::guess_users`].
-    guesses_users: bool,
+    /// See [`Module::guesses_users`].
+    guessed_users: rustc_hash::FxHashSet<InstructionId>,
     entry: ComputationId,
     instruction_names: Uniquer<'static>,
     computation_names: Uniquer<'static>,

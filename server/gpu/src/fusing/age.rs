@@ -6,7 +6,7 @@
 
 use std::collections::BinaryHeap;
 
-use ir::{AttributeKey, Graph, Op, Opcode, is_elementwise};
+use ir::{AttributeKey, Graph, Op, OpId, Opcode, is_elementwise};
 use rustc_hash::FxHashMap;
 
 use super::Computation;
@@ -26,10 +26,35 @@ enum Creator {
 }
 
 impl Computation {
-    /// Estimates in which order the ops were created, of a computation as a text has it.
+    /// Estimates in which order the ops were created, of a computation as a text has it. The order of users is that of the text then, a
+    /// guess.
     pub fn estimate_ages(&mut self) {
         let ages = estimated_ages(&self.graph);
         self.set_ages(ages);
+        for id in self.ids().collect::<Vec<_>>() {
+            self.estimate_users_of_split(id);
+        }
+    }
+}
+
+impl Computation {
+    /// Puts the slices into which a pass has split an array into XLA's order. They were added in order, behind the user that they
+    /// replace; removing that moved the last one to its place.
+    fn estimate_users_of_split(&mut self, id: OpId) {
+        let number = |&user: &OpId| {
+            let (op, name) = (self.op(user), Name::of(self.name(user), false));
+            (op.opcode == Opcode::Slice && is_named_by_opcode(op, name.base)).then_some((name.number, user))
+        };
+        let users: Option<Vec<_>> = self.users(id).iter().map(number).collect();
+        match users {
+            Some(mut users) if users.len() > 2 => {
+                users.sort_unstable();
+                users.rotate_right(1);
+                self.order_users(id, users.into_iter().map(|(_, user)| user));
+            }
+            _ if self.users(id).len() > 1 => self.guess_users(id),
+            _ => {}
+        }
     }
 }
 

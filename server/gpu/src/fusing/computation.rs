@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use indexing::Callees;
 use ir::{AttributeKey, AttributeValue, Attributes, Graph, Op, OpId, Opcode, Shape};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::Kind;
 use crate::post_order::operands_first;
@@ -27,6 +27,8 @@ pub struct Computation {
     pub graph: Graph,
     pub origins: Vec<Option<Origin>>,
     users: Vec<Vec<OpId>>,
+    /// The ops whose order of users is a guess.
+    guessed: FxHashSet<OpId>,
     /// Per op that was there before the pass its place in the order of creation, by which XLA breaks ties.
     ages: Vec<u32>,
     is_removed: Vec<bool>,
@@ -92,6 +94,15 @@ impl Computation {
         if *users != order && sorted(users) == sorted(&order) {
             *users = order;
         }
+    }
+
+    /// Notes that the order of an op's users is a guess.
+    pub fn guess_users(&mut self, id: OpId) {
+        self.guessed.insert(id);
+    }
+
+    pub fn guesses_users(&self, id: OpId) -> bool {
+        self.guessed.contains(&id)
     }
 
     pub fn root(&self) -> OpId {

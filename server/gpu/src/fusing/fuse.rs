@@ -25,6 +25,9 @@ impl Computation {
             body.graph.root = clone;
         }
         self.replace_all_uses(consumer, fusion, callees);
+        if self.guesses_users(consumer) {
+            self.guess_users(fusion);
+        }
         self.remove(consumer);
         fusion
     }

@@ -133,6 +133,12 @@ impl<'a> Queue<'a> {
     }
 
     fn fuse_into(&mut self, producer: OpId, consumers: &[OpId]) {
+        // What the producer reads gets its users in their order.
+        if consumers.len() > 1 && self.computation.guesses_users(producer) {
+            for operand in self.computation.operands(producer).to_vec() {
+                self.computation.guess_users(operand);
+            }
+        }
         for &consumer in consumers {
             if is_fusible_bitcast(self.computation.op(consumer)) {
                 continue;

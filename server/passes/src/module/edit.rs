@@ -204,7 +204,12 @@ impl Module {
     }
 
     /// Puts the users of an instruction into this order, those that are missing behind. Which instructions are its users does not change.
-    pub fn order_users(&mut self, id: InstructionId, order: &[InstructionId]) {
+    /// `is_guess` says whether XLA may have another order.
+    pub fn order_users(&mut self, id: InstructionId, order: &[InstructionId], is_guess: bool) {
+        match is_guess {
+            true => self.guessed_users.insert(id),
+            false => self.guessed_users.remove(&id),
+        };
         if self[id].users() == order {
             return;
         }

@@ -146,7 +146,7 @@ impl Module {
             computation_names: ir::Uniquer::default(),
             origins: Vec::new(),
             places: Vec::new(),
-            guesses_users: false,
+            guessed_users: Default::default(),
         };
         module.add_computation("entry");
         module

@@ -10,14 +10,9 @@ impl Module {
         self.instructions.len() == self.read
     }
 
-    /// Notes that the order of users is not XLA's: that of a module as it was read is the order of the text. What a pass makes of it is no
-    /// better guess than the order of the instructions.
-    pub fn guess_users(&mut self) {
-        self.guesses_users = true;
-    }
-
-    pub fn guesses_users(&self) -> bool {
-        self.guesses_users
+    /// Whether the order of an instruction's users is a guess: texts do not state it.
+    pub fn guesses_users(&self, id: InstructionId) -> bool {
+        self.guessed_users.contains(&id)
     }
 
     /// The instructions of a computation, operands and control predecessors first.

@@ -44,7 +44,7 @@ impl Module {
             read: 0,
             origins: Vec::new(),
             places: Vec::new(),
-            guesses_users: false,
+            guessed_users: Default::default(),
             entry: ComputationId(entry as u32),
             instruction_names: Uniquer::default(),
             computation_names: Uniquer::default(),

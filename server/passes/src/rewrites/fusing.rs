@@ -21,10 +21,6 @@ pub(super) fn fuse_all(
     mut fuse: impl FnMut(&mut Computation, &Callees<'_>) -> Vec<Step>,
 ) -> Result<(), Stop> {
     let is_as_read = run.module.is_as_read();
-    if is_as_read {
-        run.module.guess_users();
-    }
-    let guesses_users = run.module.guesses_users();
     for id in fusible_computations(run.module) {
         let module = &*run.module;
         let by_name: FxHashMap<&str, ComputationId> =
@@ -49,10 +45,12 @@ pub(super) fn fuse_all(
             true => computation.estimate_ages(),
             false => computation.set_ages(ages(module, id, &ids)),
         }
-        if !guesses_users {
-            let op_of: FxHashMap<InstructionId, OpId> = ids.iter().copied().zip(0..).collect();
-            for (&id, op) in ids.iter().zip(0..) {
-                computation.order_users(op, module[id].users().iter().map(|user| op_of[user]));
+        let op_of: FxHashMap<InstructionId, OpId> = ids.iter().copied().zip(0..).collect();
+        for (&id, op) in ids.iter().zip(0..).filter(|_| !is_as_read) {
+            match module.guesses_users(id) {
+                // The order of the instructions is the better guess then.
+                true => computation.guess_users(op),
+                false => computation.order_users(op, module[id].users().iter().map(|user| op_of[user])),
             }
         }
         let callees = |name: &str| source(name).map(|(graph, _)| graph);
@@ -129,7 +127,7 @@ impl WriteBack<'_> {
         self.module.set_root(self.id, written[&computation.root()]);
         for &op in &order {
             let users: Vec<InstructionId> = computation.users(op).iter().map(|user| written[user]).collect();
-            self.module.order_users(written[&op], &users);
+            self.module.order_users(written[&op], &users, computation.guesses_users(op));
         }
         for (op, &id) in ids.iter().enumerate().rev() {
             if computation.is_removed(op as OpId) {
