@@ -194,3 +194,36 @@ fn in_order_of_names(graph: &Graph, names: &[Name<'_>]) -> Vec<usize> {
     order.reverse();
     order
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn users_of_a_split_array() {
+        let module = "\
+HloModule m
+ENTRY e {
+ p = f32[8,12] parameter(0)
+ n = f32[8,12] negate(p)
+ slice.2.0 = f32[8,4] slice(n), slice={[0:8],[8:12]}
+ slice.1.0 = f32[8,4] slice(n), slice={[0:8],[0:4]}
+ slice.3 = f32[8,4] slice(n), slice={[0:8],[4:8]}
+ a = f32[8,4] add(slice.2.0, slice.1.0)
+ m = f32[8,4] multiply(a, slice.3)
+ ROOT d = f32[8,4] divide(m, slice.1.0)
+}
+";
+        let graphs = ir::graphs_of_text(module);
+        let mut computation = Computation::of(&graphs[0].1, "e");
+        computation.estimate_ages();
+        let users = |name: &str| {
+            let users = computation.users(computation.graph.find(name).unwrap());
+            users.iter().map(|&user| computation.name(user)).collect::<Vec<_>>()
+        };
+        // `slice.3` was `slice` before it got a number: the first.
+        assert_eq!(users("n"), ["slice.2.0", "slice.3", "slice.1.0"]);
+        let is_guess = |name: &str| computation.guesses_users(computation.graph.find(name).unwrap());
+        assert!(is_guess("slice.1.0") && !is_guess("n") && !is_guess("p"));
+    }
+}

@@ -278,4 +278,40 @@ ENTRY e {{
             Err("a is physically transposing"),
         );
     }
+
+    /// Of several results, the transpose decides, whatever the first result is.
+    #[test]
+    fn heroes_of_several_results() {
+        let module = "\
+HloModule m
+add {
+ x = f32[] parameter(0)
+ y = f32[] parameter(1)
+ ROOT s = f32[] add(x, y)
+}
+f {
+ x = f32[64,64] parameter(0)
+ n = f32[64,64] negate(x)
+ u = f32[64,64] transpose(x), dimensions={1,0}
+ ROOT t = (f32[64,64], f32[64,64]) tuple(n, u)
+}
+ENTRY e {
+ p = f32[64,64] parameter(0)
+ z = f32[] constant(0)
+ a = (f32[64,64], f32[64,64]) fusion(p), kind=kInput, calls=f
+ b = f32[64] reduce(p, z), dimensions={1}, to_apply=add
+ c = f32[64,64] floor(p)
+ ROOT t = ((f32[64,64], f32[64,64]), f32[64], f32[64,64]) tuple(a, b, c)
+}
+";
+        let graphs = ir::graphs_of_text(module);
+        let callees = |name: &str| graphs.iter().find(|(n, _)| n == name).map(|(_, graph)| graph.clone());
+        let (_, graph) = graphs.last().expect("an entry");
+        let device = Device::find("h100-sxm").unwrap();
+        let [a, b, c] =
+            ["a", "b", "c"].map(|n| Candidate::of(graph, graph.find(n).unwrap(), device, &callees));
+        let forbidden = "multi-output fusion of a transpose and a reduction";
+        assert_eq!(siblings(graph, &a, &b, device), Err(forbidden.into()));
+        assert_eq!(siblings(graph, &a, &c, device), Ok(()));
+    }
 }
