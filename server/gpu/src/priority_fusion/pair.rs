@@ -17,7 +17,7 @@ pub(crate) type Tiled = Result<RankedTiling, &'static str>;
 /// Producer and consumer with the analysis of their fusion. Lives for one decision.
 #[derive(Debug, Clone)]
 pub struct Pair {
-    /// The analysis of the fusion of both; `None` if it makes no kernel.
+    /// The analysis of the fusion of both; `None` if it makes no kernel, or its tiling was known.
     pub analysis: Option<FusionAnalysis>,
     /// Operands of the fusion, each once, as ops of the computation's graph.
     pub operands: Vec<OpId>,
@@ -55,10 +55,14 @@ impl Pair {
                 operands.push(operand);
             }
         }
+        let is_triton = producer.is_triton() || consumer.is_triton();
+        if let Some(tiled) = known.filter(|_| is_triton) {
+            return Pair { analysis: None, operands, tiled: Some(tiled), exec_us: None };
+        }
         let both = whole(graph, producer, consumer, &operands);
         let analysis = both.and_then(|fused| FusionAnalysis::new(fused, device).ok());
         let mut pair = Pair { analysis, operands, tiled: None, exec_us: None };
-        if producer.is_triton() || consumer.is_triton() {
+        if is_triton {
             let search = || {
                 let is_supported =
                     [producer, consumer].into_iter().all(|c| triton_support::is_supported(c).is_ok());
@@ -69,7 +73,8 @@ impl Pair {
                 };
                 best.and_then(|best| best.into_iter().next().ok_or("no tiling fits"))
             };
-            pair.tiled = Some(known.unwrap_or_else(search));
+            pair.tiled = Some(search());
+            return pair;
         }
         let written = consumer.time.map_or(0.0, |time| time.bytes_written);
         pair.exec_us = pair.time(graph, producer, consumer, written, device).map(|time| time.exec_us);
