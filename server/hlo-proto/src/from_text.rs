@@ -39,6 +39,10 @@ impl ModuleProto {
 
 /// The message of a text that has one module and no errors.
 pub fn module_proto(text: &str) -> Result<ModuleProto, String> {
+    let behind = text.split_once("\n// -----").map_or("", |(_, behind)| behind);
+    if !behind.trim_start_matches('-').trim().is_empty() {
+        return Err("the file has several modules, separated by `// -----`: split it".to_owned());
+    }
     let text: Arc<str> = Arc::from(text);
     let line_of =
         |at: usize| text.as_bytes()[..at.min(text.len())].iter().filter(|byte| **byte == b'\n').count() + 1;
@@ -53,9 +57,6 @@ pub fn module_proto(text: &str) -> Result<ModuleProto, String> {
     let module = ir::Module::build([&block.signature()].into_iter());
     if let Some(finding) = module.findings.first() {
         return Err(finding.message.clone());
-    }
-    if module.sections() > 1 {
-        return Err("the file has several modules, separated by `// -----`: split it".to_owned());
     }
     of_parsed(ParsedModule::new(&[&block], &module, 0))
 }
