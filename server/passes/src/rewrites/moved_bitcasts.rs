@@ -233,7 +233,7 @@ mod tests {
         check(bitcast_of_transpose(&shape("f32[4,6]"), &shape("f32[6,4]"), &[1, 0], &shape("f32[24]")), None);
         check(
             transpose_of_bitcast(&shape("f32[4,6]"), &shape("f32[6,4]"), &[1, 0], &shape("f32[4,2,3]")),
-            Some(("f32[2,3,4]", &[2, 0, 1])),
+            Some(("f32[2,3,4]", &[1, 2, 0])),
         );
     }
 }
