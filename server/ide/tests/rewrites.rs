@@ -61,7 +61,8 @@ fn rewrites_at_one_place_keep_the_values_of_random_modules() {
                 offered += 1;
                 let found = analysis.rewrite_actions(file, at.clone(), Wanted::Change(&action.id));
                 let found = found.expect("nobody cancels");
-                let Some(Change::Edits(edits)) = found.into_iter().next().and_then(|found| found.change)
+                let Some(Change::Edits(edits) | Change::Checked { edits, .. }) =
+                    found.into_iter().next().and_then(|found| found.change)
                 else {
                     impossible += 1;
                     continue;

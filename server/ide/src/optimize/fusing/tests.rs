@@ -43,7 +43,9 @@ fn check(place: &str, title: &str, expect: Expect) {
     let action = action.unwrap_or_else(|| panic!("no {title} in {shown}"));
     let found = analysis.rewrite_actions(file, offset..offset, Wanted::Change(&action.id));
     let found = found.expect("nobody cancels");
-    let Some(Change::Edits(edits)) = found.into_iter().next().and_then(|found| found.change) else {
+    let Some(Change::Edits(edits) | Change::Checked { edits, .. }) =
+        found.into_iter().next().and_then(|found| found.change)
+    else {
         panic!("{title} has no edits");
     };
     let after = apply_edits(MODULE, &edits);

@@ -16,7 +16,9 @@ fn check(fixture: &str, expect: Expect) {
         let found = analysis.rewrite_actions(file, offset..offset, Wanted::Change(&action.id));
         let found = found.expect("nobody cancels");
         let [resolved] = found.as_slice() else { panic!("{} is {found:?}", action.id) };
-        let Some(Change::Edits(edits)) = &resolved.change else { panic!("{resolved:?}") };
+        let Some(Change::Edits(edits) | Change::Checked { edits, .. }) = &resolved.change else {
+            panic!("{resolved:?}")
+        };
         let after = apply_edits(&text, edits);
         for line in text.lines().filter(|line| !after.contains(line)) {
             shown += &format!("-{line}\n");
