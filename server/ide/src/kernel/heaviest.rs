@@ -296,7 +296,7 @@ ENTRY %e {
 
                 | kernel | in | kind | runs | µs | share | bound by | bytes per run |
                 |---|---|---|--:|--:|--:|---|---|
-                | `%again` | `body` | loop | 1 | 40.07 | 100.0 % | memory | 134 MB |
+                | `%again` | `body` | loop | 1 | 40.08 | 100.0 % | memory | 134 MB |
             "#]],
         );
     }
