@@ -22,7 +22,7 @@ pub struct Module {
     pub notes: Vec<String>,
 }
 
-/// Reads a message of the kind that [`crate::contents`] found.
+/// Reads a message of the kind that [`crate::contents()`] found.
 pub fn read(bytes: &[u8], message: Message) -> Result<Module, String> {
     let survey = match message {
         Message::Module => Survey::of(bytes, HloModuleProto::schema()),
