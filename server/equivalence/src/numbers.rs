@@ -2,7 +2,7 @@
 
 use std::hash::{Hash, Hasher};
 
-use ir::{AttributeValue, Shape};
+use ir::{AttributeValue, Shape, decides_value};
 use passes::{ComputationId, InstructionId, Module, is_commutative};
 use rustc_hash::{FxHashMap, FxHasher};
 use syntax::hlo::{AttributeKey, Opcode};
@@ -166,7 +166,7 @@ impl Numbers {
 }
 
 /// The name of the instruction that another was copied from: `add.5` of `add.5.clone.1`.
-fn original(name: &str) -> &str {
+pub fn original(name: &str) -> &str {
     let mut dots = name.match_indices('.').map(|(at, _)| at);
     dots.nth(1).map_or(name, |second| &name[..second])
 }
@@ -190,12 +190,8 @@ fn is_elided(literal: Option<&str>) -> bool {
     literal.is_some_and(|literal| literal.contains("..."))
 }
 
-/// Whether an attribute decides what an instruction computes.
-fn matters(key: AttributeKey, opcode: Opcode) -> bool {
-    use AttributeKey::*;
-    match key {
-        Metadata | FrontendAttributes | Sharding | Origin | Statistics => false,
-        BackendConfig => opcode == Opcode::CustomCall,
-        _ => true,
-    }
+/// Whether an attribute decides what an instruction computes. Where XLA's own code computes it, the configuration of the backend only
+/// says how.
+pub fn matters(key: AttributeKey, opcode: Opcode) -> bool {
+    decides_value(key) && (key != AttributeKey::BackendConfig || opcode == Opcode::CustomCall)
 }

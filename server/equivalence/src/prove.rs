@@ -7,7 +7,7 @@ use syntax::hlo::Opcode;
 use crate::cone::{Cuts, cone};
 use crate::context::{Context, Side, is_opaque};
 use crate::flatten::flatten;
-use crate::numbers::Numbers;
+use crate::numbers::{Numbers, matters, original};
 use crate::sample::{self, Callees, Compared};
 use crate::verdict::{Difference, Open, Verdict};
 
@@ -206,13 +206,18 @@ impl Proof<'_> {
             && old.literal() == new.literal()
             && old.parameter_number() == new.parameter_number()
             && old.verbatim() == new.verbatim()
-            && is_same_in_words(old.attributes(), new.attributes());
+            && is_same_in_words(new.opcode(), old.attributes(), new.attributes());
         if !is_same_op || new.operands().is_empty() {
             return None;
         }
         // A bitcast reads its operand in the layout that it has.
         if new.opcode() == Opcode::Bitcast {
             return None;
+        }
+        let has_effect =
+            self.before.module.has_side_effect(pair.0) || self.after.module.has_side_effect(pair.1);
+        if has_effect && original(old.name()) != original(new.name()) {
+            return Some(Known::Open("its value does not follow from its operands".to_owned()));
         }
         let mut if_equal: Vec<(Pair, Role)> = Vec::new();
         let called: Vec<_> = old.called().zip(new.called()).collect();
@@ -350,12 +355,9 @@ impl Proof<'_> {
 }
 
 /// Whether attributes say the same, but for what does not decide values and the names of computations.
-fn is_same_in_words(old: &ir::Attributes, new: &ir::Attributes) -> bool {
-    use syntax::hlo::AttributeKey::*;
-    let matters =
-        |key| !matches!(key, Metadata | FrontendAttributes | Sharding | Origin | Statistics | BackendConfig);
-    let count = |attributes: &ir::Attributes| attributes.keys().filter(|key| matters(*key)).count();
+fn is_same_in_words(opcode: Opcode, old: &ir::Attributes, new: &ir::Attributes) -> bool {
+    let count = |attributes: &ir::Attributes| attributes.keys().filter(|key| matters(*key, opcode)).count();
     count(old) == count(new)
-        && old.iter().filter(|(key, _)| matters(*key)).all(|(key, value)| new.get(key) == Some(value))
+        && old.iter().filter(|(key, _)| matters(*key, opcode)).all(|(key, value)| new.get(key) == Some(value))
         && old.unknown() == new.unknown()
 }

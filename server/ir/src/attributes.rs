@@ -19,6 +19,12 @@ pub struct Attributes {
     unknown: Vec<String>,
 }
 
+/// Whether an attribute decides what an instruction computes, and not only where it comes from or on which devices it runs.
+pub fn decides_value(key: AttributeKey) -> bool {
+    use AttributeKey::*;
+    !matches!(key, Metadata | FrontendAttributes | Sharding | Origin | Statistics)
+}
+
 impl Attributes {
     pub fn from_syntax(text: &str, parse: &Parse, instruction: &Instruction) -> Attributes {
         let typed = parse.attributes_of(instruction).iter().filter_map(|attribute| {

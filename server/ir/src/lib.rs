@@ -24,7 +24,9 @@ mod suggest;
 mod verify;
 mod warnings;
 
-pub use attributes::{AttributeValue, AttributeView, Attributes, Callee, ConvolutionDims, WindowDim};
+pub use attributes::{
+    AttributeValue, AttributeView, Attributes, Callee, ConvolutionDims, WindowDim, decides_value,
+};
 pub use block::{Block, Export, ExportNames, External, OperandRef, Segment, Signature};
 pub use cost::{CalledCost, Cost, called_cost, op_cost};
 pub use element_type::ElementTypeExt;

@@ -108,3 +108,21 @@ fn what_is_not_evaluated_is_open() {
     check(before, "  ROOT c = f32[4] slice(p), slice={[0:4]}", (0, 1, 0));
     check(before, "  ROOT c = f32[5] custom-call(p), custom_call_target=\"one\"", (0, 1, 0));
 }
+
+/// Neither the operands nor the name decide what a library computes, or what is random.
+#[test]
+fn operands_do_not_decide_everything() {
+    let call = |config: &str| {
+        format!("  ROOT c = f32[4] custom-call(p), custom_call_target=\"one\", backend_config=\"{config}\"")
+    };
+    check(&call("a"), &call("a"), (0, 0, 0));
+    check(&call("a"), &call("b"), (0, 1, 0));
+    let random = |root: &str| {
+        format!(
+            "  one = f32[] constant(1)\n  r.1 = f32[4] rng(zero, one), distribution=rng_uniform\n  \
+             r.2 = f32[4] rng(zero, one), distribution=rng_uniform\n  ROOT t = f32[4] subtract({root})"
+        )
+    };
+    check(&random("r.1, r.2"), &random("r.1, r.2"), (0, 0, 0));
+    check(&random("r.1, r.2"), &random("r.1, r.1"), (0, 0, 1));
+}

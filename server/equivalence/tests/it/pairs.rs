@@ -9,7 +9,7 @@ mod needs_shared {
     use std::process::Command;
 
     use equivalence::{Verdict, compare};
-    use ir::AttributeKey;
+    use ir::{AttributeKey, decides_value};
     use passes::{InstructionId, Module, PASSES, optimize};
 
     use crate::{module, options, print};
@@ -263,7 +263,6 @@ mod needs_shared {
     }
 
     fn is_structure(key: AttributeKey) -> bool {
-        use AttributeKey::*;
-        !matches!(key, Metadata | FrontendAttributes | Sharding | Origin | Statistics | BackendConfig)
+        decides_value(key) && key != AttributeKey::BackendConfig
     }
 }

@@ -9,7 +9,7 @@
 use std::hash::{Hash, Hasher};
 
 use indexing::Callees;
-use ir::{AttributeKey, Attributes, Graph, Op, OpId, Opcode};
+use ir::{AttributeKey, Attributes, Graph, Op, OpId, Opcode, decides_value};
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 
 use super::computation::Computation;
@@ -108,17 +108,12 @@ fn is_same(a: &Op, b: &Op, callees: &Callees<'_>, depth: u32) -> bool {
 }
 
 fn has_same_attributes(a: &Attributes, b: &Attributes, callees: &Callees<'_>, depth: u32) -> bool {
-    let count = |attributes: &Attributes| attributes.keys().filter(|&key| matters(key)).count();
+    let count = |attributes: &Attributes| attributes.keys().filter(|&key| decides_value(key)).count();
     let is_same_value = |key: AttributeKey| match (a.computation(key), b.computation(key)) {
         (Some(a), Some(b)) => a == b || is_same_computation(a, b, callees, depth),
         _ => a.get(key) == b.get(key),
     };
-    count(a) == count(b) && a.keys().filter(|&key| matters(key)).all(is_same_value)
-}
-
-fn matters(key: AttributeKey) -> bool {
-    use AttributeKey::*;
-    !matches!(key, Metadata | FrontendAttributes | Sharding | Origin | Statistics)
+    count(a) == count(b) && a.keys().filter(|&key| decides_value(key)).all(is_same_value)
 }
 
 fn is_same_computation(a: &str, b: &str, callees: &Callees<'_>, depth: u32) -> bool {

@@ -4,7 +4,7 @@
 
 use std::hash::{Hash, Hasher};
 
-use ir::AttributeValue;
+use ir::{AttributeValue, decides_value};
 use rustc_hash::{FxHashMap, FxHasher};
 use syntax::hlo::{AttributeKey, Opcode};
 
@@ -37,7 +37,7 @@ impl Module {
     /// Whether the attributes of two instructions say the same of what they compute.
     pub fn has_same_attributes(&self, a: InstructionId, b: InstructionId) -> bool {
         let (left, right) = (self[a].attributes(), self[b].attributes());
-        let count = |attributes: &ir::Attributes| attributes.keys().filter(|key| matters(*key)).count();
+        let count = |attributes: &ir::Attributes| attributes.keys().filter(|key| decides_value(*key)).count();
         let sharding =
             |attributes: &ir::Attributes| attributes.text(AttributeKey::Sharding).map(str::to_owned);
         let has_same_sharding = match (sharding(left), sharding(right)) {
@@ -46,7 +46,7 @@ impl Module {
         };
         has_same_sharding
             && count(left) == count(right)
-            && left.iter().all(|(key, value)| !matters(key) || right.get(key) == Some(value))
+            && left.iter().all(|(key, value)| !decides_value(key) || right.get(key) == Some(value))
     }
 
     /// Whether two computations compute the same from the same parameters.
@@ -100,12 +100,6 @@ impl Module {
 /// Elements that the text leaves out may be anything.
 fn is_same_literal(a: Option<&str>, b: Option<&str>) -> bool {
     a == b && !a.is_some_and(|literal| literal.contains("..."))
-}
-
-/// Whether an attribute says what the instruction computes. Shardings are compared apart.
-fn matters(key: AttributeKey) -> bool {
-    use AttributeKey::*;
-    !matches!(key, Metadata | FrontendAttributes | Sharding | Origin | Statistics)
 }
 
 /// Whether the operands of a binary op may change places.
