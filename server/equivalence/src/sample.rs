@@ -21,12 +21,6 @@ const SMALL_SAMPLES: i64 = 96;
 const ROUNDS: i64 = 2;
 /// The most elements of all ops together that one evaluation computes.
 const WORK: u64 = 1 << 21;
-/// What rewriting sums and products may change of a value, beside the errors that the interpreter knows: relative to the
-/// value, and to 1 below that.
-const TOLERANCE: f64 = 1e-3;
-/// Of types with few bits.
-const COARSE: f64 = 0.1;
-
 /// How the values of two cones compare.
 pub enum Compared {
     Equal {
@@ -160,11 +154,8 @@ fn random(kind: Kind, seed: u64, positions: &[i64]) -> Column {
 
 /// Two values, as text, unless they are the same within what rewriting may change.
 fn different(old: &Column, new: &Column, i: usize) -> Option<(String, String)> {
-    let tolerance = if old.kind.width() < 32 { COARSE } else { TOLERANCE };
     let error = old.error_at(i) + new.error_at(i);
-    let is_near = |a: f64, b: f64| {
-        a == b || a.is_nan() && b.is_nan() || (a - b).abs() <= error + tolerance * a.abs().max(1.0)
-    };
+    let is_near = |a, b| old.kind.is_near(a, b, error);
     let (is_same, words) = match (&old.values, &new.values) {
         (Values::Int(a), Values::Int(b)) => {
             let is_same = a[i] == b[i] || a[i].abs_diff(b[i]) as f64 <= error;

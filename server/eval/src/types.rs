@@ -94,6 +94,14 @@ impl Kind {
         }
     }
 
+    /// Whether two numbers of this type are the same but for what rewriting sums and products may change, relative to the first and
+    /// to 1 below that, beside an error that is known. All NaNs are.
+    pub fn is_near(self, a: f64, b: f64, error: f64) -> bool {
+        // Of types with few bits, much.
+        let tolerance = if self.width() < 32 { 0.1 } else { 1e-3 };
+        a == b || a.is_nan() && b.is_nan() || (a - b).abs() <= error + tolerance * a.abs().max(1.0)
+    }
+
     /// The nearest number of this type (of its parts, for a complex type).
     pub fn round(self, value: f64) -> f64 {
         match self {

@@ -20,7 +20,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use dependences::Setting;
-use eval::{Column, Kind};
+use eval::{Callees, Column, Evaluator, Kind, Reason};
 use ir::{Graph, Op, OpId, Opcode};
 use random::Rng;
 
@@ -82,6 +82,23 @@ impl Generated {
         }
         let bits = |&p: &i64| element_of(kind, seed ^ u64::from(number) << 32 ^ p as u64).bits(0);
         Ok(Column::from_bits(kind, positions.iter().map(bits)))
+    }
+
+    /// Each array of the result of a computation, the entry or one made of it, on the parameters of this seed; or why it has no
+    /// value.
+    pub fn results(
+        &self,
+        computation: Arc<Graph>,
+        callees: &Callees<'_>,
+        seed: u64,
+    ) -> Vec<Result<Column, Reason>> {
+        let inputs = |number: u32, leaf: usize, positions: &[i64]| {
+            self.input(&self.graph, seed, (number, leaf), positions)
+        };
+        let root = computation.root;
+        let leaves = eval::leaves(&computation.ops[root as usize].shape).len();
+        let mut evaluator = Evaluator::new(computation, callees, &inputs);
+        (0..leaves).map(|leaf| evaluator.whole(root, leaf)).collect()
     }
 
     /// Calls `f` with the setting for `replica`.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use equivalence::compare;
-use eval::{Column, Evaluator};
+use eval::Column;
 use generators::hlo::{Generated, random_graph};
 use passes::{Change, Module, PASSES, Pass};
 use random::Rng;
@@ -83,13 +83,8 @@ fn spoilt_modules_are_found_out() {
 /// The arrays of the entry's result; `None` where one is not evaluated.
 fn values(module: &Module, generated: &Generated, seed: u64) -> Vec<Option<Column>> {
     let graph = Arc::new(module.graph(module.entry()).graph);
-    let callees = |name: &str| generated.callee(name);
-    let inputs = |number: u32, leaf: usize, positions: &[i64]| {
-        generated.input(&generated.graph, seed, (number, leaf), positions)
-    };
-    let mut evaluator = Evaluator::new(graph.clone(), &callees, &inputs);
-    let leaves = eval::leaves(&graph.ops[graph.root as usize].shape).len();
-    (0..leaves).map(|leaf| evaluator.whole(graph.root, leaf).ok()).collect()
+    let results = generated.results(graph, &|name| generated.callee(name), seed);
+    results.into_iter().map(Result::ok).collect()
 }
 
 /// Whether an element differs by more than rewriting may change it.

@@ -6,12 +6,6 @@ use eval::{Column, Evaluator, Inputs, Kind, Reason, Values};
 use ir::{Graph, Shape};
 use random::Rng;
 
-/// What rewriting sums and products may change of a value, beside the errors that the interpreter knows: relative to the
-/// value, and to 1 below that.
-const TOLERANCE: f64 = 1e-3;
-/// Of types with few bits.
-const COARSE: f64 = 0.1;
-
 /// Compares the results of the entry computations of two modules on random parameters, and returns the number of elements
 /// that were compared. `known` are the integers of parameters that determine places.
 ///
@@ -91,14 +85,8 @@ impl Program {
 }
 
 fn different(old: &Column, new: &Column, i: usize) -> Option<(String, String)> {
-    let tolerance = if old.kind.width() < 32 { COARSE } else { TOLERANCE };
     let error = old.error_at(i) + new.error_at(i);
-    let is_near = |a: f64, b: f64| {
-        a == b
-            || a.is_nan() && b.is_nan()
-            || error.is_infinite()
-            || (a - b).abs() <= error + tolerance * a.abs().max(1.0)
-    };
+    let is_near = |a, b| error.is_infinite() || old.kind.is_near(a, b, error);
     let (is_same, words) = match (&old.values, &new.values) {
         (Values::Int(a), Values::Int(b)) => (a[i] == b[i], (a[i].to_string(), b[i].to_string())),
         (Values::Real(a), Values::Real(b)) => (is_near(a[i], b[i]), (a[i].to_string(), b[i].to_string())),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use eval::{Evaluator, leaves};
+use eval::{Column, Reason, leaves};
 use generators::hlo::{Generated, random_graph};
 use passes::{Module, PASSES, Pass};
 use random::Rng;
@@ -16,18 +16,12 @@ pub fn values(module: &Module, generated: &Generated) -> Vec<Result<String, Stri
     let computations = module.computations().into_iter();
     let graphs: FxHashMap<String, Arc<ir::Graph>> =
         computations.map(|c| (module[c].name().to_owned(), Arc::new(module.graph(c).graph))).collect();
-    let callees = |name: &str| graphs.get(name).cloned();
-    let inputs = |number: u32, leaf: usize, positions: &[i64]| {
-        generated.input(&generated.graph, 7, (number, leaf), positions)
+    let shape = graph.ops[graph.root as usize].shape.clone();
+    let results = generated.results(graph, &|name| graphs.get(name).cloned(), 7);
+    let in_words = |(shape, column): (&ir::Shape, Result<Column, Reason>)| {
+        column.map(|column| eval::print_literal(&column, shape.dims())).map_err(|why| why.to_string())
     };
-    let root = graph.root;
-    let shape = graph.ops[root as usize].shape.clone();
-    let mut evaluator = Evaluator::new(graph, &callees, &inputs);
-    let value = |(leaf, shape): (usize, &ir::Shape)| {
-        let column = evaluator.whole(root, leaf).map_err(|why| why.to_string())?;
-        Ok(eval::print_literal(&column, shape.dims()))
-    };
-    leaves(&shape).into_iter().enumerate().map(value).collect()
+    leaves(&shape).into_iter().zip(results).map(in_words).collect()
 }
 
 #[test]
