@@ -119,7 +119,8 @@ fn select(by: &Column, on_true: &Column, on_false: &Column) -> Checked<Column> {
     Ok(result)
 }
 
-fn holds<T: PartialOrd>(direction: &str, a: &T, b: &T) -> Checked<bool> {
+/// Whether a comparison in this direction, `LT`, holds.
+pub fn holds<T: PartialOrd>(direction: &str, a: &T, b: &T) -> Checked<bool> {
     cancel::tick();
     Ok(match direction {
         "EQ" => a == b,

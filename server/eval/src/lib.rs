@@ -56,6 +56,7 @@ mod windows;
 pub use arrays::EvaluatedArray;
 pub use checks::{Callees, Checked, Reason, dimensions, ensure, leaves, no_callees};
 pub use column::{Column, Values};
+pub use elementwise::holds;
 pub use evaluation::{Arguments, Evaluation, Form, Target, evaluate, needed_parameters};
 pub use evaluator::{DEFAULT_WORK, Evaluator, Inputs};
 pub use fill::Fill;

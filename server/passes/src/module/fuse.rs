@@ -2,7 +2,6 @@
 //!
 //! Source: XLA `HloCallableInstruction::CloneAndAppendInstructionIntoCalledComputation`, `hlo/ir/hlo_instructions.cc`.
 
-use ir::AttributeValue;
 use syntax::hlo::{AttributeKey, Opcode};
 
 use super::{ComputationId, InstructionId, Module, NewOp};
@@ -26,10 +25,7 @@ impl Module {
         let root = self.add_copy(called, of, &inner);
         self.set_root(called, root);
         let shape = self[of].shape().clone();
-        let fusion = NewOp::new(Opcode::Fusion, shape, &operands)
-            .with(AttributeKey::Kind, AttributeValue::Text(kind.to_owned()))
-            .calling(AttributeKey::Calls, &[called]);
-        let fusion = self.add(self[of].parent, fusion);
+        let fusion = self.add(self[of].parent, NewOp::fusion(kind, shape, &operands, called));
         self.inherit(fusion, of);
         fusion
     }

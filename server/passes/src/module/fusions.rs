@@ -130,9 +130,7 @@ impl Module {
             self.set_calls(fusion, AttributeKey::Calls, &[body]);
             return fusion;
         }
-        let new = NewOp::new(Opcode::Fusion, self[of].shape().clone(), operands);
-        let new = new.with(AttributeKey::Kind, ir::AttributeValue::Word(self.kind(body).to_owned()));
-        let new = new.calling(AttributeKey::Calls, &[body]);
+        let new = NewOp::fusion(self.kind(body), self[of].shape().clone(), operands, body);
         let fusion = self.add_named(self[of].parent(), new, "fusion");
         self.inherit(fusion, of);
         fusion
@@ -194,9 +192,7 @@ impl Module {
             copies.insert(id, copy);
         }
         self.set_root(body, copies[&root]);
-        let new = NewOp::new(Opcode::Fusion, self[root].shape().clone(), &operands);
-        let new = new.with(AttributeKey::Kind, ir::AttributeValue::Word(self.kind(body).to_owned()));
-        let new = new.calling(AttributeKey::Calls, &[body]);
+        let new = NewOp::fusion(self.kind(body), self[root].shape().clone(), &operands, body);
         let part = self.add_named(self[fusion].parent(), new, "fusion");
         self.inherit_metadata(part, root);
         part

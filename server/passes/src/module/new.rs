@@ -42,6 +42,13 @@ impl NewOp {
         NewOp { parameter: Some(number), ..NewOp::new(Opcode::Parameter, shape, &[]) }
     }
 
+    /// A fusion of this kind, `kLoop`, that calls a computation.
+    pub fn fusion(kind: &str, shape: Shape, operands: &[InstructionId], called: ComputationId) -> NewOp {
+        NewOp::new(Opcode::Fusion, shape, operands)
+            .with(AttributeKey::Kind, AttributeValue::Word(kind.to_owned()))
+            .calling(AttributeKey::Calls, &[called])
+    }
+
     /// With one more attribute.
     #[must_use]
     pub fn with(mut self, key: AttributeKey, value: impl Into<AttributeValue>) -> NewOp {

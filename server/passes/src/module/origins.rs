@@ -33,7 +33,7 @@ impl Module {
         id.0 as usize
     }
 
-    /// Makes an instruction stand for what another one stands for, too.
+    /// Adds the origins of another instruction to those of one.
     pub(super) fn inherit_origins(&mut self, id: InstructionId, from: InstructionId) {
         for origin in self.origins[from.0 as usize].clone() {
             self.add_origin(id, origin);

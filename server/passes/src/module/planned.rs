@@ -20,7 +20,7 @@ impl Module {
     pub(crate) fn planned(&self) -> Planned {
         let computations = self.computations();
         let number: FxHashMap<ComputationId, u32> = computations.iter().copied().zip(0..).collect();
-        // What is written in place stands before what writes it.
+        // An operand whose memory is written comes before the instruction that writes it.
         let ids: Vec<InstructionId> = computations.iter().flat_map(|&c| self.post_order(c)).collect();
         let of: FxHashMap<InstructionId, memory::Id> = ids.iter().copied().zip(0..).collect();
         let all = |ids: &[InstructionId]| ids.iter().filter_map(|id| of.get(id).copied()).collect();

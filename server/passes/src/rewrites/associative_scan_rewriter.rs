@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 use syntax::hlo::{AttributeKey, Opcode};
 
 use super::every::{add, every, replace};
-use super::scans_as_trees::{BASE, Scan, in_two_steps, reduce_window, window_dim};
+use super::scans_as_trees::{BASE, Scan, in_two_steps, reduce_window};
 use crate::driver::{Run, Stop};
 use crate::module::{ComputationId, InstructionId, Module, NewOp};
 
@@ -60,7 +60,7 @@ fn rewrite(run: &mut Run<'_>, id: InstructionId) {
     let scan = Scan { source, init, reducer, dim, is_forward: true, is_exclusive: false };
     let result = match length <= BASE {
         true => {
-            let mut window = vec![window_dim(1); run.module[source].dims().len()];
+            let mut window = vec![ir::WindowDim::of_size(1); run.module[source].dims().len()];
             window[dim].size = length;
             window[dim].pad_low = length - 1;
             let shape = run.module[source].shape().clone();

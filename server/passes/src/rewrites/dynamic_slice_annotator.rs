@@ -153,16 +153,8 @@ fn evaluate(module: &Module, id: InstructionId, variable: i64, value: i64) -> Op
         Opcode::Convert | Opcode::Copy | Opcode::Bitcast | Opcode::Reshape => operand(0)?,
         Opcode::Select => operand(if operand(0)? != 0 { 1 } else { 2 })?,
         Opcode::Compare => {
-            let (a, b) = (operand(0)?, operand(1)?);
-            i64::from(match module[id].attributes().text(AttributeKey::Direction)? {
-                "LT" => a < b,
-                "LE" => a <= b,
-                "GT" => a > b,
-                "GE" => a >= b,
-                "EQ" => a == b,
-                "NE" => a != b,
-                _ => return None,
-            })
+            let direction = module[id].attributes().text(AttributeKey::Direction)?;
+            i64::from(eval::holds(direction, &operand(0)?, &operand(1)?).ok()?)
         }
         _ => return None,
     };

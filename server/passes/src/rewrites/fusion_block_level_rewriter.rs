@@ -44,7 +44,7 @@ fn rewrite(run: &mut Run<'_>, id: InstructionId) {
     let Some(best) = best_tiling(module, called, run.options.device, "__triton") else { return };
     run.changed(id, "left to Triton");
     set(run.module, id, of_block("__triton", &block_config(&best)));
-    run.module.attributes_mut(id).set(AttributeKey::Kind, AttributeValue::Text("kCustom".to_owned()));
+    run.module.attributes_mut(id).set(AttributeKey::Kind, AttributeValue::Word("kCustom".to_owned()));
 }
 
 /// Source: `ShouldRewriteLoopTransposeFusion`.

@@ -6,7 +6,7 @@ use ir::Shape;
 use syntax::hlo::{AttributeKey, Opcode};
 
 use super::every::add;
-use super::scans_as_trees::{BASE, Scan, in_two_steps, reduce_window, window_dim, with_major};
+use super::scans_as_trees::{BASE, Scan, in_two_steps, reduce_window, with_major};
 use crate::driver::{MAX_ROUNDS, Run, Stop};
 use crate::module::{InstructionId, Module, NewOp};
 
@@ -65,7 +65,7 @@ fn windows(module: &Module) -> Result<Vec<InstructionId>, Stop> {
 fn scan(module: &Module, id: InstructionId) -> Option<Scan> {
     let &[source, init] = module[id].operands() else { return None };
     let window = module[id].attributes().window();
-    let is_trivial = |dim: &ir::WindowDim| *dim == window_dim(1);
+    let is_trivial = |dim: &ir::WindowDim| *dim == ir::WindowDim::of_size(1);
     let mut others = (0..window.len()).filter(|&dim| !is_trivial(&window[dim]));
     let (dim, None) = (others.next()?, others.next()) else { return None };
     let length = *module[source].dims().get(dim)?;
@@ -89,7 +89,7 @@ fn add_dimension(run: &mut Run<'_>, id: InstructionId) {
         return;
     }
     let mut window = run.module[id].attributes().window().to_vec();
-    window.push(window_dim(1));
+    window.push(ir::WindowDim::of_size(1));
     let wide: [Shape; 2] = [source, id].map(|id| with_major(run.module[id].shape(), 1));
     let [wide_source, wide_result] = wide;
     let source = add(run, id, NewOp::new(Opcode::Reshape, wide_source, &[source]));

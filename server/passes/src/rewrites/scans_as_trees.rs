@@ -27,19 +27,6 @@ pub(super) struct Scan {
     pub(super) is_exclusive: bool,
 }
 
-/// A dimension of a window of this size, without strides and padding.
-pub(super) fn window_dim(size: i64) -> WindowDim {
-    WindowDim {
-        size,
-        stride: 1,
-        pad_low: 0,
-        pad_high: 0,
-        base_dilation: 1,
-        window_dilation: 1,
-        is_reversed: false,
-    }
-}
-
 /// A reduction over windows of one array.
 pub(super) fn reduce_window(
     source: InstructionId,
@@ -108,8 +95,8 @@ pub(super) fn in_two_steps(
         }
         of
     };
-    let mut window = vec![window_dim(1); rank];
-    window.push(pad(window_dim(BASE), BASE - 1));
+    let mut window = vec![WindowDim::of_size(1); rank];
+    window.push(pad(WindowDim::of_size(BASE), BASE - 1));
     let outer = add(run, beside, reduce_window(tiles, init, tiled.clone(), window, reducer));
     // What the parts have summed up at their ends.
     let mut slices: Vec<[i64; 3]> = tiled.dims().iter().map(|&size| [0, size, 1]).collect();
@@ -121,8 +108,8 @@ pub(super) fn in_two_steps(
     let ends = add(run, beside, ends);
     let column = without_dimensions(&column, &[rank as i64]);
     let ends = add(run, beside, NewOp::new(Opcode::Reshape, column.clone(), &[ends]));
-    let mut window = vec![window_dim(1); rank];
-    window[last] = pad(window_dim(columns), columns);
+    let mut window = vec![WindowDim::of_size(1); rank];
+    window[last] = pad(WindowDim::of_size(columns), columns);
     let mut dims = column.dims().to_vec();
     dims[last] = columns + 1;
     let inner = reduce_window(ends, init, with_dims(&column, dims.clone()), window, reducer);

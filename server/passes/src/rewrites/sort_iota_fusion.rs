@@ -2,8 +2,7 @@
 //!
 //! Source: XLA `backends/gpu/transforms/sort_iota_fusion.cc`.
 
-use ir::AttributeValue;
-use syntax::hlo::{AttributeKey, Opcode};
+use syntax::hlo::Opcode;
 
 use super::every::{add, every, replace};
 use crate::driver::{Run, Stop};
@@ -43,9 +42,7 @@ fn fuse(run: &mut Run<'_>, id: InstructionId) {
     let root = run.module.add_copy(fused, id, &sorted);
     run.module.set_root(fused, root);
     let shape = run.module[id].shape().clone();
-    let new = NewOp::new(Opcode::Fusion, shape, &operands)
-        .with(AttributeKey::Kind, AttributeValue::Word("kCustom".to_owned()))
-        .calling(AttributeKey::Calls, &[fused]);
+    let new = NewOp::fusion("kCustom", shape, &operands, fused);
     let fusion = add(run, id, new);
     replace(run, id, fusion, "fused with the iotas that it sorts along");
 }

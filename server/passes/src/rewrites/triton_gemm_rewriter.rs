@@ -72,10 +72,8 @@ fn fuse(run: &mut Run<'_>, dot: InstructionId) {
     run.module.set_root(called, copies[&scratch.root(body)]);
 
     let shape = scratch[scratch.root(body)].shape().clone();
-    let new = NewOp::new(Opcode::Fusion, shape.clone(), &inputs)
-        .with(AttributeKey::Kind, AttributeValue::Text("kCustom".to_owned()))
-        .with(AttributeKey::BackendConfig, AttributeValue::Text(backend_config::of_kind("__triton_gemm")))
-        .calling(AttributeKey::Calls, &[called]);
+    let new = NewOp::fusion("kCustom", shape.clone(), &inputs, called)
+        .with(AttributeKey::BackendConfig, AttributeValue::Text(backend_config::of_kind("__triton_gemm")));
     run.changed(dot, format!("fused into %{name} with what surrounds it"));
     let parent = run.module[dot].parent();
     let fused = run.module.add_named(parent, new, &name);

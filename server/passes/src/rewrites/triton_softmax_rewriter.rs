@@ -123,10 +123,8 @@ fn fuse(
     run.changed(diamond.root, "fused for Triton with what normalises it");
     let config = of_block("__triton", &block_config(best));
     let shape = run.module[diamond.root].shape().clone();
-    let new = NewOp::new(Opcode::Fusion, shape, inputs)
-        .with(AttributeKey::Kind, AttributeValue::Text("kCustom".to_owned()))
-        .with(AttributeKey::BackendConfig, AttributeValue::Text(config))
-        .calling(AttributeKey::Calls, &[called]);
+    let new = NewOp::fusion("kCustom", shape, inputs, called)
+        .with(AttributeKey::BackendConfig, AttributeValue::Text(config));
     let new = run.module.add_named(run.module[diamond.root].parent(), new, "triton_softmax");
     run.module.replace(diamond.root, new);
 }
@@ -141,7 +139,7 @@ pub(super) fn best_tiling(
     let graph = module.graph(called).graph;
     let mut op = ir::Op::leaf(module[module.root(called)].shape().clone());
     op.opcode = Opcode::Fusion;
-    op.attributes.set(AttributeKey::Kind, AttributeValue::Text("kCustom".to_owned()));
+    op.attributes.set(AttributeKey::Kind, AttributeValue::Word("kCustom".to_owned()));
     op.attributes.set(AttributeKey::BackendConfig, AttributeValue::Text(of_kind(kind)));
     let fused = Fused::of_fusion(&op, &graph, &|_| None).ok()?;
     let analysis = FusionAnalysis::new(fused, device).ok()?;

@@ -64,6 +64,22 @@ fn around_elementwise(r: &mut Rewriter<'_, '_>, id: Id) -> bool {
     r.replace(id, new, "casts around an elementwise operation")
 }
 
+/// Makes a reshape or a copy a bitcast of the nearest value above it, past reshapes and copies, that lies in memory in the same way.
+/// Returns whether there is one.
+pub(super) fn as_bitcast(r: &mut Rewriter<'_, '_>, id: Id, operand: Id) -> bool {
+    let shape = r.shape(id).clone();
+    let mut source = operand;
+    while !r.reshape_is_bitcast(r.shape(source), &shape) {
+        if !matches!(r.opcode(source), Opcode::Reshape | Opcode::Copy) {
+            return false;
+        }
+        source = r.operand(source, 0);
+    }
+    let new = r.bitcast(shape, source, id);
+    r.replace(id, new, "moves nothing in memory");
+    true
+}
+
 pub(super) fn copy(r: &mut Rewriter<'_, '_>, id: Id) {
     let operand = r.operand(id, 0);
     let shape = r.shape(id).clone();
@@ -84,17 +100,8 @@ pub(super) fn copy(r: &mut Rewriter<'_, '_>, id: Id) {
     if space(&shape) != space(r.shape(operand)) {
         return;
     }
-    let mut source = operand;
-    loop {
-        if r.reshape_is_bitcast(r.shape(source), &shape) {
-            let new = r.bitcast(shape, source, id);
-            r.replace(id, new, "moves nothing in memory");
-            return;
-        }
-        if !matches!(r.opcode(source), Opcode::Reshape | Opcode::Copy) {
-            break;
-        }
-        source = r.operand(source, 0);
+    if as_bitcast(r, id, operand) {
+        return;
     }
     if let Some(inner) = r.operand_of(operand, Opcode::Reshape)
         && r.has_one_user(operand)

@@ -2,6 +2,7 @@
 
 use ir::{AttributeKey, Opcode, Shape};
 
+use super::bitcasts::as_bitcast;
 use super::chains;
 use super::rewriter::{Id, Rewriter};
 use crate::dimensions::{UnitChanges, common_factors, kept_by_reshape};
@@ -29,18 +30,7 @@ pub(super) fn reshape(r: &mut Rewriter<'_, '_>, id: Id) {
     {
         return;
     }
-    let mut source = operand;
-    loop {
-        if r.reshape_is_bitcast(r.shape(source), &shape) {
-            let new = r.bitcast(shape, source, id);
-            r.replace(id, new, "moves nothing in memory");
-            return;
-        }
-        if !matches!(r.opcode(source), Opcode::Reshape | Opcode::Copy) {
-            return;
-        }
-        source = r.operand(source, 0);
-    }
+    as_bitcast(r, id, operand);
 }
 
 /// `reshape(transpose(reshape(x)))`, where the outer reshape joins dimensions that the transpose keeps together: one

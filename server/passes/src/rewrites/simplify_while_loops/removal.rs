@@ -56,15 +56,7 @@ fn holds(module: &Module, root: InstructionId, index: i64, value: i64) -> Option
         None => integer(module, id),
     };
     let (a, b) = (of(a)?, of(b)?);
-    Some(match module[root].attributes().text(AttributeKey::Direction)? {
-        "LT" => a < b,
-        "LE" => a <= b,
-        "GT" => a > b,
-        "GE" => a >= b,
-        "EQ" => a == b,
-        "NE" => a != b,
-        _ => return None,
-    })
+    eval::holds(module[root].attributes().text(AttributeKey::Direction)?, &a, &b).ok()
 }
 
 /// The element after an iteration, if a constant is added to or subtracted from it.
