@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use ir::ElementTypeExt as _;
 use syntax::hlo::{ElementType, FloatFormat, Specials};
 
 use crate::messages::LiteralProto;
@@ -108,24 +109,9 @@ fn bytes_of(proto: &mut LiteralProto, element: ElementType) -> Option<&mut Vec<u
 
 /// Bits of an integer type with a sign, and of one without.
 pub(super) fn integer_bits(element: ElementType) -> Option<(u32, bool)> {
-    use ElementType::*;
-    Some(match element {
-        S1 => (1, true),
-        S2 => (2, true),
-        S4 => (4, true),
-        S8 => (8, true),
-        S16 => (16, true),
-        S32 => (32, true),
-        S64 => (64, true),
-        U1 => (1, false),
-        U2 => (2, false),
-        U4 => (4, false),
-        U8 => (8, false),
-        U16 => (16, false),
-        U32 => (32, false),
-        U64 => (64, false),
-        _ => return None,
-    })
+    let is_signed = element.is_signed_integer();
+    let bits = element.bits().filter(|_| is_signed || element.is_unsigned_integer())?;
+    Some((bits, is_signed))
 }
 
 /// Writes the codes of one element as a number that reads back to them.
