@@ -9,7 +9,7 @@ use passes::{ComputationId, InstructionId, Module};
 
 use super::known::KnownOptimized;
 use super::planned::{Totals, change_in_words};
-use super::rewrites::{Difference, checked, computation_text, edits_of, instruction_text};
+use super::rewrites::{Difference, computation_text, instruction_text, rewrite_of};
 use super::source::{SourceModule, innermost};
 use crate::TextRange;
 use crate::code_actions::{Actions, CodeActionKind};
@@ -90,7 +90,7 @@ pub(crate) fn offer(
             total.map(|total| format!(": {}", total_after(context, &source, &after, step, total, device)));
         let edits = || {
             let difference = Difference::new(module, &after);
-            checked(context, known, edits_of(context, &source, &after, &difference, step.place())?)
+            Some(rewrite_of(context, &source, &after, &difference, step.place())?.checked(module))
         };
         actions.offer(id, title + &change.unwrap_or_default(), CodeActionKind::RefactorRewrite, edits);
     }

@@ -166,17 +166,19 @@ pub(crate) fn offer(
                 if !actions.wants(&id) {
                     return;
                 }
-                let edits = || rewritten(context, known, pass, index, is_everywhere);
-                let gain = if is_small && timed < MAX_TIMED && !actions.is_about_one() {
+                let rewrite = || rewritten(context, known, pass, index, is_everywhere);
+                let (mut title, mut timed_rewrite) = (title, None);
+                if is_small && timed < MAX_TIMED && !actions.is_about_one() {
                     timed += 1;
                     // What cannot be edited is not offered where that is known.
-                    let Some(edits) = edits() else { return };
-                    gain(context, known, &edits).map_or(String::new(), |gain| format!(" ({gain})"))
-                } else {
-                    String::new()
-                };
-                actions.offer(id, title + &gain, CodeActionKind::RefactorRewrite, || {
-                    checked(context, known, edits()?)
+                    let Some(rewrite) = rewrite() else { return };
+                    if let Some(gain) = gain(context, known, &rewrite.edits) {
+                        title += &format!(" ({gain})");
+                    }
+                    timed_rewrite = Some(rewrite);
+                }
+                actions.offer(id, title, CodeActionKind::RefactorRewrite, || {
+                    Some(timed_rewrite.or_else(rewrite)?.checked(&known.source(context).ok()?.module))
                 });
             };
             offer(id, title, false);
@@ -189,14 +191,44 @@ pub(crate) fn offer(
     }
 }
 
-/// The edits of a pass at one instruction, or in all of its computation. `None` if they cannot be applied alone.
+/// Edits that can be applied alone, and the module after them, which has no errors.
+pub(crate) struct Rewrite {
+    edits: Vec<TextEdit>,
+    after: Module,
+}
+
+impl Rewrite {
+    /// `None` if the text has errors after the edits.
+    fn new(context: &FileContext<'_>, edits: Vec<TextEdit>) -> Option<Rewrite> {
+        let mut host = AnalysisHost::of_this_computation();
+        let file = host.open("", Language::Hlo, &edited(context, &edits));
+        let found = host.analysis().with_context(file, |context| SourceModule::of(context).ok());
+        cancel::check();
+        Some(Rewrite { edits, after: found.ok()??.module })
+    }
+
+    /// The edits with what a comparison of the values before and after them found.
+    pub(crate) fn checked(self, before: &Module) -> Change {
+        let verdict = equivalence::compare(before, &self.after);
+        let check = match (verdict.differences.first(), verdict.open.first()) {
+            (Some(difference), _) => difference.to_string(),
+            (None, Some(open)) => format!("not checked: %{}: {}", open.instruction, open.reason),
+            (None, None) => {
+                format!("checked: all values are equal ({} compared)", counted(verdict.elements, "element"))
+            }
+        };
+        Change::Checked { edits: self.edits, check, is_different: !verdict.differences.is_empty() }
+    }
+}
+
+/// A pass at one instruction, or in all of its computation. `None` if its edits cannot be applied alone.
 fn rewritten(
     context: &FileContext<'_>,
     known: &KnownOptimized,
     pass: &str,
     index: u32,
     is_everywhere: bool,
-) -> Option<Vec<TextEdit>> {
+) -> Option<Rewrite> {
     let source = known.source(context).ok()?;
     let (result, _) = after(context, &source.module, pass)?;
     let target = source.module.read_instructions().nth(index as usize)?;
@@ -207,54 +239,18 @@ fn rewritten(
         let all = source.module.instructions(computation).into_iter();
         all.for_each(|id| group.extend(difference.group_of(id)));
     }
-    let edits = edits(context, &source, &result, &difference, &group)?;
-    is_valid(context, &edits).then_some(edits)
+    Rewrite::new(context, edits(context, &source, &result, &difference, &group)?)
 }
 
-/// The edits of the group of changes with an instruction, if they can be applied alone.
-pub(crate) fn edits_of(
+/// The group of changes with an instruction, if its edits can be applied alone.
+pub(crate) fn rewrite_of(
     context: &FileContext<'_>,
     source: &SourceModule,
     after: &Module,
     difference: &Difference,
     id: InstructionId,
-) -> Option<Vec<TextEdit>> {
-    let edits = edits(context, source, after, difference, &difference.group_of(id))?;
-    is_valid(context, &edits).then_some(edits)
-}
-
-/// Edits with what a comparison of the values before and after them found.
-pub(crate) fn checked(
-    context: &FileContext<'_>,
-    known: &KnownOptimized,
-    edits: Vec<TextEdit>,
-) -> Option<Change> {
-    let source = known.source(context).ok()?;
-    let mut host = AnalysisHost::of_this_computation();
-    let file = host.open("", Language::Hlo, &edited(context, &edits));
-    let verdict = host.analysis().with_context(file, |context| {
-        SourceModule::of(context).ok().map(|after| equivalence::compare(&source.module, &after.module))
-    });
-    cancel::check();
-    let verdict = verdict.ok()??;
-    let is_different = !verdict.differences.is_empty();
-    let check = match (verdict.differences.first(), verdict.open.first()) {
-        (Some(difference), _) => difference.to_string(),
-        (None, Some(open)) => format!("not checked: %{}: {}", open.instruction, open.reason),
-        (None, None) => {
-            format!("checked: all values are equal ({} compared)", counted(verdict.elements, "element"))
-        }
-    };
-    Some(Change::Checked { edits, check, is_different })
-}
-
-/// Whether the text after edits has no errors.
-fn is_valid(context: &FileContext<'_>, edits: &[TextEdit]) -> bool {
-    let mut host = AnalysisHost::of_this_computation();
-    let file = host.open("", Language::Hlo, &edited(context, edits));
-    let found = host.analysis().with_context(file, |context| SourceModule::of(context).is_ok());
-    cancel::check();
-    found.unwrap_or_default()
+) -> Option<Rewrite> {
+    Rewrite::new(context, edits(context, source, after, difference, &difference.group_of(id))?)
 }
 
 /// The text after edits that do not overlap.
