@@ -42,6 +42,7 @@ mod outbox;
 mod preview_shelf;
 mod preview_tab;
 mod preview_uri;
+mod query_uri;
 mod read;
 mod read_queue;
 mod repeats;

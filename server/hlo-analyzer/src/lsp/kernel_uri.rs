@@ -1,10 +1,12 @@
 //! URIs of kernel documents:
 //! `hlo-analyzer-kernel:/fusion.1.ptx?{"file":"file:///dump.hlo","computation":"main","instruction":"fusion.1","tab":"ptx"}`,
-//! with the query percent-encoded once. Editors may encode more of it than this server does, but not less.
+//! with the query as in `query_uri.rs`.
 
 use ide::{FusionQuery, KernelLanguage};
 use serde::{Deserialize, Serialize};
 use tower_lsp::lsp_types::Url;
+
+use super::query_uri;
 
 pub(super) const SCHEME: &str = "hlo-analyzer-kernel";
 
@@ -84,17 +86,11 @@ pub(super) struct KernelUri {
 impl KernelUri {
     /// Returns `None` for URIs of other schemes or formats.
     pub(super) fn parse(uri: &Url) -> Option<KernelUri> {
-        if uri.scheme() != SCHEME {
-            return None;
-        }
-        serde_json::from_slice(&decoded(uri.query()?)).ok()
+        query_uri::parse(uri, SCHEME)
     }
 
     pub(super) fn uri(&self) -> Url {
-        let query = serde_json::to_string(self).unwrap_or_default();
-        let text = format!("{SCHEME}:/{}?{}", encoded(&self.file_name()), encoded(&query));
-        // Letters, digits and percent signs only, so this is a valid URL.
-        Url::parse(&text).unwrap_or_else(|_| self.file.clone())
+        query_uri::write(SCHEME, &self.file_name(), self).unwrap_or_else(|| self.file.clone())
     }
 
     /// For example `fusion.1.ptx`.
@@ -107,36 +103,6 @@ impl KernelUri {
     pub(super) fn query(&self) -> FusionQuery {
         FusionQuery { instruction: self.instruction.clone(), computation: Some(self.computation.clone()) }
     }
-}
-
-pub(super) fn encoded(text: &str) -> String {
-    let mut out = String::new();
-    for byte in text.bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => out.push(byte as char),
-            _ => out.push_str(&format!("%{byte:02X}")),
-        }
-    }
-    out
-}
-
-pub(super) fn decoded(text: &str) -> Vec<u8> {
-    let mut out = Vec::new();
-    let mut rest = text.as_bytes();
-    while let Some((&byte, behind)) = rest.split_first() {
-        let hex = behind.get(..2).and_then(|hex| std::str::from_utf8(hex).ok());
-        match hex.and_then(|hex| u8::from_str_radix(hex, 16).ok()).filter(|_| byte == b'%') {
-            Some(value) => {
-                out.push(value);
-                rest = &behind[2..];
-            }
-            None => {
-                out.push(byte);
-                rest = behind;
-            }
-        }
-    }
-    out
 }
 
 #[cfg(test)]

@@ -11,7 +11,6 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use ide::AnalysisHost;
-use ropey::Rope;
 use tokio::runtime::Handle;
 use tower_lsp::lsp_types::notification::ShowMessage;
 use tower_lsp::lsp_types::request::ShowDocument;
@@ -193,18 +192,7 @@ impl MainLoop {
         });
         let open: Vec<OpenDocument> = documents.collect();
         let Some(file) = open.first().map(|document| document.file) else { return read.answer_nothing() };
-        let (session, uri) = (self.session.clone(), read.uri.clone());
-        let view = View {
-            session,
-            uri,
-            file,
-            version: 0,
-            text: Rope::new(),
-            span: 0..0,
-            has_memory: false,
-            has_kernels: false,
-            open,
-        };
+        let view = View::without_document(self.session.clone(), read.uri.clone(), file, open);
         self.run_read(read, view);
     }
 

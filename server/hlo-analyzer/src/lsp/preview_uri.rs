@@ -1,12 +1,12 @@
 //! URIs of previews: documents that show a module after passes of XLA's optimizer:
-//! `hlo-analyzer-preview:/m.after_dce.hlo?{"file":"file:///m.hlo","passes":["dce"],"part":"module"}`, with the query
-//! percent-encoded once, as those of kernels.
+//! `hlo-analyzer-preview:/m.after_dce.hlo?{"file":"file:///m.hlo","passes":["dce"],"part":"module"}`, with the query as in
+//! `query_uri.rs`.
 
 use ide::OptimizeRequest;
 use serde::{Deserialize, Serialize};
 use tower_lsp::lsp_types::Url;
 
-use super::kernel_uri::{decoded, encoded};
+use super::query_uri;
 
 pub(super) const SCHEME: &str = "hlo-analyzer-preview";
 
@@ -37,17 +37,11 @@ pub(super) struct PreviewUri {
 impl PreviewUri {
     /// Returns `None` for URIs of other schemes or formats.
     pub(super) fn parse(uri: &Url) -> Option<PreviewUri> {
-        if uri.scheme() != SCHEME {
-            return None;
-        }
-        serde_json::from_slice(&decoded(uri.query()?)).ok()
+        query_uri::parse(uri, SCHEME)
     }
 
     pub(super) fn uri(&self) -> Url {
-        let query = serde_json::to_string(self).unwrap_or_default();
-        let text = format!("{SCHEME}:/{}?{}", encoded(&self.file_name()), encoded(&query));
-        // Letters, digits and percent signs only, so this is a valid URL.
-        Url::parse(&text).unwrap_or_else(|_| self.file.clone())
+        query_uri::write(SCHEME, &self.file_name(), self).unwrap_or_else(|| self.file.clone())
     }
 
     /// For example `m.after_fusion-pipeline.hlo`.

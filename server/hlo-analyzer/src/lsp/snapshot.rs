@@ -52,6 +52,26 @@ pub(super) struct OpenDocument {
 }
 
 impl View {
+    /// Of a request that is about no document in particular. `open` are all open ones.
+    pub(super) fn without_document(
+        session: Arc<Session>,
+        uri: Url,
+        file: FileId,
+        open: Vec<OpenDocument>,
+    ) -> View {
+        View {
+            session,
+            uri,
+            file,
+            version: 0,
+            text: Rope::new(),
+            span: 0..0,
+            has_memory: false,
+            has_kernels: false,
+            open,
+        }
+    }
+
     /// Whether to show the memory of the module. If its plan takes long, it is made in the background and shown next time.
     pub(super) fn plans_memory(&self) -> bool {
         if !self.has_memory {

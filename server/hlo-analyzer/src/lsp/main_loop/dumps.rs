@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use ide::{FileId, ListedFile, ReadDump};
-use ropey::Rope;
 use tower_lsp::lsp_types::request::InlayHintRefreshRequest;
 use tower_lsp::lsp_types::{FileEvent, Url};
 
@@ -168,20 +167,9 @@ impl MainLoop {
     }
 
     pub(super) fn start_folder_read(&self, read: Read) {
-        let (session, uri) = (self.session.clone(), read.uri.clone());
-        // No document: the read names files by their paths.
+        // The read names files by their paths.
         let file = FileId(u32::MAX);
-        let view = View {
-            session,
-            uri,
-            file,
-            version: 0,
-            text: Rope::new(),
-            span: 0..0,
-            has_memory: false,
-            has_kernels: false,
-            open: Vec::new(),
-        };
+        let view = View::without_document(self.session.clone(), read.uri.clone(), file, Vec::new());
         self.run_read(read, view);
     }
 }
