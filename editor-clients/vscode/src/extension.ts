@@ -10,12 +10,13 @@ import { registerEvaluateInstruction } from "./evaluate-instruction";
 import { registerKernelColours } from "./kernel-colours";
 import { registerKernelsView } from "./kernels-view";
 import { registerLargeFiles } from "./large-files";
+import type { Highlights } from "./live-documents";
 import { Server } from "./server";
 import { registerShowMemory } from "./show-memory";
 import { registerShowReferences } from "./show-references";
 import { registerStages } from "./stages";
-import { type KernelHighlights, registerShowKernel } from "./show-kernel";
-import { type PreviewHighlights, registerShowPreview } from "./show-preview";
+import { registerShowKernel } from "./show-kernel";
+import { registerShowPreview } from "./show-preview";
 import { registerStatus } from "./status";
 import { registerWarnings } from "./warnings";
 
@@ -23,8 +24,8 @@ let server: Server | undefined;
 
 /** Activates the extension. The tests use what it returns. */
 export function activate(context: vscode.ExtensionContext): {
-  kernels: KernelHighlights;
-  previews: PreviewHighlights;
+  kernels: Highlights;
+  previews: Highlights;
   held: () => string[];
 } {
   const log = vscode.window.createOutputChannel("hlo-analyzer", { log: true });
