@@ -14,15 +14,22 @@ from ._program import AnalyzerError, program
 #: The module of each public name: importing the package reads none of them.
 _HOME = {
     "check": "_report",
+    "check_compile": "_compile_rows",
+    "check_dataset": "_dataset",
     "diff": "_diff",
     "Diff": "_diff",
     "Finding": "_report",
     "indexing_map": "_queries",
     "Kernel": "_report",
     "Memory": "_report",
+    "read_dataset": "_dataset",
+    "Regression": "_regressions",
+    "Regressions": "_regressions",
+    "regressions": "_regressions",
     "report": "_report",
     "Report": "_report",
     "show_kernel": "_queries",
+    "schema": "_dataset",
     "Source": "_report",
     "Value": "_report",
 }

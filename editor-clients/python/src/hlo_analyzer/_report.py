@@ -99,14 +99,22 @@ def _source(value: dict[str, Any] | None) -> Source | None:
 class Report:
     """What is known of a module. Each part is computed when it is first asked for."""
 
-    def __init__(self, path: str, device: str | None, holds: tempfile.TemporaryDirectory[str] | None = None) -> None:
+    def __init__(
+        self,
+        path: str,
+        device: str | None,
+        holds: tempfile.TemporaryDirectory[str] | None = None,
+        timeout: float | None = None,
+    ) -> None:
         self._path = path
         self._device = ["--device", device] if device else []
         self._holds = holds
+        # In seconds, for each run of the program.
+        self._timeout = timeout
 
     def _run(self, *arguments: str, ok: tuple[int, ...] = (0,)) -> str:
         folder, name = os.path.split(self._path.rstrip(os.sep))
-        return run([arguments[0], name, *arguments[1:], *self._device], ok=ok, cwd=folder or None)
+        return run([arguments[0], name, *arguments[1:], *self._device], ok=ok, cwd=folder or None, timeout=self._timeout)
 
     @cached_property
     def _module(self) -> str:
@@ -122,7 +130,7 @@ class Report:
     @cached_property
     def _checked(self) -> dict[str, Any]:
         arguments = ["check", self._module, "--format", "json", "--kernels", "1000000", "--limit", "1000000", "--fail-on", "never"]
-        files = json.loads(run([*arguments, *self._device]))["files"]
+        files = json.loads(run([*arguments, *self._device], timeout=self._timeout))["files"]
         return files[0] if files else {"findings": []}
 
     @cached_property
@@ -175,7 +183,7 @@ class Report:
         Raises:
             AnalyzerError: the text is no module of HLO.
         """
-        module = json.loads(run(["memory", self._module, "--json", *self._device]))["modules"][0]
+        module = json.loads(run(["memory", self._module, "--json", *self._device], timeout=self._timeout))["modules"][0]
         values = []
         for one in module["at_peak"]["values"]:
             defined = one["defined"] or {}
