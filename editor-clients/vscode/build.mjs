@@ -1,6 +1,6 @@
 // Bundles the extension and copies the files that the package needs from the rest of the tree: the grammars, the page
-// about warnings and the licence.
-import { copyFileSync, mkdirSync } from "node:fs";
+// about warnings, the changelog and the licence.
+import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
@@ -15,6 +15,19 @@ for (const grammar of ["hlo.tmLanguage.json", "mlir.tmLanguage.json", "ptx.tmLan
 copyFileSync(join(tree, "LICENSE"), join(here, "LICENSE"));
 mkdirSync(join(here, "docs"), { recursive: true });
 copyFileSync(join(tree, "server/docs/warnings.md"), join(here, "docs/warnings.md"));
+// Its links are from the root of the tree.
+const changelog = readFileSync(join(tree, "CHANGELOG.md"), "utf8");
+writeFileSync(join(here, "CHANGELOG.md"), changelog.replaceAll(/\]\((?![a-z]+:|#)/g, "](../../"));
+
+// Every file that the manifest and the README name.
+const manifest = JSON.parse(readFileSync(join(here, "package.json"), "utf8"));
+const named = [manifest.icon, ...manifest.contributes.walkthroughs.flatMap(({ steps }) => steps.map(({ media }) => media.image))];
+named.push(...manifest.contributes.languages.flatMap(({ icon }) => [icon.light, icon.dark]));
+named.push(...[...readFileSync(join(here, "README.md"), "utf8").matchAll(/!\[[^\]]*\]\(([^)]+)\)/g)].map((image) => image[1]));
+const missing = named.filter((file) => !existsSync(join(here, file)));
+if (missing.length > 0) {
+  throw new Error(`files that package.json or README.md name are missing: ${missing.join(", ")}`);
+}
 
 const minify = process.argv.includes("--minify");
 // The script of a page runs in a browser.
@@ -26,6 +39,17 @@ await build({
   platform: "browser",
   format: "iife",
   target: "es2022",
+  minify,
+});
+await build({
+  absWorkingDir: here,
+  entryPoints: ["src/web.ts"],
+  outfile: "dist/web.js",
+  bundle: true,
+  platform: "browser",
+  format: "cjs",
+  target: "es2022",
+  external: ["vscode"],
   minify,
 });
 await build({

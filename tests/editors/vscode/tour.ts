@@ -1,7 +1,7 @@
 // What a picky user looks at, once per theme. Each step leaves a picture in a folder of the theme, numbered in order.
 
 import assert from "node:assert/strict";
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DUMP_FOLDER, FIXTURE, HUGE, LARGE, MLIR_FIXTURE, UNFUSED, WASTEFUL, eventually } from "./report.ts";
 import type { Screen } from "./screen.ts";
@@ -17,6 +17,7 @@ const OTHER = "%scale_fusion = ";
 /** Rows of the view of compiles. */
 const COMPILES = ".monaco-list[aria-label='Compiles'] .monaco-list-row";
 const LAST_STAGE = "module_0001.jit_step.sm_9.0a_gpu_after_optimizations.txt";
+const WALKTHROUGH = "See what XLA made of your program";
 const ACTIONS = ["Show kernel", "Show access pattern", "Evaluate"];
 
 export const TOUR: Record<string, Step> = {
@@ -355,6 +356,21 @@ export const TOUR: Record<string, Step> = {
     await picture("devices");
     await screen.press("Escape");
   },
+  "the walkthrough leads from a dump to its memory": async (screen, picture) => {
+    await screen.command("Welcome: Open Walkthrough");
+    await eventually("the walkthroughs", async () => ((await screen.pickerRows()).some((row) => row.includes(WALKTHROUGH)) ? true : undefined));
+    await screen.type(WALKTHROUGH);
+    await screen.press("Enter");
+    const titles = await eventually("its steps", async () => {
+      const all = await screen.texts(".getting-started-step .step-title");
+      return all.length >= 5 ? all : undefined;
+    });
+    assert.ok(titles.includes("Read the warnings"), titles.join(" | "));
+    await screen.clickOn(".getting-started-step", "Read the warnings");
+    await eventually("its picture", async () => ((await screen.count(".getting-started-media img")) > 0 ? true : undefined));
+    await picture("walkthrough");
+    await screen.command("View: Close All Editors");
+  },
 };
 
 /** Once is enough: the theme changes nothing. */
@@ -411,12 +427,25 @@ async function compileRow(screen: Screen, ...parts: string[]): Promise<string> {
   );
 }
 
+/** Those that the extension's README and walkthrough show, in the first theme. `UPDATE_EXPECT=1` takes them anew. */
+const PUBLISHED = ["access-pattern", "compare", "kernel", "memory", "warning"];
+const PUBLISHED_FOLDER = join(import.meta.dirname, "../../../editor-clients/vscode/images/tour");
+
 /** Numbers the pictures of one theme. */
 export function album(folder: string, screen: Screen): (name: string) => Promise<void> {
   mkdirSync(folder, { recursive: true });
   let number = 0;
   return async (name) => {
     number += 1;
-    await screen.screenshot(join(folder, `${String(number).padStart(2, "0")}-${name}.png`));
+    const path = join(folder, `${String(number).padStart(2, "0")}-${name}.png`);
+    const isPublished = process.env["UPDATE_EXPECT"] !== undefined && folder.endsWith(THEMES[0]) && PUBLISHED.includes(name);
+    if (isPublished) {
+      // A popup fades in.
+      await new Promise((resolve) => setTimeout(resolve, 500));
+    }
+    await screen.screenshot(path);
+    if (isPublished) {
+      copyFileSync(path, join(PUBLISHED_FOLDER, `${name}.png`));
+    }
   };
 }
