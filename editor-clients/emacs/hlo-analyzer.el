@@ -1,5 +1,10 @@
 ;;; hlo-analyzer.el --- XLA HLO and MLIR with eglot or lsp-mode  -*- lexical-binding: t -*-
 
+;; Version: 0.1.0
+;; Package-Requires: ((emacs "29.1"))
+;; Keywords: languages, tools
+;; URL: https://github.com/hlo-analyzer/hlo-analyzer
+
 ;;; Commentary:
 ;; Major modes for HLO, MLIR and PTX, and the language server for HLO and MLIR.
 ;; Needs Emacs 29 or newer.

@@ -1,4 +1,8 @@
-//! The tree-sitter grammars of HLO, MLIR and PTX, with their queries. For tests: editors build the grammars on their own.
+//! The tree-sitter grammars of HLO, MLIR and PTX, with their queries. Editors build the grammars from their folders.
+//!
+//! ```
+//! let language: tree_sitter_language::LanguageFn = tree_sitter_hlo::HLO.language;
+//! ```
 
 #![allow(unsafe_code, reason = "the parsers are C")]
 

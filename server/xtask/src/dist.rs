@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 
 use crate::commands::{cargo, command, root, run, target_dir};
-use crate::tools::{Absent, Tools};
+use crate::release::{self, Platform};
+use crate::tools::{self, Absent, Tools};
 
 pub const EXTENSION: &str = "editor-clients/vscode";
 
@@ -14,11 +15,13 @@ pub struct Options {
     /// The cargo profile of the server: `dist` for users, `release` with assertions.
     pub profile: String,
     pub out: PathBuf,
+    /// The version of a pre-release in VS Code's marketplaces.
+    pub pre_release: Option<String>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { profile: "dist".into(), out: target_dir().join("dist") }
+        Options { profile: "dist".into(), out: target_dir().join("dist"), pre_release: None }
     }
 }
 
@@ -52,14 +55,16 @@ pub fn dist(options: &Options, tools: &Tools) -> Result<PathBuf> {
     run(node_bin(&extension, "tsc").args(["--noEmit", "-p", "."]))?;
     // `vsce package` bundles through the `vscode:prepublish` script. The included server is for one platform.
     let mut vsce = node_bin(&extension, "vsce");
-    vsce.args([
-        "package",
-        "--no-dependencies",
-        "--allow-missing-repository",
-        "--target",
-        platform()?,
-        "--out",
-    ]);
+    vsce.arg("package");
+    if let Some(version) = &options.pre_release {
+        vsce.args([version, "--no-update-package-json", "--no-git-tag-version", "--pre-release"]);
+    }
+    // Pages of marketplaces have links to the state that was packaged.
+    let state = if options.pre_release.is_some() { "main".to_owned() } else { release::tag()? };
+    for (option, kind) in [("--baseContentUrl", "blob"), ("--baseImagesUrl", "raw")] {
+        vsce.arg(option).arg(release::page(kind, &state, EXTENSION)?);
+    }
+    vsce.args(["--no-dependencies", "--target", Platform::here()?.vscode, "--out"]);
     run(vsce.arg(&vsix))?;
     let size = vsix.metadata().with_context(|| format!("vsce made no {}", vsix.display()))?.len();
     println!("{}: {:.1} MB", vsix.display(), size as f64 / 1e6);
@@ -90,8 +95,13 @@ fn write_shell_files(server: &Path, out: &Path) -> Result<()> {
 /// Builds the server and returns the path of the program.
 pub fn build_server(profile: &str) -> Result<PathBuf> {
     run(&mut cargo(&["build", "--profile", profile, "--package", "hlo-analyzer"]))?;
+    Ok(server(profile))
+}
+
+/// Where cargo puts the program.
+pub fn server(profile: &str) -> PathBuf {
     let program = format!("hlo-analyzer{}", std::env::consts::EXE_SUFFIX);
-    Ok(target_dir().join(profile).join(program))
+    target_dir().join(profile).join(program)
 }
 
 /// Recreates the folder, so that it holds only this server, and none of another platform from an earlier
@@ -108,20 +118,8 @@ fn copy_server(server: &Path, folder: &Path) -> Result<()> {
 
 /// A program from the extension's development packages, run in the extension's folder.
 pub fn node_bin(extension: &Path, name: &str) -> std::process::Command {
-    let mut found = command(extension.join("node_modules/.bin").join(name), &[]);
+    let program = tools::npm_program(name);
+    let mut found = command(extension.join("node_modules/.bin").join(program), &[]);
     found.current_dir(extension);
     found
-}
-
-/// The platform's name in VS Code's marketplace.
-fn platform() -> Result<&'static str> {
-    Ok(match (std::env::consts::OS, std::env::consts::ARCH) {
-        ("linux", "x86_64") => "linux-x64",
-        ("linux", "aarch64") => "linux-arm64",
-        ("macos", "x86_64") => "darwin-x64",
-        ("macos", "aarch64") => "darwin-arm64",
-        ("windows", "x86_64") => "win32-x64",
-        ("windows", "aarch64") => "win32-arm64",
-        (os, arch) => bail!("VS Code has no platform name for {os} on {arch}"),
-    })
 }

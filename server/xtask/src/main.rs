@@ -11,6 +11,7 @@ mod editors;
 mod install;
 mod kernels;
 mod needs;
+mod release;
 mod soak;
 mod test;
 mod tools;
@@ -31,6 +32,9 @@ usage: cargo xtask TASK
                           the VS Code extension with the server inside, as DIR/hlo-analyzer.vsix
   wheel [--profile dist|release] [--out DIR]
                           the Python package with the program inside, as a wheel for this platform in DIR
+  release [--profile dist|release] [--out DIR] [--tag vVERSION] [--pre-release DAY] [--only build|assemble]
+                          all packages of the version in DIR: archive, extension, wheel, bills of materials, formula, flake,
+                          checksums and notes; it uploads nothing. --pre-release 20260131 builds one for VS Code
   bench [--with-jaxlib] [FILE…]
                           our parse rate, beside XLA's own parser where jaxlib can be imported; maps; kernels as text, beside
                           XLA's compiler where its plugin can be imported; PTX instructions run
@@ -49,6 +53,11 @@ usage: cargo xtask TASK
                           and a server of the release build or FILE
   tools                   installs what `test` needs to drive a real VS Code and to verify MLIR (else it skips that)
 ";
+
+/// The names of the tasks in [`USAGE`], for those who call them.
+const TASKS: [&str; 11] = [
+    "test", "install", "dist", "wheel", "release", "bench", "kernels", "soak", "codegen", "editors", "tools",
+];
 
 fn main() -> ExitCode {
     match task() {
@@ -78,6 +87,7 @@ fn task() -> Result<()> {
             Ok(_) => Ok(()),
             Err(Absent(reason)) => bail!("{reason}"),
         },
+        ["release", options @ ..] => release::release(&release::Options::parse(options)?, &tools),
         ["bench", options @ ..] => bench::bench(options, &tools),
         ["kernels", options @ ..] => kernels::kernels(options),
         ["soak", options @ ..] => soak::soak(options),
@@ -99,4 +109,21 @@ fn install_tools() -> Result<()> {
         Ok(())
     };
     install().or_else(|Absent(reason)| bail!("{reason}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{TASKS, USAGE};
+
+    #[test]
+    fn the_usage_names_every_task() {
+        let mut named: Vec<&str> = USAGE
+            .lines()
+            .filter_map(|line| {
+                line.strip_prefix("  ").filter(|rest| !rest.starts_with(' '))?.split(' ').next()
+            })
+            .collect();
+        named.dedup();
+        assert_eq!(named, TASKS);
+    }
 }

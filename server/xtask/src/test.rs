@@ -12,6 +12,7 @@ use crate::dist::{self, EXTENSION};
 use crate::docs;
 use crate::editors;
 use crate::needs;
+use crate::release;
 use crate::tools::{Absent, Tools};
 use crate::wheel::{self, PACKAGE};
 
@@ -136,6 +137,7 @@ pub fn test(tools: &Tools) -> Result<()> {
     all.step("Emacs", || needs_build(&|| editor("emacs", editors::emacs)));
     all.step("documentation", || needs_build(&|| Ok(docs::check()?)));
     all.step("generated parts", || Ok(codegen::codegen(codegen::Mode::Check)?));
+    all.step("release", || Ok(release::check(tools)?));
     all.step("VS Code grammar", || {
         tools.npm_packages(EXTENSION)?;
         Ok(run(command("npm", &["run", "--silent", "test-grammar"]).current_dir(root().join(EXTENSION)))?)
@@ -197,21 +199,28 @@ fn editor(name: &str, checks: Checks) -> Result<(), Stop> {
 type Checks = fn(&Path, &Path) -> Result<Result<Command, String>>;
 
 fn vscode_end_to_end(tools: &Tools, vsix: PathBuf) -> Result<(), Stop> {
-    let chromium = tools.chromium()?;
-    let code_server = tools.code_server()?;
-    tools.npm_packages(EDITOR_TEST)?;
+    let mut driver = vscode_driver("run.ts", tools)?;
     let folder = root().join(EDITOR_TEST);
     run(dist::node_bin(&root().join(EXTENSION), "tsc").args(["-p"]).arg(&folder))?;
 
     let out = target_dir().join("editors");
-    let mut driver = command(&code_server.node, &[]);
-    driver.arg(folder.join("run.ts")).arg("--vsix").arg(vsix);
-    driver.arg("--code-server").arg(&code_server.package).arg("--chromium").arg(chromium);
-    driver.arg("--out").arg(&out);
+    run(vscode_driver("web.ts", tools)?.arg("--out").arg(&out))?;
+    driver.arg("--vsix").arg(vsix).arg("--out").arg(&out);
     if let Some(dump) = real_dump(&out)? {
         driver.arg("--real-dump").arg(dump);
     }
     Ok(run(&mut driver)?)
+}
+
+/// A script that drives a real VS Code, without its own options.
+pub fn vscode_driver(script: &str, tools: &Tools) -> Result<Command, Absent> {
+    let chromium = tools.chromium()?;
+    let code_server = tools.code_server()?;
+    tools.npm_packages(EDITOR_TEST)?;
+    let mut driver = command(&code_server.node, &[]);
+    driver.arg(root().join(EDITOR_TEST).join(script));
+    driver.arg("--code-server").arg(&code_server.package).arg("--chromium").arg(chromium);
+    Ok(driver)
 }
 
 /// A dump of a real program from the corpus beside the checkout, if available.

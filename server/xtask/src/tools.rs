@@ -147,7 +147,7 @@ impl Tools {
 
     /// A Python environment with the given packages, which pip finds or installs.
     pub fn venv(&self, folder: &Path, packages: &[&str]) -> Result<PathBuf, Absent> {
-        let python = folder.join("bin/python");
+        let python = folder.join(if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" });
         if !python.is_file() {
             let base = base_python()?;
             std::fs::create_dir_all(folder).map_err(anyhow::Error::from)?;
@@ -161,7 +161,8 @@ impl Tools {
     /// Installs the packages of `package-lock.json` in `node_modules` beside it. That is inside the checkout,
     /// so it needs no permission.
     pub fn npm_packages(&self, folder: &str) -> Result<(), Absent> {
-        if on_path(&["npm"]).is_none() {
+        let npm = npm_program("npm");
+        if on_path(&[&npm]).is_none() {
             return Err(Absent("no npm on PATH; install node 20 or newer".into()));
         }
         let folder = root().join(folder);
@@ -170,9 +171,14 @@ impl Tools {
         if installed.is_some() && installed >= modified("package-lock.json") {
             return Ok(());
         }
-        run(command("npm", &["ci", "--no-audit", "--no-fund"]).current_dir(folder))?;
+        run(command(npm, &["ci", "--no-audit", "--no-fund"]).current_dir(folder))?;
         Ok(())
     }
+}
+
+/// The file of a program that npm installs.
+pub fn npm_program(name: &str) -> String {
+    if cfg!(windows) { format!("{name}.cmd") } else { name.to_owned() }
 }
 
 fn cache_dir() -> PathBuf {
@@ -194,7 +200,7 @@ fn is_debian_root() -> bool {
 
 /// The newest Python that runs: version managers put names on PATH that only print an error.
 fn base_python() -> Result<PathBuf, Absent> {
-    let names = ["python3.14", "python3.13", "python3.12", "python3.11", "python3"];
+    let names = ["python3.14", "python3.13", "python3.12", "python3.11", "python3", "python.exe"];
     names
         .iter()
         .filter_map(|name| on_path(&[name]))

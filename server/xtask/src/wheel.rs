@@ -15,7 +15,7 @@ const MATURIN: &str = "maturin==1.16.0";
 
 /// Builds the wheel and returns its path.
 pub fn wheel(options: &dist::Options, tools: &Tools) -> Result<PathBuf, Absent> {
-    let python = tools.venv(&target_dir().join("maturin"), &[MATURIN])?;
+    let python = python(tools)?;
     fs::create_dir_all(&options.out).map_err(anyhow::Error::from)?;
     let started = SystemTime::now();
     let mut maturin = command(python, &["-m", "maturin", "build", "--quiet", "--locked"]);
@@ -25,6 +25,11 @@ pub fn wheel(options: &dist::Options, tools: &Tools) -> Result<PathBuf, Absent> 
     let size = wheel.metadata().map_err(anyhow::Error::from)?.len();
     println!("{}: {:.1} MB", wheel.display(), size as f64 / 1e6);
     Ok(wheel)
+}
+
+/// The Python that builds wheels.
+pub fn python(tools: &Tools) -> Result<PathBuf, Absent> {
+    tools.venv(&target_dir().join("maturin"), &[MATURIN])
 }
 
 /// The wheel that was written since a time: its name says version and platform.
