@@ -9,6 +9,7 @@ mod compiles;
 mod freezes;
 mod generate;
 mod generate_mlir;
+mod install;
 mod memory;
 mod mlir_servers;
 mod previews;
@@ -74,17 +75,29 @@ pub fn bench(args: &[&str], tools: &Tools) -> Result<()> {
     let only_mlir = args.contains(&"--mlir");
     let only_freezes = args.contains(&"--freezes");
     let only_compiles = args.contains(&"--compiles");
+    let only_install = args.contains(&"--install");
     let only_memory = args.contains(&"--memory");
     // `--release` measures the profile with assertions, which saves the `dist` build.
     let profile = if args.contains(&"--release") { "release" } else { "dist" };
-    let options =
-        ["--with-jaxlib", "--previews", "--mlir", "--freezes", "--compiles", "--memory", "--release"];
+    let options = [
+        "--with-jaxlib",
+        "--previews",
+        "--mlir",
+        "--freezes",
+        "--compiles",
+        "--memory",
+        "--install",
+        "--release",
+    ];
     let files = args.iter().filter(|arg| !options.contains(arg));
     let named: Vec<PathBuf> = files.map(|arg| root().join(arg)).collect();
     if let Some(missing) = named.iter().find(|file| !file.is_file()) {
         bail!("{} is not a file", missing.display());
     }
 
+    if only_install {
+        return install::install(profile, tools);
+    }
     let server = dist::build_server(profile)?;
     if only_previews {
         return previews::previews(&server, tools);

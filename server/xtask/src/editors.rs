@@ -6,11 +6,12 @@ mod debian;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 
 use self::debian::{CHECKOUT, Debian};
 use crate::commands::{cargo, command, output, root, run, target_dir};
-use crate::tools::Tools;
+use crate::tools::{Absent, Tools};
+use crate::wheel::PACKAGE;
 
 /// Neovim 0.10, Emacs 30 and Helix 25.
 const STABLE: &str = "trixie";
@@ -23,6 +24,9 @@ const NEOVIM: [&str; 8] =
     ["--headless", "-u", "NONE", "-i", "NONE", "-n", "-l", "tests/editors/neovim/checks.lua"];
 const EMACS: [&str; 4] = ["-q", "--batch", "-l", "tests/editors/emacs/checks.el"];
 const HELIX: &str = "tests/editors/helix/checks.sh";
+const FIRST_FINDING_SCRIPT: &str = "tests/editors/first_finding.sh";
+/// The script's argument, and the editor.
+const FIRST_FINDING: [(&str, &str); 2] = [("neovim", "Neovim"), ("helix", "Helix")];
 
 /// Without a server, one is built.
 pub fn editors(tools: &Tools, server: Option<&str>) -> Result<()> {
@@ -61,10 +65,46 @@ pub fn editors(tools: &Tools, server: Option<&str>) -> Result<()> {
     std::fs::create_dir_all(&config)?;
     std::fs::copy(root().join("editor-clients/helix/languages.toml"), config.join("languages.toml"))?;
     check("Helix", &stable, "sh", &[HELIX]);
+    for (editor, _) in FIRST_FINDING {
+        check(&format!("{editor}, never started"), &stable, "sh", &[FIRST_FINDING_SCRIPT, editor]);
+    }
+    println!("\n── Ray");
+    if let Err(why) = ray(tools, &server) {
+        failed.push(format!("Ray: {why:#}"));
+    }
     match failed.as_slice() {
         [] => Ok(()),
         failed => bail!("{}", failed.join("\n")),
     }
+}
+
+/// The dumps of a fleet as tasks of Ray, which is too large for every test run.
+fn ray(tools: &Tools, server: &Path) -> Result<()> {
+    let packages = ["ray[data]==2.60.0", "pyarrow==26.0.1", "pytest==9.2.0"];
+    let python = tools.venv(&target_dir().join("ray"), &packages);
+    let python = python.map_err(|Absent(reason)| anyhow::anyhow!("Ray cannot be installed: {reason}"))?;
+    let package = root().join(PACKAGE);
+    let mut tests = command(python, &["-m", "pytest", "--quiet", "-rs", "tests/test_dataset.py"]);
+    tests.env("HLO_ANALYZER", root().join(server)).env("PYTHONPATH", package.join("src"));
+    run(tests.current_dir(package))
+}
+
+/// The seconds from an editor that was never started to the first warning, by the editor's README, in a Debian of the cache.
+pub fn first_findings(tools: &Tools, server: &Path) -> Vec<(&'static str, Result<f64>)> {
+    let measured = |editor: &str| {
+        let debian = Debian::installed(tools, STABLE, &STABLE_PACKAGES)?;
+        debian.install_server(server)?;
+        let script = format!("{CHECKOUT}/{FIRST_FINDING_SCRIPT}");
+        let printed = output(&mut debian.inside(&["sh", &script, editor]))?;
+        seconds_to_first_finding(&printed).with_context(|| format!("no finding: {printed}"))
+    };
+    FIRST_FINDING.map(|(editor, name)| (name, measured(editor))).into()
+}
+
+/// What a script says after the first finding.
+pub fn seconds_to_first_finding(printed: &str) -> Option<f64> {
+    let line = printed.lines().find_map(|line| line.strip_prefix("first finding after "))?;
+    line.strip_suffix(" s")?.parse().ok()
 }
 
 /// The checks of Neovim for an installed one; the reason if it is too old.
@@ -102,7 +142,13 @@ fn is_at_least(named: &str, prefix: &str, least: (u32, u32)) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::is_at_least;
+    use super::{is_at_least, seconds_to_first_finding};
+
+    #[test]
+    fn seconds_are_read() {
+        assert_eq!(seconds_to_first_finding("a\nfirst finding after 1.25 s\n"), Some(1.25));
+        assert_eq!(seconds_to_first_finding("nothing"), None);
+    }
 
     #[test]
     fn versions_are_compared_by_number() {
