@@ -27,6 +27,8 @@ use crate::tools::{Absent, Tools};
 use crate::wheel;
 
 const NOTES: &str = "NOTES.md";
+/// The largest wheel: many of them are installed on every machine of a fleet.
+const WHEEL_MB: f64 = 12.0;
 
 pub struct Options {
     profile: String,
@@ -131,6 +133,10 @@ fn build(program: &Package, options: &Options, tools: &Tools) -> Result<(), Abse
     let wheel_options =
         dist::Options { profile: options.profile.clone(), out: out.clone(), pre_release: None };
     let wheel = wheel::wheel(&wheel_options, tools)?;
+    let megabytes = wheel.metadata().map_err(anyhow::Error::from)?.len() as f64 / 1e6;
+    if options.profile == "dist" && megabytes > WHEEL_MB {
+        return Err(Absent(format!("{} has {megabytes:.1} MB, {WHEEL_MB} are allowed", wheel.display())));
+    }
     let python = wheel::python(tools)?;
     sbom::of_program(&python, &wheel, &out.join(format!("hlo-analyzer-{}.cdx.json", platform.target)))?;
     sbom::of_extension(&out.join("hlo-analyzer-vscode.cdx.json"))?;
