@@ -4,7 +4,7 @@
 //!   [`TileConfig::changed`] changes them as a user asks.
 //! * [`with_config`]: the same fusion with another configuration.
 //! * [`figures()`]: what a configuration costs, or why XLA refuses it.
-//! * [`first_dot_config`]: the one that XLA takes for a dot where it measures none.
+//! * [`first_dot_config()`]: the one that XLA takes for a dot where it measures none.
 //! * [`best_configs`]: the fastest ones by XLA's model, among those that XLA's search looks at.
 
 mod dot_search;
