@@ -26,7 +26,8 @@ use crate::tools::{Absent, Tools};
 const USAGE: &str = "\
 usage: cargo xtask TASK
 
-  test                    everything: format, build, lints, tests, documentation, the VS Code package, a real VS Code
+  test [STEP…]            everything: format, build, lints, tests, documentation, the VS Code package, a real VS Code;
+                          with words, only the steps with one of them in their names: test release documentation
   install                 the server into cargo's bin folder and, where `code` is on PATH, the VS Code extension
   dist [--profile dist|release] [--out DIR]
                           the VS Code extension with the server inside, as DIR/hlo-analyzer.vsix
@@ -81,7 +82,7 @@ fn task() -> Result<()> {
             print!("{USAGE}");
             Ok(())
         }
-        ["test"] => test::test(&tools),
+        ["test", only @ ..] => test::test(&tools, only),
         ["install"] => install::install(&tools),
         ["dist", options @ ..] => dist::dist(&dist::Options::parse(options)?, &tools).map(drop),
         ["wheel", options @ ..] => match wheel::wheel(&dist::Options::parse(options)?, &tools) {
