@@ -39,6 +39,7 @@ def _with_source_lines(module: str) -> str:
 def _fleet(folder: Path, step: Path) -> Path:
     """Four compiles, one of which is no dump of XLA."""
     shutil.copytree(DUMP, folder / "eval/layer")
+    (folder / "eval/log.txt").write_text("no compile")
     (folder / "train/step").mkdir(parents=True)
     module = folder / "train/step/module_0007.jit_step.sm_9.0a_gpu_after_optimizations.txt"
     module.write_text(_with_source_lines(step.read_text()))
@@ -73,6 +74,15 @@ def test_a_file_is_a_compile():
     rows = hlo_analyzer.check_compile(str(BEFORE), name="train/step")
     assert {(row["compile"], row["module"]) for row in rows} == {("train/step", "before")}
     assert any(row["row"] == "kernel" for row in rows)
+
+
+def test_a_folder_of_compiles_has_the_modules_of_all(tmp_path):
+    shutil.copytree(DUMP, tmp_path / "one")
+    shutil.copytree(DUMP, tmp_path / "other")
+    rows = hlo_analyzer.check_compile(tmp_path)
+    assert len({row["path"] for row in rows}) == 2
+    shutil.copytree(DUMP, tmp_path / "one/below")
+    assert len({row["path"] for row in hlo_analyzer.check_compile(tmp_path / "one")}) == 1
 
 
 def test_what_cannot_be_read_is_a_row(tmp_path):
@@ -178,14 +188,21 @@ def test_the_page_shows_real_output(nights, tmp_path, monkeypatch, capsys):
     assert "train/step" in real
 
 
-def test_ray_runs_a_task_per_compile(nights, tmp_path):
+def test_ray_runs_a_task_per_compile(nights, tmp_path, monkeypatch):
     """With two workers, and one of the compiles torn. ``cargo xtask editors`` runs it: Ray is large."""
     ray = pytest.importorskip("ray", reason="needs ray: cargo xtask editors")
+    # The program notes which worker starts it, and takes long enough for both to be busy.
+    program, workers = tmp_path / "hlo-analyzer", tmp_path / "workers"
+    program.write_text(f'#!/bin/sh\necho $PPID >> {workers}\nsleep 1\nexec {hlo_analyzer.program()} "$@"\n')
+    program.chmod(program.stat().st_mode | stat.S_IXUSR)
+    monkeypatch.setenv("HLO_ANALYZER", str(program))
     ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
     try:
         hlo_analyzer.check_dataset(nights[0], tmp_path / "ray")
     finally:
         ray.shutdown()
+    assert len(set(workers.read_text().split())) == 2
+    monkeypatch.undo()
     hlo_analyzer.check_dataset(nights[0], tmp_path / "threads", engine="threads")
 
     def known(folder: str) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +56,9 @@ COLUMNS = {
 
 Row = dict[str, Any]
 
+#: The ends of the names of modules, where XLA did not name them.
+_MODULES = (".hlo", ".hlo.pb")
+
 
 def check_compile(
     path: str | os.PathLike[str],
@@ -95,12 +99,22 @@ def _modules(path: Path) -> list[Path]:
     """The modules of a compile: those after optimizations, where XLA dumped any."""
     if not path.is_dir():
         return [path]
-    files = sorted(file for file in path.rglob("*") if file.is_file())
-    modules = [file for file in files if file.name.removesuffix(".gz").endswith("after_optimizations.txt")]
-    modules = modules or [file for file in files if file.name.removesuffix(".gz").endswith((".hlo", ".hlo.pb"))]
+    # Folders below are other compiles, unless this one only holds such.
+    modules = _optimized(path.iterdir()) or _optimized(path.rglob("*"))
     if not modules:
         raise AnalyzerError(f"{path} has no optimised module: a dump of --xla_dump_to with --xla_dump_hlo_as_text has one")
     return modules
+
+
+def is_of_a_compile(file: Path) -> bool:
+    """Whether XLA, or somebody who keeps its modules, wrote a file of this name."""
+    return file.name.startswith("module_") or file.name.removesuffix(".gz").endswith(_MODULES)
+
+
+def _optimized(entries: Iterable[Path]) -> list[Path]:
+    files = sorted(file for file in entries if file.is_file())
+    optimized = [file for file in files if file.name.removesuffix(".gz").endswith("after_optimizations.txt")]
+    return optimized or [file for file in files if file.name.removesuffix(".gz").endswith(_MODULES)]
 
 
 def _module_name(module: Path) -> str:

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from ._compile_rows import COLUMNS, SCHEMA_VERSION, check_compile
+from ._compile_rows import COLUMNS, SCHEMA_VERSION, check_compile, is_of_a_compile
 from ._program import AnalyzerError
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def _named(paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]]) -> 
     """The names of the compiles, and their paths."""
     if isinstance(paths, (str, os.PathLike)):
         root = Path(paths)
-        folders = sorted({file.parent for file in root.rglob("*") if file.is_file()})
+        folders = sorted({file.parent for file in root.rglob("*") if is_of_a_compile(file) and file.is_file()})
         found = [(folder.relative_to(root).as_posix() if folder != root else root.name, str(folder)) for folder in folders]
     else:
         found = [(os.path.basename(os.path.normpath(path)), os.fspath(path)) for path in paths]
@@ -136,7 +136,8 @@ def _with_ray(compiles: list[tuple[str, str]], output: str, check: Any) -> None:
     items = [{"name": name, "path": path} for name, path in compiles]
     # A block per compile, so that a worker that dies costs one task, which Ray runs again.
     dataset = ray.data.from_items(items, override_num_blocks=len(items))
-    tables = dataset.map_batches(checked_block, batch_format="pyarrow", batch_size=1, num_cpus=1)
+    # Materialized, because Ray would do the map inside the tasks that write, of which there is one per file.
+    tables = dataset.map_batches(checked_block, batch_format="pyarrow", batch_size=1, num_cpus=1).materialize()
     tables.write_parquet(output, min_rows_per_file=_ROWS_PER_FILE)
 
 
