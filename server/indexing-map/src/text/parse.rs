@@ -321,7 +321,12 @@ impl<'a> Parser<'a> {
         if !rest.first().is_some_and(|b| b.is_ascii_alphabetic() || *b == b'_') {
             return "";
         }
-        let len = rest.iter().take_while(|b| b.is_ascii_alphanumeric() || **b == b'_').count();
+        let is_in_name = |b: &&u8| b.is_ascii_alphanumeric() || **b == b'_';
+        let mut len = rest.iter().take_while(is_in_name).count();
+        // XLA counts the loops of scans from below zero: `k_-1`.
+        if rest[..len] == *b"k_" && rest.get(len) == Some(&b'-') {
+            len += 1 + rest[len + 1..].iter().take_while(|b| b.is_ascii_digit()).count();
+        }
         &self.text[self.at..self.at + len]
     }
 
@@ -378,8 +383,9 @@ pub(super) fn is_default_of_any_kind(name: &str) -> bool {
 /// Whether a variable may have this name so that the text still parses.
 pub(super) fn is_name(name: &str) -> bool {
     let start = name.bytes().next().is_some_and(|b| b.is_ascii_alphabetic() || b == b'_');
+    let counter = name.strip_prefix("k_-").unwrap_or(name);
     start
-        && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
+        && counter.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
         && !is_reserved(name)
         && !matches!(name, "min" | "max")
 }
