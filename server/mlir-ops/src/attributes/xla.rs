@@ -3,7 +3,7 @@
 //! Source: `xla/codegen/emitters/ir/xla_ops.td`, `xla/codegen/xtile/ir/xtile_ops.td`,
 //! `xla/backends/gpu/codegen/triton/ir/triton_xla_ops.td`.
 
-use mlir::{ArrayType, TokenKind, field, integer, integers};
+use mlir::{ArrayType, TokenKind, field, integers};
 
 use super::linalg::dimensions;
 use crate::map_use::{MapUse, map_use};
@@ -105,12 +105,13 @@ impl OpText<'_> {
         let inputs = inputs.filter(|&n| (1..=self.operands().len()).contains(&n));
         let inputs = inputs.ok_or(NoMap::ListNotRead("inputs"))?;
         let rank = self.array_of(&self.operand(0)?)?.rank();
-        let dimension = self.index("dimension").filter(|&d| d < rank);
+        let dimension = self.int(&["dimension"]).and_then(|dim| usize::try_from(dim).ok());
+        let dimension = dimension.filter(|&dim| dim < rank);
         Ok(Scan {
             inputs,
             dimension: dimension.ok_or(NoMap::NotRead("its dimension"))?,
-            is_reverse: self.attribute("is_reverse").is_some_and(|value| value.trim() == "true"),
-            size: self.attribute("scan_dim_size").and_then(integer),
+            is_reverse: self.has("is_reverse") || self.int(&["is_reverse"]) == Some(1),
+            size: self.int(&["scan_dim_size"]),
         })
     }
 
