@@ -2,11 +2,12 @@
 
 use std::rc::Rc;
 
-use ir::AttributeKey;
+use ir::{AttributeKey, Attributes, Graph, OpId, Opcode};
 
-use super::column::Column;
+use super::column::{Column, Values};
 use super::dispatch::Asked;
 use super::evaluator::{Evaluator, MAX_HELD};
+use super::folding::Sum;
 use super::frames::Binding;
 use super::positions::array;
 use crate::checks::{Checked, dimensions, ensure, leaves};
@@ -64,6 +65,47 @@ impl Slices {
     }
 }
 
+/// The bounds of prefix sums of floats that may be computed in any order, as XLA's kernels do.
+struct Sums(Vec<Sum>);
+
+impl Sums {
+    fn of(attributes: &Attributes, graph: &Graph, inputs: usize, carries: usize) -> Option<Sums> {
+        let is_sum = |&of: &OpId| graph.ops[of as usize].opcode == Opcode::Add;
+        let is_associative = attributes.bool(AttributeKey::IsAssociative) == Some(true);
+        let root = graph.ops.get(graph.root as usize)?;
+        let sums = root.opcode == Opcode::Tuple && graph.operands[graph.root as usize].iter().all(is_sum);
+        (is_associative && sums && (inputs, carries) == (1, 1)).then(|| Sums(Vec::new()))
+    }
+
+    /// Adds the terms of a step; those of the first one are added to what the scan starts from.
+    fn add(&mut self, terms: &Column, start: &Column) {
+        let add = |sums: &mut [Sum], column: &Column| {
+            let Values::Real(values) = &column.values else { return };
+            for (i, (sum, &value)) in sums.iter_mut().zip(values).enumerate() {
+                sum.add(value, column.error_at(i));
+            }
+        };
+        if self.0.is_empty() {
+            self.0 = vec![Sum::default(); terms.len()];
+            add(&mut self.0, start);
+        }
+        add(&mut self.0, terms);
+    }
+
+    /// The column with the error that another order may make.
+    fn bounded(&self, column: &Column) -> Column {
+        let mut column = column.clone();
+        if !matches!(column.values, Values::Real(_)) || column.len() != self.0.len() {
+            return column;
+        }
+        let kind = column.kind;
+        // Both orders differ from the exact sum.
+        let bound = |(i, sum): (usize, &Sum)| column.error_at(i).max(2.0 * sum.finish(kind, kind).1);
+        column.error = Some(self.0.iter().enumerate().map(bound).collect());
+        column
+    }
+}
+
 fn steps(evaluator: &mut Evaluator<'_>, asked: &Asked<'_>) -> Checked<Vec<Rc<Column>>> {
     let attributes = &asked.op.attributes;
     let name = attributes.computation(AttributeKey::ToApply).ok_or("the computation is not named")?;
@@ -85,6 +127,7 @@ fn steps(evaluator: &mut Evaluator<'_>, asked: &Asked<'_>) -> Checked<Vec<Rc<Col
             format!("too many elements of a scan to hold: {count}, at most {MAX_HELD}"),
         )?;
     }
+    let mut sums = Sums::of(attributes, &graph, inputs, carries);
     let is_reverse = attributes.bool(AttributeKey::IsReverse).unwrap_or(false);
 
     let mut given = Vec::new();
@@ -109,8 +152,14 @@ fn steps(evaluator: &mut Evaluator<'_>, asked: &Asked<'_>) -> Checked<Vec<Rc<Col
         let bindings = arguments.map(|column| Binding::Held(Rc::new(vec![column]))).collect();
         let frame = evaluator.frame(graph.clone(), bindings);
         let mut next = Vec::new();
+        if let Some(sums) = &mut sums {
+            sums.add(&given[0].1.pick(&given[0].0.slice(at)), &state[0]);
+        }
         for leaf in 0..results.len() {
-            let column = evaluator.held(frame, graph.root, leaf)?;
+            let mut column = evaluator.held(frame, graph.root, leaf)?;
+            if let Some(sums) = &sums {
+                column = Rc::new(sums.bounded(&column));
+            }
             match written.get_mut(leaf) {
                 Some(Some(all)) => all.append(&column),
                 Some(none) => *none = Some(Column::clone(&column)),
