@@ -2,7 +2,9 @@
 
 mod accesses;
 mod regions;
+mod scans;
 mod triton;
+mod unsigned;
 
 use std::sync::Arc;
 
@@ -189,6 +191,9 @@ impl<'a> Reader<'a> {
                 1 => Ok((Kind::Same, operands)),
                 _ => Err("it has not one operand".into()),
             },
+            _ if unsigned::reads_unsigned(&text) => self.unsigned(&text),
+            OpKind::XtileScan => self.xtile_scan(&text),
+            _ if text.name() == "tt.scan" => self.triton_scan(&text),
             _ if text.name().starts_with("tt.") => self.triton(&text),
             _ => self.compute(id, &text),
         }

@@ -114,7 +114,7 @@ impl Run<'_> {
 
     fn simple(&mut self, op: &Op) -> Result<Vec<Rc<Column>>, Reason> {
         let value = match &op.kind {
-            Kind::Compute(computed) => self.computed(op, computed)?,
+            Kind::Compute(computed) => return self.computed(op, computed),
             Kind::Same => return op.operands.iter().map(|&value| self.value(value)).collect(),
             Kind::Apply(map) => {
                 let point: Vec<i64> =
@@ -147,7 +147,8 @@ impl Run<'_> {
         Ok(vec![Rc::new(value)])
     }
 
-    fn computed(&mut self, op: &Op, computed: &Computed) -> Result<Column, Reason> {
+    /// The results of an op of HLO: its only value, or the elements of a tuple.
+    fn computed(&mut self, op: &Op, computed: &Computed) -> Result<Vec<Rc<Column>>, Reason> {
         let operands: Vec<Rc<Column>> =
             op.operands.iter().map(|&value| self.value(value)).collect::<Result<_, _>>()?;
         let callees = |name: &str| computed.callees.get(name).cloned();
@@ -161,7 +162,9 @@ impl Run<'_> {
         };
         let mut evaluator = Evaluator::new(computed.graph.clone(), &callees, &inputs);
         evaluator.limit(*self.work);
-        let found = evaluator.whole(computed.graph.root, 0);
+        let found = (0..op.results.len())
+            .map(|result| evaluator.whole(computed.graph.root, result).map(Rc::new))
+            .collect();
         *self.work = evaluator.work_left();
         found
     }

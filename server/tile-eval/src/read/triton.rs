@@ -17,7 +17,7 @@ use super::Reader;
 use crate::program::{Computed, Kind};
 
 /// The name of the computation that a reduction applies.
-const COMBINER: &str = "combiner";
+pub(super) const COMBINER: &str = "combiner";
 
 impl Reader<'_> {
     /// An operation of Triton, with the operands of its graph.
@@ -43,6 +43,8 @@ impl Reader<'_> {
             "tt.expand_dims" | "tt.reshape" => {
                 add(&mut graph, Opcode::Reshape, result, &ids, Attributes::default())
             }
+            "tt.unsplat" => add(&mut graph, Opcode::Reshape, result, &ids, Attributes::default()),
+            "tt.bitcast" => add(&mut graph, Opcode::BitcastConvert, result, &ids, Attributes::default()),
             "tt.fp_to_fp" => add(&mut graph, Opcode::Convert, result, &ids, Attributes::default()),
             "tt.trans" => {
                 let order = text.list(&["order"]).ok_or("its order is not read")?;
@@ -66,8 +68,8 @@ impl Reader<'_> {
         Ok((Kind::Compute(Computed { graph: Arc::new(graph), callees }), operands))
     }
 
-    /// The computation of a region of one op and its return.
-    fn combiner(&self, text: &OpText<'_>) -> Result<Graph, Reason> {
+    /// The computation of a region of one op and its return, which may return its result several times.
+    pub(super) fn combiner(&self, text: &OpText<'_>) -> Result<Graph, Reason> {
         let region = self.parse().regions_of(text.id).next().ok_or("it has no region")?;
         let block = self.parse().blocks_of(region).next().ok_or("its region has no block")?;
         let ops: Vec<_> = self.parse().ops_of(block).take(3).collect();
@@ -75,15 +77,18 @@ impl Reader<'_> {
         let arguments = self.parse().blocks[block as usize].arguments.clone();
         let given = OpText::of_any_length(self.source, only).operands();
         let values: Vec<_> = given.iter().filter_map(|operand| operand.value).collect();
-        match values.iter().copied().eq(arguments) {
-            true => Ok(computed_op(self.source, only).map_err(|why| why.to_string())?.graph),
+        let graph = computed_op(self.source, only).map_err(|why| why.to_string())?.graph;
+        let is_in_order = values.iter().copied().eq(arguments.clone());
+        let commutes = matches!(graph.ops[graph.root as usize].opcode, Opcode::Add | Opcode::Multiply);
+        match is_in_order || commutes && values.iter().rev().copied().eq(arguments) {
+            true => Ok(graph),
             false => Err("it combines other values than its arguments in order".into()),
         }
     }
 }
 
 /// An array, or a scalar as an array without dimensions.
-fn shape_of(ty: &str) -> Result<Shape, Reason> {
+pub(super) fn shape_of(ty: &str) -> Result<Shape, Reason> {
     let scalar = || static_hlo_shape(&format!("tensor<{ty}>"));
     Ok(static_hlo_shape(ty).or_else(|_| scalar()).map_err(|why| why.to_string())?)
 }
@@ -146,12 +151,16 @@ fn reduce(
 }
 
 /// The value that an op leaves as it is.
-fn neutral(opcode: Opcode, element: ElementType) -> Option<String> {
+pub(super) fn neutral(opcode: Opcode, element: ElementType) -> Option<String> {
     let is_float = element.is_floating();
     // Integers of MLIR are read with their sign.
     let smallest = || Some(i64::MIN >> 64u32.checked_sub(element.bits()?)?);
     Some(match opcode {
         Opcode::Add => "0".to_owned(),
+        Opcode::Or if element == ElementType::Pred => "false".to_owned(),
+        Opcode::Or => "0".to_owned(),
+        Opcode::And if element == ElementType::Pred => "true".to_owned(),
+        Opcode::And => "-1".to_owned(),
         Opcode::Maximum if is_float => "-inf".to_owned(),
         Opcode::Minimum if is_float => "inf".to_owned(),
         Opcode::Maximum => smallest()?.to_string(),
@@ -163,6 +172,7 @@ fn neutral(opcode: Opcode, element: ElementType) -> Option<String> {
 /// `__nv_expf` is the exponential of `f32`, `__nv_exp` that of `f64`.
 fn libdevice(symbol: &str) -> Option<Opcode> {
     let name = symbol.strip_prefix("__nv_")?;
+    let name = name.strip_prefix("fast_").unwrap_or(name);
     Some(match name.strip_suffix('f').unwrap_or(name) {
         "atan2" => Opcode::Atan2,
         "cbrt" => Opcode::Cbrt,
