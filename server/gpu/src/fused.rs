@@ -41,6 +41,9 @@ pub struct Fused {
     pub block_config: Option<String>,
     /// The tiling of a block-level fusion.
     pub block_level: Option<BlockLevel>,
+    /// Whether XLA's flag is set with which it emits block-level fusions of several results:
+    /// `xla_gpu_experimental_enable_same_shape_multi_output_fusion`.
+    pub has_several_results_flag: bool,
     /// Numbers of the operands whose memory may be written from elsewhere while the kernel runs. Source: the
     /// frontend attribute `xla.no_invariant_operands`.
     pub changing: Vec<usize>,
@@ -170,6 +173,7 @@ impl Fused {
             is_custom: false,
             block_config: None,
             block_level: None,
+            has_several_results_flag: false,
             changing: Vec::new(),
             same_as: Vec::new(),
             left_to: None,

@@ -121,16 +121,19 @@ impl ElsewhereEmitter {
     }
 }
 
-/// A block for each tile of the first result, with as many warps as the text states.
-/// Source: `backends/gpu/codegen/triton/fusion.cc`.
+/// A block for each tile of the first result, with as many warps as the text states. XLA launches as many where a block has
+/// several tiles, too: those beyond the last tile end at once. A scanned dimension has no tile size, and the sizes of the others are
+/// taken in order.
+/// Source: `GetLaunchConfig`, `backends/gpu/codegen/triton/fusion.cc`.
 fn tiled_launch(context: &Context<'_>) -> Option<Launch> {
     let level = context.fused.block_level.as_ref()?;
     let (dims, tile) = (context.fused.root_shape(0).dims(), level.output_tiles.first()?);
     let mut blocks = dims.iter().zip(tile).map(|(&size, &tile)| ceil_div(size, tile));
     let blocks = blocks.try_fold(1i64, |n, blocks| n.checked_mul(blocks?))?;
-    let blocks = ceil_div(blocks, level.tiles_per_block)?;
     let threads = level.warps.checked_mul(context.device.threads_per_warp)?;
-    (dims.len() == tile.len() && blocks > 0).then(|| Launch::linear(blocks, threads))
+    let root = context.fused.roots.first().map(|&root| context.fused.op(root).opcode);
+    let has_tile = dims.len() == tile.len() + usize::from(root == Some(Opcode::Scan));
+    (has_tile && blocks > 0).then(|| Launch::linear(blocks, threads))
 }
 
 fn same_memory(a: &Shape, b: &Shape) -> bool {
