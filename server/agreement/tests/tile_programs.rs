@@ -28,7 +28,8 @@ fn program(hlo: &str) -> Result<xtile::Program, String> {
     let callee = |name: &str| graphs.get(name);
     let called =
         fusion.attributes.computation(AttributeKey::Calls).and_then(callee).ok_or("it calls nothing")?;
-    let fused = Fused::of_fusion(fusion, &called, &callee).map_err(|why| why.to_string())?;
+    let mut fused = Fused::of_fusion(fusion, &called, &callee).map_err(|why| why.to_string())?;
+    fused.has_several_results_flag = hlo.contains(xtile::SEVERAL_RESULTS_FLAG);
     let device = Device::find("h100-sxm").map_err(|_| "no such device")?;
     let analysis = FusionAnalysis::new(fused, device).map_err(|why| why.to_string())?;
     xtile::emit("tiles", &analysis, &callee).map_err(|why| why.to_string())
@@ -278,6 +279,25 @@ fn check_doubts(hlo: &str, is_right: bool) {
     let [ordinary, _] = checked(hlo, &xtile::text(&program).text, WORK).expect("it is run");
     assert_eq!(ordinary.wrong.is_empty(), is_right, "{ordinary:?}");
     assert_eq!(program.doubts.is_empty(), is_right, "{:?}", program.doubts);
+}
+
+/// The fusions whose texts are compared with XLA's: what these programs compute is right.
+#[test]
+fn programs_that_are_as_xla_writes_them_are_right() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../xtile/tests/triton");
+    let mut tally = Tally::default();
+    for path in test_files::below(folder, ".hlo") {
+        let hlo = std::fs::read_to_string(&path).expect("a module");
+        // Scaled dots are not evaluated.
+        if hlo.contains(" scaled-dot(") {
+            continue;
+        }
+        for (how, program) in [("emitted", emitted(&hlo)), ("lowered", lowered(&hlo))] {
+            tally.add(&format!("{} {how}", path.display()), &hlo, program, WORK);
+        }
+    }
+    println!("{tally}");
+    assert!(tally.wrong.is_empty() && tally.refused.is_empty(), "{:#?} {:#?}", tally.wrong, tally.refused);
 }
 
 mod needs_shared {

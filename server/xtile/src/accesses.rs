@@ -35,7 +35,8 @@ pub fn accesses(program: &Program, analysis: &FusionAnalysis) -> Result<Vec<Code
 fn predicted(program: &Program, analysis: &FusionAnalysis) -> Result<Vec<CodeAccess>, Reason> {
     let launch = analysis.stated_launch().ok_or("a launch that is not known")?;
     let config = analysis.fused.block_level.as_ref().ok_or("a fusion whose configuration states no tiles")?;
-    if launch.grid != [program.blocks, 1, 1] {
+    // Blocks beyond the last one of the program have no tiles.
+    if launch.grid[0] < program.blocks || launch.grid[1..] != [1, 1] {
         return Err("a grid with blocks along several dimensions".into());
     }
     if analysis.device.is_rocm() || analysis.device.is_blackwell_or_later() {
@@ -47,7 +48,8 @@ fn predicted(program: &Program, analysis: &FusionAnalysis) -> Result<Vec<CodeAcc
     let tiles = Tiles::of(program)?;
     let pointers: Vec<Pointers> = tiles.accesses.iter().map(Pointers::of).collect();
     let layouts = coalesced(&tiles.accesses, &pointers, config.warps);
-    let result = program.arguments.len().checked_sub(1).ok_or("a kernel without a result")?;
+    let results = analysis.fused.outputs.len();
+    let first_result = program.arguments.len().checked_sub(results).ok_or("a kernel without its results")?;
     let mut accesses = Vec::new();
     // A bulk copy moves the bytes of the box that its tile is. Those in rows, so that the coalesced layout has the same sectors.
     let is_bulk = |access: &TileAccess| config.is_tma_allowed && access.fits_bulk_copy;
@@ -57,7 +59,7 @@ fn predicted(program: &Program, analysis: &FusionAnalysis) -> Result<Vec<CodeAcc
         let is_bulk = is_bulk(access);
         let layouts = if is_bulk { std::slice::from_ref(&plain[at]) } else { &chosen[at] };
         let buffer = match access.argument {
-            argument if argument == result => Buffer::Result(0),
+            argument if argument >= first_result => Buffer::Result(argument - first_result),
             argument => Buffer::Operand(argument as u32),
         };
         for layout in layouts {

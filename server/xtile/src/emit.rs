@@ -7,7 +7,10 @@ mod contraction;
 mod elementwise;
 mod movement;
 mod offsets;
+mod packed;
+mod reduce_precision;
 mod reduction;
+mod scan;
 
 use codegen::Constant;
 use gpu::{Fused, FusionAnalysis};
@@ -36,6 +39,12 @@ pub(crate) struct Emission<'a> {
     /// Per sequential dimension whose loop is open: the counter, and the number of steps.
     counters: FxHashMap<usize, (ValueId, i64)>,
     block_number: ValueId,
+    /// The number of the tile among those of the block; that of the block if it has one tile.
+    tile_number: ValueId,
+    /// The argument that is the first result.
+    first_result: usize,
+    /// How many blocks are open around the ops of a tile.
+    depth_of_tiles: usize,
     origin: Option<OpId>,
     doubts: Vec<Doubt>,
 }
@@ -49,6 +58,7 @@ pub(crate) fn emit(
     tiled: &TiledFusion,
     schedule: &Schedule,
 ) -> Result<Program, Reason> {
+    packed::check_uses(&analysis.fused)?;
     let arguments = arguments(analysis)?;
     let mut values: Vec<Type> = arguments.iter().map(|memory| Type::Scalar(memory.element)).collect();
     let block_number = values.len() as ValueId;
@@ -64,46 +74,51 @@ pub(crate) fn emit(
         of_tiled: FxHashMap::default(),
         counters: FxHashMap::default(),
         block_number,
+        tile_number: block_number,
+        first_result: arguments.len() - tiled.body.roots.len(),
+        depth_of_tiles: 1,
         origin: None,
         doubts: Vec::new(),
     };
+    let tiles = emission.open_tiles();
+    emission.depth_of_tiles = emission.open.len();
     emission.whole_dimensions();
     emission.ops(&tiled.body.ops)?;
-    let root = tiled.body.roots.first().copied().ok_or("a fusion without a result")?;
-    emission.origin = Some(tiled.ops[root as usize].op);
-    let mut result = emission.value(root)?;
-    let written = arguments.last().ok_or("a fusion without a result")?.element;
-    if emission.element(result) != Some(written) {
-        result = emission.cast(result, written);
+    for (number, &root) in tiled.body.roots.iter().enumerate() {
+        emission.insert_result(number, root)?;
     }
-    let offsets = emission.offsets(root)?;
-    let strides = static_strides(&tiled.ops[root as usize].tile).ok_or("strides that depend on the block")?;
-    let kind = Kind::Insert { argument: arguments.len() - 1, strides };
-    emission.statement(kind, std::iter::once(result).chain(offsets).collect());
+    if let Some(bounds) = tiles {
+        emission.close_tiles(bounds);
+    }
     let Emission { values, mut open, doubts, .. } = emission;
     let body = open.pop().unwrap_or_default();
     Ok(Program { name, arguments, blocks: schedule.blocks, values, body, doubts })
 }
 
-/// The operands of the fusion, then its result.
+/// The operands of the fusion, then its results.
 fn arguments(analysis: &FusionAnalysis) -> Result<Vec<Memory>, Reason> {
     let fused = &analysis.fused;
     let parameters = fused.graph.parameters().into_iter().map(|id| {
         let id = id.ok_or("a parameter that is not in the computation")?;
         memory(&fused.op(id).shape)
     });
-    parameters.chain([memory(fused.root_shape(0))]).collect()
+    let results = fused.outputs.iter().map(|&root| memory(fused.root_shape(root)));
+    parameters.chain(results).collect()
 }
 
 fn memory(shape: &ir::Shape) -> Result<Memory, Reason> {
     let array = shape.as_array().ok_or("an argument that is no array")?;
     let element = checked_element(array.element)?;
-    Ok(Memory { element: stored(element), dims: array.dims.clone(), minor_to_major: array.minor_to_major() })
+    let dims = packed::stored_sizes(shape, array.dims.clone())?;
+    Ok(Memory { element: stored(element), dims, minor_to_major: array.minor_to_major() })
 }
 
 /// The type in memory. Source: `StorageType`, `codegen/xtile/codegen/emitter_helpers.cc`.
 fn stored(element: ElementType) -> ElementType {
-    if element == ElementType::Pred { ElementType::S8 } else { element }
+    match element {
+        ElementType::Pred | ElementType::F4e2m1fn => ElementType::S8,
+        other => other,
+    }
 }
 
 /// Refuses what XLA's emitter has no type for. Source: `PrimitiveTypeToMlirType`.
@@ -111,9 +126,8 @@ fn checked_element(element: ElementType) -> Result<ElementType, Reason> {
     use ElementType::*;
     match element {
         F64 | F32 | F16 | Bf16 | S64 | U64 | S32 | U32 | S16 | U16 | S8 | U8 | S4 | U4 | Pred | F8e5m2
-        | F8e4m3fn | F8e8m0fnu => Ok(element),
+        | F8e4m3fn | F8e8m0fnu | F4e2m1fn => Ok(element),
         F8e5m2fnuz | F8e4m3fnuz => Err(format!("{} is not supported on this GPU.", element.name()).into()),
-        F4e2m1fn => Err("tiles of packed f4e2m1fn are not supported yet".into()),
         _ => Err(format!("This type is not supported yet: {}", element.name()).into()),
     }
 }
@@ -122,7 +136,8 @@ impl<'a> Emission<'a> {
     /// Counters of dimensions that are reduced in one step: zero.
     fn whole_dimensions(&mut self) {
         for (number, dimension) in self.space.dimensions.iter().enumerate() {
-            let is_reduced = self.analysis.fused.op(dimension.op).opcode == Opcode::Reduce;
+            let opcode = self.analysis.fused.op(dimension.op).opcode;
+            let is_reduced = matches!(opcode, Opcode::Reduce | Opcode::Scan);
             if dimension.is_sequential && is_reduced && dimension.tile >= dimension.size {
                 let zero = self.index(0);
                 self.counters.insert(number, (zero, 1));
@@ -161,6 +176,7 @@ impl<'a> Emission<'a> {
             Opcode::Dot => return self.dot(id),
             Opcode::ScaledDot => return self.scaled_dot(id),
             Opcode::Reduce => return self.reduce(id),
+            Opcode::Scan => return self.scan(id),
             Opcode::Concatenate => return self.concatenate(id),
             _ => {}
         }
@@ -176,7 +192,7 @@ impl<'a> Emission<'a> {
             Opcode::Iota => self.iota(id),
             Opcode::Pad => self.pad(id, &operands),
             Opcode::Reshape => {
-                let sizes = self.sizes(id)?;
+                let sizes = self.stored_sizes(id)?;
                 self.reshape(first()?, sizes)
             }
             Opcode::Transpose => self.transpose(id, first()?),
@@ -192,9 +208,36 @@ impl<'a> Emission<'a> {
         let argument = parameter.parameter.ok_or("an operand without a number")? as usize;
         let offsets = self.offsets(id)?;
         let strides = static_strides(&self.tiled_op(id).tile).ok_or("strides that depend on the block")?;
-        let ty = Type::Tile(stored(element), self.sizes(id)?);
+        let offsets = self.stored_offsets(&parameter.shape, &self.tiled_op(id).tile, offsets)?;
+        let ty = Type::Tile(stored(element), self.stored_sizes(id)?);
         let read = self.push(Kind::Extract { argument, strides }, offsets, ty);
-        Ok(if stored(element) == element { read } else { self.cast(read, element) })
+        // Pairs of 4-bit floats stay bytes.
+        Ok(if element == ElementType::Pred { self.cast(read, element) } else { read })
+    }
+
+    /// Writes the tile of a result. The loop of a scan writes that of its own steps.
+    fn insert_result(&mut self, number: usize, root: TiledId) -> Result<(), Reason> {
+        let is_scan_in_steps =
+            self.hlo(root).opcode == Opcode::Scan && !self.tiled_op(root).regions.is_empty();
+        if is_scan_in_steps && self.open.len() == self.depth_of_tiles {
+            return Ok(());
+        }
+        let argument = self.first_result + number;
+        let written = match self.values[argument] {
+            Type::Scalar(element) => element,
+            _ => return Err("a result that is no array".into()),
+        };
+        let outer = self.origin.replace(self.tiled_op(root).op);
+        let mut result = self.value(root)?;
+        if self.element(result) != Some(written) {
+            result = self.cast(result, written);
+        }
+        let offsets = self.offsets(root)?;
+        let strides = static_strides(&self.tiled_op(root).tile).ok_or("strides that depend on the block")?;
+        let kind = Kind::Insert { argument, strides };
+        self.statement(kind, std::iter::once(result).chain(offsets).collect());
+        self.origin = outer;
+        Ok(())
     }
 
     fn instruction(&self, op: OpId) -> String {
@@ -246,13 +289,13 @@ impl<'a> Emission<'a> {
 
     fn push_with(&mut self, kind: Kind, operands: Vec<ValueId>, blocks: Vec<Block>, ty: Type) -> ValueId {
         let result = self.new_value(ty);
-        let op = Op { kind, operands, result: Some(result), blocks, origin: self.origin };
+        let op = Op { kind, operands, results: vec![result], blocks, origin: self.origin };
         self.add(op);
         result
     }
 
     fn statement(&mut self, kind: Kind, operands: Vec<ValueId>) {
-        self.add(Op { kind, operands, result: None, blocks: Vec::new(), origin: self.origin });
+        self.add(Op { kind, operands, results: Vec::new(), blocks: Vec::new(), origin: self.origin });
     }
 
     fn add(&mut self, op: Op) {

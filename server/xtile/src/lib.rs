@@ -38,7 +38,7 @@ use indexing::Callees;
 pub use accesses::accesses;
 pub use lower::lower;
 pub use program::Program;
-pub use space::{Dimension, RuntimeOffset, TilingSpace};
+pub use space::{Dimension, RuntimeOffset, SEVERAL_RESULTS_FLAG, TilingSpace};
 pub use text::text;
 pub use tile::{DimTile, Tile};
 pub use tiling::{check_tileable, tile_of_result};
@@ -60,15 +60,11 @@ pub fn emit(name: &str, analysis: &FusionAnalysis, callees: &Callees<'_>) -> Res
 fn emitted(name: &str, analysis: &FusionAnalysis, callees: &Callees<'_>) -> Result<Program, Reason> {
     let fused = &analysis.fused;
     let config = fused.block_level.as_ref().ok_or("a Triton fusion whose configuration states no tiles")?;
-    if config.tiles_per_block > 1 {
-        let tiles = config.tiles_per_block;
-        return Err(format!("blocks of {tiles} tiles (num_tiles_per_pid) are not supported yet").into());
-    }
     if config.is_specialized && !analysis.device.is_blackwell_or_later() {
         return Err("Failed to compile Triton kernel: specialized warps need Blackwell.".into());
     }
     let space = TilingSpace::of(fused, config)?;
     let tiled = TiledFusion::of(&space, fused)?;
-    let schedule = Schedule::of(&space, fused)?;
+    let schedule = Schedule::of(&space, fused, config.tiles_per_block)?;
     emit::emit(codegen::kernel_name(name), analysis, callees, &space, &tiled, &schedule)
 }

@@ -23,6 +23,7 @@ mod reduce;
 mod rewrite;
 mod scalars;
 mod scaled_dot;
+mod scan;
 mod signless;
 
 use crate::Reason;
@@ -51,7 +52,10 @@ fn passes(program: &mut Program) {
     signless::run(program);
     apply_to_fixed_point(program, &[broadcast::lower, reduce::lower, dot::canonicalize, dot::lower]);
     scalars::run(program);
-    apply_to_fixed_point(program, &[scaled_dot::canonicalize, scaled_dot::lower, broadcast::lower]);
+    apply_to_fixed_point(
+        program,
+        &[scaled_dot::canonicalize, scaled_dot::lower, scan::lower, broadcast::lower],
+    );
     apply_once(program, &[loops::carry_without_unit_dims]);
     apply_to_fixed_point(program, &[libdevice::lower]);
     signless::scales(program);

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use codegen::Constant;
-use indexing_map::IndexingMap;
-use ir::OpId;
+use indexing_map::{IndexingMap, Interval};
+use ir::{ElementTypeExt, OpId};
 use syntax::hlo::{ElementType, Opcode};
 
 /// A value of a program, by number.
@@ -92,6 +92,17 @@ pub(crate) fn signless(element: ElementType) -> ElementType {
     }
 }
 
+/// The integer without a sign of the same size: integers as they are.
+pub(crate) fn integer_of(element: ElementType) -> Option<ElementType> {
+    match element.bits()? {
+        8 => Some(ElementType::S8),
+        16 => Some(ElementType::S16),
+        32 => Some(ElementType::S32),
+        64 => Some(ElementType::S64),
+        _ => None,
+    }
+}
+
 #[derive(Debug, Clone, Default)]
 pub struct Block {
     pub arguments: Vec<ValueId>,
@@ -103,12 +114,19 @@ pub struct Block {
 pub struct Op {
     pub kind: Kind,
     pub operands: Vec<ValueId>,
-    /// `None` for [`Kind::Insert`].
-    pub result: Option<ValueId>,
+    /// Empty for [`Kind::Insert`].
+    pub results: Vec<ValueId>,
     /// The body of a loop, the branches of a condition, the combiner of a reduction.
     pub blocks: Vec<Block>,
     /// The op of the fused computation to which it belongs.
     pub origin: Option<OpId>,
+}
+
+impl Op {
+    /// The first result.
+    pub fn result(&self) -> Option<ValueId> {
+        self.results.first().copied()
+    }
 }
 
 #[derive(Debug, Clone)]
@@ -116,8 +134,11 @@ pub enum Kind {
     /// A number, in every element of a tile.
     Constant(Constant),
     IndexConstant(i64),
-    /// An index by a map of one result from the operands.
-    Apply(Arc<IndexingMap>),
+    /// An index by a map of one result from the operands, and the range of the result where the program states it.
+    Apply {
+        map: Arc<IndexingMap>,
+        range: Option<Interval>,
+    },
     /// Reads a tile of an argument at the offsets that are the operands. Elements outside the array are
     /// undefined.
     Extract {
@@ -168,14 +189,23 @@ pub enum Kind {
     Reduce {
         dims: Vec<usize>,
     },
+    /// The sums from the start along a dimension, and the last ones, with that dimension of size 1. The second operand is what
+    /// they start from, and the block combines an element with the sum so far.
+    Scan {
+        dim: usize,
+        is_reverse: bool,
+    },
     Dot(DotDims),
     /// A dot of scaled operands: left, right, and the scales that it has.
     ScaledDot {
         dims: DotDims,
         has_scales: [bool; 2],
         elements: [ElementType; 2],
+        /// Per operand of two elements in a byte, whether they are neighbours along the contracted dimension; `true` for others.
+        is_packed_along_k: [bool; 2],
     },
-    /// From the first operand to the second by steps of the third; the rest is carried.
+    /// From the first operand to the second by steps of the third; the rest is carried, and what the last step yields is the
+    /// results.
     For,
     If,
     /// Only in programs of Triton's operations.
@@ -198,6 +228,8 @@ pub enum Triton {
     ScaledDot {
         has_scales: [bool; 2],
         elements: [ElementType; 2],
+        /// Per operand of two elements in a byte, whether they are neighbours along the contracted dimension; `true` for others.
+        is_packed_along_k: [bool; 2],
     },
     /// Inserts a dimension of size 1.
     ExpandDims {
@@ -220,6 +252,11 @@ pub enum Triton {
         axis: usize,
     },
     Reshape,
+    /// Combines each element with those before it along a dimension, by its block, which has two scalars as arguments.
+    Scan {
+        axis: usize,
+        is_reverse: bool,
+    },
     /// A tile from a number, and back from a tile of one element.
     Splat,
     Unsplat,
@@ -258,6 +295,7 @@ pub enum Arithmetic {
     And,
     Or,
     Xor,
+    ShiftRightUnsigned,
     Negate,
     Compare(Predicate),
 }

@@ -13,7 +13,7 @@ use ir::{AttributeKey, Op, OpId, Opcode, is_elementwise};
 
 use crate::Reason;
 use crate::bitcast::{Bitcast, permutation_of};
-use crate::space::{TilingSpace, result_rank};
+use crate::space::{TilingSpace, result_rank, scan_dimension};
 use crate::tile::{DimTile, Tile};
 
 /// The tiles of all operands of an op that a tile of its result needs, or XLA's reason why there are none.
@@ -48,6 +48,15 @@ pub(crate) fn to_operands(
         Opcode::ScaledDot => contraction::of_scaled_dot(space, id, op, tile),
         Opcode::Pad => pad(op, tile),
         Opcode::Reduce => contraction::of_reduce(space, id, op, tile),
+        Opcode::Scan => {
+            let dim =
+                scan_dimension(op).filter(|&dim| dim < tile.len()).ok_or("a scan without its dimension")?;
+            let mut carried = tile.clone();
+            carried.remove(dim);
+            let mut tiles = vec![tile.clone(); operands / 2];
+            tiles.resize(operands, carried);
+            Ok(tiles)
+        }
         Opcode::Transpose => {
             let dims = permutation_of(op.attributes.ints(AttributeKey::Dimensions), tile.len())?;
             let mut moved = tile.clone();

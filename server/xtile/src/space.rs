@@ -6,7 +6,7 @@ use indexing_map::{Expr, IndexingMap, SimplifyMode, Variable, ceil_div};
 use ir::{AttributeKey, Op, OpId, Opcode};
 use rustc_hash::FxHashMap;
 
-use crate::{Reason, emit};
+use crate::Reason;
 
 /// A dimension of the result, or one that an op of the fusion contracts or reduces.
 #[derive(Debug, Clone)]
@@ -50,15 +50,10 @@ pub struct TilingSpace {
 impl TilingSpace {
     /// The space of a fusion, cut as its configuration says, or XLA's reason why it refuses the fusion.
     pub fn of(fused: &Fused, config: &BlockLevel) -> Result<TilingSpace, Reason> {
-        let [root] = fused.roots[..] else {
-            return Err("TilingSpace does not support fusions with multiple roots.".into());
-        };
-        let [tile] = &config.output_tiles[..] else {
-            let count = config.output_tiles.len();
-            return Err(
-                format!("Only single-result fusions are supported for now. Received {count} roots.").into()
-            );
-        };
+        check_results(fused)?;
+        check_scans(fused)?;
+        let root = *fused.roots.first().ok_or("a fusion without a result")?;
+        let tile = one_tile(fused, config)?;
         let mut space = TilingSpace {
             dimensions: Vec::new(),
             offsets: Vec::new(),
@@ -67,23 +62,37 @@ impl TilingSpace {
             of_operand: FxHashMap::default(),
         };
         let result = fused.op(root);
-        if result.shape.as_array().is_none() {
+        let scanned = scan_dimension(result);
+        if result.shape.as_array().is_none() && scanned.is_none() {
             return Err(
                 format!("Unsupported root shape {} for root {}", result.shape, fused.name(root)).into()
             );
         }
-        let dims = result.shape.dims();
-        if dims.len() != tile.len() {
+        let dims = fused.root_shape(0).dims();
+        let parallel = (0..dims.len()).filter(|&dim| Some(dim) != scanned);
+        if parallel.clone().count() != tile.len() {
             return Err(format!(
                 "Number of parallel dimensions in the tiling space ({}) does not match the number of output \
                  tile sizes in the block level fusion config ({}).",
-                dims.len(),
+                parallel.count(),
                 tile.len()
             )
             .into());
         }
-        for (position, (&size, &tile)) in dims.iter().zip(tile).enumerate() {
-            space.push(root, position, size, tile, false)?;
+        let mut tiles = tile.iter().copied();
+        for (position, &size) in dims.iter().enumerate() {
+            let is_scanned = Some(position) == scanned;
+            let tile = match is_scanned {
+                true => stated_steps(&result.attributes).and_then(|sizes| sizes.first().copied()),
+                false => tiles.next(),
+            };
+            space.push(root, position, size, tile.unwrap_or(size), is_scanned)?;
+        }
+        // All results have the tiles of the first one.
+        for &other in fused.roots.iter().skip(1) {
+            for position in 0..dims.len() {
+                space.of_op.insert((other, position), position);
+            }
         }
         for op in post_order(&fused.graph).into_iter().rev() {
             space.add_inner(fused, op)?;
@@ -122,11 +131,7 @@ impl TilingSpace {
                 }
                 return Ok(());
             }
-            Opcode::Scan => return Err("tiles of scan are not supported yet".into()),
-            // XLA's analysis tiles it, its emitter does not know it.
-            Opcode::RaggedDot => {
-                return Err(format!("Unsupported operation {}", emit::instruction(fused, id)).into());
-            }
+            Opcode::RaggedDot => return Err("tiles of ragged-dot are not supported yet".into()),
             _ => return Ok(()),
         };
         let rank = result_rank(op);
@@ -209,6 +214,70 @@ impl TilingSpace {
         let map = map.simplified(SimplifyMode::Preserve);
         map.results().first().cloned().unwrap_or(Expr::TOO_LARGE)
     }
+}
+
+/// The flag with which XLA emits fusions of several results.
+pub const SEVERAL_RESULTS_FLAG: &str = "xla_gpu_experimental_enable_same_shape_multi_output_fusion";
+
+/// Refuses several results unless they have one shape and XLA's flag for them is set. Source: `TilingSpace::Create`.
+fn check_results(fused: &Fused) -> Result<(), Reason> {
+    if fused.outputs.len() < 2 {
+        return Ok(());
+    }
+    let multiple = "TilingSpace does not support fusions with multiple roots.";
+    let is_alike = (1..fused.roots.len()).all(|root| {
+        let shapes = [fused.op(fused.roots[0]), fused.op(fused.roots[root])].map(|op| op.shape.as_array());
+        let [Some(first), Some(other)] = shapes else { return false };
+        first.dims == other.dims && first.minor_to_major() == other.minor_to_major()
+    });
+    match (is_alike, fused.has_several_results_flag) {
+        (true, true) => Ok(()),
+        (true, false) => Err(format!("{multiple} XLA emits them with {SEVERAL_RESULTS_FLAG}").into()),
+        (false, _) => Err(multiple.into()),
+    }
+}
+
+/// Refuses scans of which more than the sums is computed, before sizes are looked at. Observed in XLA's output.
+fn check_scans(fused: &Fused) -> Result<(), Reason> {
+    let is_scan = |op: OpId| fused.op(op).opcode == Opcode::Scan;
+    let mut scans = post_order(&fused.graph).into_iter().filter(|&op| is_scan(op));
+    match scans.any(|scan| !fused.roots.contains(&scan)) {
+        true => Err("Epilogue fusion for scan is not supported yet.".into()),
+        false => Ok(()),
+    }
+}
+
+/// The tile of all results. Source: `GetTilingSpaceConcreteSizes`, `codegen/xtile/tiling_from_block_parameters.cc`.
+fn one_tile<'c>(fused: &Fused, config: &'c BlockLevel) -> Result<&'c [i64], Reason> {
+    let (first, others) = config.output_tiles.split_first().ok_or("output_tile_sizes cannot be empty.")?;
+    if !others.is_empty() && !fused.has_several_results_flag {
+        let count = config.output_tiles.len();
+        return Err(
+            format!("Only single-result fusions are supported for now. Received {count} roots.").into()
+        );
+    }
+    if let Some(at) = others.iter().position(|other| other != first) {
+        let list = |sizes: &[i64]| sizes.iter().map(i64::to_string).collect::<Vec<_>>().join(", ");
+        return Err(format!(
+            "Same-shape multi-output fusions must have identical tile sizes for all outputs. Received different \
+             tile sizes for root 0 [{}] and root {} [{}].",
+            list(first),
+            at + 1,
+            list(&others[at])
+        )
+        .into());
+    }
+    if config.output_tiles.len() < fused.outputs.len() {
+        let (tiles, results) = (config.output_tiles.len(), fused.outputs.len());
+        return Err(format!("XLA ends without a message: the tiles of {tiles} of {results} results").into());
+    }
+    Ok(first)
+}
+
+/// The dimension along which a scan goes; `None` for other ops.
+pub(crate) fn scan_dimension(op: &Op) -> Option<usize> {
+    let dim = op.attributes.ints(AttributeKey::Dimensions).first().filter(|_| op.opcode == Opcode::Scan)?;
+    usize::try_from(*dim).ok()
 }
 
 /// The number of dimensions of the result; of the first one if there are several.

@@ -95,8 +95,8 @@ impl Writer<'_> {
     /// The ops of a block. Values are numbered before the blocks in them, as MLIR numbers them.
     fn block(&mut self, block: &Block, depth: usize) {
         for op in &block.ops {
-            if let Some(result) = op.result {
-                self.names.result(result, &op.kind, &self.program.values[result as usize]);
+            for (number, &result) in op.results.iter().enumerate() {
+                self.names.result(result, number, &op.kind, &self.program.values[result as usize]);
             }
         }
         for op in &block.ops {
@@ -142,9 +142,12 @@ impl Writer<'_> {
         type_text(&self.program.values[value as usize])
     }
 
-    /// `%3 = ` before an op with a result.
+    /// `%3 = ` before an op with results.
     fn assigned(&self, op: &Op) -> String {
-        op.result.map_or_else(String::new, |result| format!("{} = ", self.name(result)))
+        match &op.results[..] {
+            [] => String::new(),
+            results => format!("{} = ", self.list(results)),
+        }
     }
 }
 

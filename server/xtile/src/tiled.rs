@@ -49,13 +49,16 @@ pub(crate) struct TiledFusion {
 impl TiledFusion {
     /// Derives the tiles of all ops that the fusion's result needs, or XLA's reason why an op has none.
     pub(crate) fn of(space: &TilingSpace, fused: &Fused) -> Result<TiledFusion, Reason> {
-        let root = fused.roots.first().copied().ok_or("a fusion without a result")?;
-        let rank = fused.op(root).shape.dims().len();
-        let tile: Option<Tile> =
-            (0..rank).map(|at| Some(DimTile::of_dimension(space, space.dimension(root, at)?))).collect();
-        let tile = tile.ok_or("a result without dimensions of its own")?;
+        let mut roots = Vec::with_capacity(fused.outputs.len());
+        for &output in &fused.outputs {
+            let root = fused.roots[output];
+            let tile: Option<Tile> = (0..fused.root_shape(output).dims().len())
+                .map(|at| Some(DimTile::of_dimension(space, space.dimension(root, at)?)))
+                .collect();
+            roots.push((root, tile.ok_or("a result without dimensions of its own")?));
+        }
         let mut builder = Builder { space, fused, ops: Vec::new(), offsets: FxHashMap::default() };
-        let body = builder.region(vec![(root, tile)], 0)?;
+        let body = builder.region(roots, 0)?;
         let Builder { mut ops, offsets, .. } = builder;
         for op in &mut ops {
             cancel::tick();
@@ -162,8 +165,12 @@ impl Builder<'_> {
         let mut known: FxHashMap<(OpId, Tile), TiledId> = FxHashMap::default();
         let mut region = Region { ops: Vec::new(), roots: Vec::new() };
         let mut work = Vec::new();
+        // XLA reads an operand that is a result apart from the same operand of an op.
+        #[allow(clippy::mutable_key_type)]
+        let mut of_results: FxHashMap<(OpId, Tile), TiledId> = FxHashMap::default();
         for (op, tile) in roots {
-            let (id, is_new) = self.find(&mut known, op, tile)?;
+            let is_operand = depth == 0 && !self.fused.is_inside(op);
+            let (id, is_new) = self.find(if is_operand { &mut of_results } else { &mut known }, op, tile)?;
             region.roots.push(id);
             if is_new {
                 region.ops.push(id);
@@ -241,7 +248,9 @@ impl Builder<'_> {
         match self.fused.op(op).opcode {
             Opcode::Dot | Opcode::ScaledDot => vec![(0..operands).collect()],
             Opcode::Concatenate => (0..operands).map(|at| vec![at]).collect(),
-            Opcode::Reduce if self.space.loops_of(op).next().is_some() => vec![(0..operands / 2).collect()],
+            Opcode::Reduce | Opcode::Scan if self.space.loops_of(op).next().is_some() => {
+                vec![(0..operands / 2).collect()]
+            }
             _ => Vec::new(),
         }
     }

@@ -133,7 +133,7 @@ impl Reader<'_> {
     fn op(&mut self, op: &Op, path: &Path) -> Result<(), Reason> {
         let scalar = match &op.kind {
             Kind::Extract { argument, strides } => {
-                let value = op.result.ok_or("a read without a result")?;
+                let value = op.result().ok_or("a read without a result")?;
                 return self.access(CodeAccessKind::Read, *argument, value, strides, &op.operands, path);
             }
             Kind::Insert { argument, strides } => {
@@ -144,12 +144,13 @@ impl Reader<'_> {
             Kind::If => return self.condition(op, path),
             Kind::IndexConstant(value) => Some(constant(*value)),
             Kind::Constant(number) => integer(number).map(constant),
-            Kind::Apply(map) => Some(Scalar::Index(self.applied(map, &op.operands)?)),
+            Kind::Apply { map, range } => Some(Scalar::Index(self.applied(map, *range, &op.operands)?)),
             Kind::IndexCast => self.operand(op, 0).map(Scalar::Index),
             Kind::Arithmetic(Arithmetic::Compare(predicate)) => self.test(op, *predicate),
+            Kind::Arithmetic(arithmetic) => self.computed(op, *arithmetic),
             _ => None,
         };
-        if let (Some(scalar), Some(result)) = (scalar, op.result) {
+        if let (Some(scalar), Some(result)) = (scalar, op.result()) {
             self.known.insert(result, scalar);
         }
         Ok(())
@@ -160,6 +161,21 @@ impl Reader<'_> {
             Scalar::Index(index) => Some(index.clone()),
             Scalar::Test(..) => None,
         }
+    }
+
+    /// Arithmetic on indices. Sums and differences that are used as offsets are of counters.
+    fn computed(&self, op: &Op, arithmetic: Arithmetic) -> Option<Scalar> {
+        let (left, right) = (self.operand(op, 0)?, self.operand(op, 1)?);
+        let (expr, divisibility) = match (arithmetic, right.expr.as_const()) {
+            (Arithmetic::Add, _) => (left.expr + right.expr, left.divisibility.min(right.divisibility)),
+            (Arithmetic::Subtract, _) => (left.expr - right.expr, left.divisibility.min(right.divisibility)),
+            // Offsets are not negative.
+            (Arithmetic::Divide, Some(by)) if by > 0 && by.count_ones() == 1 => {
+                (left.expr.floor_div(by), (left.divisibility / by).max(1))
+            }
+            _ => return None,
+        };
+        Some(Scalar::Index(Index { expr, divisibility, form: Form::Other }))
     }
 
     fn test(&self, op: &Op, predicate: Predicate) -> Option<Scalar> {
@@ -175,9 +191,15 @@ impl Reader<'_> {
         Some(Scalar::Test(left.expr - right.expr, holds))
     }
 
-    fn applied(&mut self, map: &IndexingMap, operands: &[ValueId]) -> Result<Index, Reason> {
+    fn applied(
+        &mut self,
+        map: &IndexingMap,
+        stated: Option<Interval>,
+        operands: &[ValueId],
+    ) -> Result<Index, Reason> {
         let result = map.results().first().ok_or("a map without a result")?;
         let range = RangeContext::new(map.variables(), map.constraints()).range(result);
+        let range = stated.map_or(range, |stated| range.intersect(stated));
         let mut values = Vec::with_capacity(operands.len());
         for (&operand, bounds) in operands.iter().zip(map.variables()) {
             values.push(match self.known.get(&operand) {
@@ -207,18 +229,30 @@ impl Reader<'_> {
             let index = self.operand(op, at)?;
             index.expr.as_const()
         };
-        let (Some(first), Some(end), Some(step)) = (bound(0), bound(1), bound(2).filter(|step| *step > 0))
-        else {
-            return Err("a loop whose bounds are not constants".into());
+        let end = self.operand(op, 1).ok_or("a loop whose end is not known")?;
+        // The end may depend on the block.
+        let most = match (end.expr.as_const(), &end.form) {
+            (Some(end), _) => Some(end),
+            (None, Form::Applied { range, .. }) => Some(range.upper),
+            _ => None,
         };
-        let steps = indexing_map::ceil_div(end.saturating_sub(first), step).unwrap_or(0);
+        let (Some(first), Some(most), Some(step)) = (bound(0), most, bound(2).filter(|step| *step > 0))
+        else {
+            return Err("a loop whose bounds are not known".into());
+        };
+        let steps = indexing_map::ceil_div(most.saturating_sub(first), step).unwrap_or(0);
         let body = op.blocks.first().ok_or("a loop without a body")?;
         let counter = body.arguments.first().ok_or("a loop without a counter")?;
         let expr = Expr::var(IDS + self.tiles.variables.len()) * step + first;
         self.tiles.variables.push(ProgramVariable { bounds: Variable::from_size(steps), is_loop: true });
         let divisibility = power_of_two_in(first).min(power_of_two_in(step));
+        let mut inner = Path { conditions: path.conditions.clone(), is_certain: path.is_certain };
+        if end.expr.as_const().is_none() {
+            let left = expr.clone() - end.expr;
+            inner.conditions.push(Constraint { expr: left, interval: Interval::new(i64::MIN, -1) });
+        }
         self.known.insert(*counter, Scalar::Index(Index { expr, divisibility, form: Form::Other }));
-        self.block(body, path)
+        self.block(body, &inner)
     }
 
     fn condition(&mut self, op: &Op, path: &Path) -> Result<(), Reason> {

@@ -87,7 +87,7 @@ impl Values<'_> {
     fn fix(&mut self, block: &Block) {
         for op in &block.ops {
             cancel::tick();
-            let Some(result) = op.result else { continue };
+            let Some(result) = op.result() else { continue };
             if matches!(op.kind, Kind::For | Kind::If) {
                 op.blocks.iter().for_each(|inner| self.fix(inner));
                 let yielded = op.blocks.iter().flat_map(|inner| inner.yields.first());
@@ -109,6 +109,7 @@ impl Values<'_> {
             Kind::Triton(Triton::Transpose { order }) => Some(fixed(0)?.transposed(order)),
             Kind::Triton(Triton::Reshape) => Some(fixed(0)?.reshaped(self.sizes(result))),
             Kind::Triton(Triton::Reduce { axis }) => Some(fixed(0)?.without(*axis)),
+            Kind::Triton(Triton::Scan { .. }) => fixed(0).cloned(),
             _ if is_elementwise(&op.kind) => {
                 let alike = op.operands.iter().filter(|&&value| self.sizes(value) == self.sizes(result));
                 let known: Vec<&Layout> = alike.filter_map(|value| self.fixed.get(value)).collect();
@@ -133,7 +134,7 @@ impl Values<'_> {
 
     /// Asks for the operands of an op in the layouts of its result, or for what it writes in that of the array.
     fn ask(&mut self, op: &Op, stores: &FxHashMap<ValueId, Layout>) {
-        let wanted: Vec<Layout> = match op.result {
+        let wanted: Vec<Layout> = match op.result() {
             None => op.operands.first().and_then(|value| stores.get(value)).cloned().into_iter().collect(),
             Some(result) => match self.fixed.get(&result) {
                 Some(layout) => vec![layout.clone()],
@@ -161,6 +162,7 @@ impl Values<'_> {
             Kind::Insert { .. } => (op.operands.first() == Some(&operand)).then(|| layout.clone()),
             Kind::Triton(Triton::ExpandDims { axis }) => Some(layout.without(*axis)),
             Kind::Triton(Triton::Broadcast) => Some(layout.before_broadcast(sizes)),
+            Kind::Triton(Triton::Scan { .. }) => Some(layout.clone()),
             Kind::Triton(Triton::Reshape) => Some(layout.reshaped(sizes)),
             Kind::Triton(Triton::Transpose { order }) => {
                 let back: Option<Vec<usize>> =

@@ -156,7 +156,7 @@ fn loop_sums(program: &Program) -> Vec<&Type> {
 fn each_op(block: &Block, visit: &mut impl FnMut(&Kind, &[ValueId], Option<ValueId>)) {
     // Regions are nested at most as deep as `tiled::MAX_DEPTH`.
     for op in &block.ops {
-        visit(&op.kind, &op.operands, op.result);
+        visit(&op.kind, &op.operands, op.result());
         op.blocks.iter().for_each(|inner| each_op(inner, visit));
     }
 }

@@ -20,8 +20,18 @@ impl Emission<'_> {
         result.map(|_| block)
     }
 
-    /// The combiner of two values in the open block. Source: `EmitScope`.
+    /// The combiner of two values in the open block.
     pub(super) fn combined(&mut self, graph: &Graph, arguments: &[ValueId]) -> Result<ValueId, Reason> {
+        let values = self.scope(graph, arguments)?;
+        values.get(graph.root as usize).copied().flatten().ok_or_else(|| "a combiner without a result".into())
+    }
+
+    /// The values of the ops of a computation on arrays without dimensions. A tuple has none. Source: `EmitScope`.
+    pub(super) fn scope(
+        &mut self,
+        graph: &Graph,
+        arguments: &[ValueId],
+    ) -> Result<Vec<Option<ValueId>>, Reason> {
         let mut values: Vec<Option<ValueId>> = vec![None; graph.ops.len()];
         for id in post_order(graph) {
             let op = &graph.ops[id as usize];
@@ -37,6 +47,12 @@ impl Emission<'_> {
                     let constant = Constant::parse(element, text).ok_or_else(unsupported)?;
                     self.constant_of(constant, Type::Tile(element, Vec::new()))
                 }
+                Opcode::Tuple if id == graph.root => continue,
+                Opcode::ReducePrecision => {
+                    return Err(
+                        "Failed to verify Triton module for fusion: a reduced precision in a combiner".into(),
+                    );
+                }
                 opcode if is_elementwise(opcode) => {
                     let operands: Option<Vec<ValueId>> =
                         graph.operands[id as usize].iter().map(|&of| values[of as usize]).collect();
@@ -48,6 +64,6 @@ impl Emission<'_> {
             };
             values[id as usize] = Some(value);
         }
-        values.get(graph.root as usize).copied().flatten().ok_or_else(|| "a combiner without a result".into())
+        Ok(values)
     }
 }

@@ -4,6 +4,7 @@
 use ir::{AttributeKey, ElementTypeExt, Op};
 use syntax::hlo::ElementType;
 
+use super::packed::packed_dimension;
 use super::{Emission, checked_element, is_integer};
 use crate::Reason;
 use crate::program::{Arithmetic, Cast, DotDims, Kind, Predicate, Type, ValueId};
@@ -87,8 +88,13 @@ impl Emission<'_> {
                 }
                 operands.push(scale);
             }
+            let is_packed_along_k = [0, 1].map(|operand| {
+                let dim = op.operand_shapes.get(operand).and_then(packed_dimension);
+                dim.is_none_or(|dim| dims.contracted[operand].first() == Some(&(dim as i64)))
+            });
             let kind = Kind::ScaledDot {
                 dims: dims.clone(),
+                is_packed_along_k,
                 has_scales: [is_scaled(left), is_scaled(right)],
                 elements: [left, right],
             };

@@ -1,7 +1,7 @@
 //! Ops on the elements of tiles. Source: `EmitElementwise`, `codegen/xtile/codegen/emitter_helpers.cc`.
 
 use ir::{AttributeKey, Op, OpId, Opcode};
-use syntax::hlo::{ElementType, FloatFormat};
+use syntax::hlo::ElementType;
 
 use super::{Emission, checked_element, is_integer};
 use crate::Reason;
@@ -72,19 +72,9 @@ impl Emission<'_> {
             | Rsqrt | Sine | Sinh | Sqrt | Tan | Tanh | Cbrt => {
                 self.push(Kind::Elementwise(op.opcode), operands.to_vec(), same)
             }
-            ReducePrecision if keeps_precision(op, element) => first,
-            ReducePrecision => return Err("tiles of reduce-precision are not supported yet".into()),
+            ReducePrecision => self.reduce_precision(op, first)?,
             _ => return unsupported(),
         };
         Ok(result)
     }
-}
-
-/// Whether a reduced precision is that of the elements: XLA writes nothing for it. Source: `ReducePrecision`,
-/// `codegen/xtile/codegen/emitter_helpers.cc`.
-fn keeps_precision(op: &Op, element: ElementType) -> bool {
-    let bits = |key| op.attributes.int(key).and_then(|bits| u32::try_from(bits).ok());
-    let stated = (bits(AttributeKey::ExponentBits), bits(AttributeKey::MantissaBits));
-    let own = FloatFormat::of(element).map(|format| (format.exponent, format.mantissa));
-    own.is_some_and(|(exponent, mantissa)| stated == (Some(exponent), Some(mantissa)))
 }

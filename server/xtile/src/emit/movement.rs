@@ -85,7 +85,7 @@ impl Emission<'_> {
             let ty = Type::Tile(checked_element(b)?, self.sizes_of(value));
             value = self.push(Kind::Bitcast, vec![value], ty);
         }
-        let sizes = self.sizes(id)?;
+        let sizes = self.stored_sizes(id)?;
         match Bitcast::of(from, &op.shape)? {
             Bitcast::Transpose(permutation) => self.permute(value, permutation),
             Bitcast::Reshape { .. } => self.reshape(value, sizes),

@@ -18,7 +18,7 @@ pub(super) fn lower(rewriter: &mut Rewriter<'_>, op: &Op) -> Option<Rewrite> {
 
 fn computed(rewriter: &mut Rewriter<'_>, op: &Op, opcode: Opcode) -> Option<ValueId> {
     use Opcode::*;
-    let ty = rewriter.ty(op.result?).clone();
+    let ty = rewriter.ty(op.result()?).clone();
     let element = ty.element()?;
     let is_float = element.is_floating();
     let is_unsigned = element.is_unsigned_integer();
@@ -89,6 +89,6 @@ fn compared(rewriter: &mut Rewriter<'_>, op: &Op, direction: &str) -> Option<Val
         "GE" => Predicate::AtLeast,
         _ => return None,
     };
-    let ty = rewriter.ty(op.result?).clone();
+    let ty = rewriter.ty(op.result()?).clone();
     Some(rewriter.push(Kind::Arithmetic(Arithmetic::Compare(predicate)), op.operands.clone(), ty))
 }

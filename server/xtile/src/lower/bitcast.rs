@@ -6,7 +6,7 @@ use crate::program::{Kind, Op, Triton, Type};
 
 pub(super) fn lower(rewriter: &mut Rewriter<'_>, op: &Op) -> Option<Rewrite> {
     let (Kind::Bitcast, &[operand]) = (&op.kind, &op.operands[..]) else { return None };
-    let ty = rewriter.ty(op.result?).clone();
+    let ty = rewriter.ty(op.result()?).clone();
     let bits = Kind::Triton(Triton::Bitcast);
     if !ty.sizes().is_empty() {
         return Some(Rewrite::Value(rewriter.push(bits, vec![operand], ty)));

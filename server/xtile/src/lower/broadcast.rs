@@ -7,7 +7,7 @@ use super::rewrite::{Rewrite, Rewriter};
 use crate::program::{Kind, Op, Triton, Type, ValueId};
 
 pub(super) fn lower(rewriter: &mut Rewriter<'_>, op: &Op) -> Option<Rewrite> {
-    let ty = rewriter.ty(op.result?).clone();
+    let ty = rewriter.ty(op.result()?).clone();
     let first = op.operands.first().copied();
     let value = match &op.kind {
         Kind::Broadcast { dims } => broadcast(rewriter, first?, dims, ty),

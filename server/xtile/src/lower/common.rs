@@ -27,7 +27,7 @@ impl Scopes<'_> {
             cancel::tick();
             self.rename(&mut op.operands);
             op.blocks.iter_mut().for_each(|inner| self.block(inner));
-            if let Some(result) = op.result
+            if let Some(result) = op.result()
                 && is_pure(&op)
             {
                 let mut text = String::new();
@@ -55,13 +55,15 @@ impl Scopes<'_> {
     /// What equal ops share. Values defined inside are counted from 0.
     fn describe(&self, op: &Op, inside: &mut FxHashMap<ValueId, usize>, text: &mut String) {
         _ = match &op.kind {
-            Kind::Apply(map) => write!(text, "{}", print_map(map, PrintStyle::Symbolic)),
+            Kind::Apply { map, range } => {
+                write!(text, "{} {range:?}", print_map(map, PrintStyle::Symbolic))
+            }
             kind => write!(text, "{kind:?}"),
         };
         for value in &op.operands {
             self.name(*value, inside, text);
         }
-        if let Some(result) = op.result {
+        if let Some(result) = op.result() {
             _ = write!(text, " -> {:?}", self.values[result as usize]);
         }
         for block in &op.blocks {
@@ -72,7 +74,7 @@ impl Scopes<'_> {
             }
             for inner in &block.ops {
                 self.describe(inner, inside, text);
-                if let Some(result) = inner.result {
+                if let Some(result) = inner.result() {
                     let number = inside.len();
                     inside.insert(result, number);
                 }

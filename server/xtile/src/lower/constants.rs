@@ -45,7 +45,7 @@ struct Found<'p> {
 impl Found<'_> {
     /// Whether no equal constant was found before; otherwise that one takes its place.
     fn is_first(&mut self, key: (i128, Type), op: &Op) -> bool {
-        let Some(result) = op.result else { return false };
+        let Some(result) = op.result() else { return false };
         let first = *self.known.entry(key).or_insert(result);
         if first != result {
             self.same.insert(result, first);
@@ -90,7 +90,7 @@ fn is_constant(op: &Op) -> bool {
 
 /// What equal constants share.
 fn key(op: &Op, values: &[Type]) -> Option<(i128, Type)> {
-    let ty = || op.result.map(|result| values[result as usize].clone());
+    let ty = || op.result().map(|result| values[result as usize].clone());
     match op.kind {
         Kind::Constant(constant) => Some((constant.bits as i128, ty()?)),
         Kind::IndexConstant(value) => Some((i128::from(value), ty()?)),

@@ -10,7 +10,7 @@ use crate::program::{Arithmetic, Cast, Kind, Op, Predicate, ValueId};
 
 pub(super) fn lower(rewriter: &mut Rewriter<'_>, op: &Op) -> Option<Rewrite> {
     let (Kind::Convert, &[operand]) = (&op.kind, &op.operands[..]) else { return None };
-    let to = rewriter.ty(op.result?).element()?;
+    let to = rewriter.ty(op.result()?).element()?;
     Some(Rewrite::Value(converted(rewriter, operand, to)))
 }
 

@@ -40,7 +40,7 @@ pub(super) fn canonicalize(rewriter: &mut Rewriter<'_>, op: &Op) -> Option<Rewri
     let [Some(left), Some(right)] = plans else { return None };
     let [left, right] =
         [(dot.operands[0], left), (dot.operands[1], right)].map(|(value, plan)| plan.apply(rewriter, value));
-    let ty = rewriter.ty(op.result?).clone();
+    let ty = rewriter.ty(op.result()?).clone();
     let element = ty.element()?;
     let (&rows, &columns) = (rewriter.ty(left).sizes().first()?, rewriter.ty(right).sizes().get(1)?);
     // Several matrices at once: XLA takes the batch for rows, and MLIR refuses what it makes of the result.
@@ -95,7 +95,7 @@ impl Plan {
 
 pub(super) fn lower(rewriter: &mut Rewriter<'_>, op: &Op) -> Option<Rewrite> {
     let dot = added(rewriter, op).filter(|dot| is_canonical(rewriter, &dot.dims, &dot.operands))?;
-    let ty = rewriter.ty(op.result?).clone();
+    let ty = rewriter.ty(op.result()?).clone();
     let value = dot_algorithm::emit(rewriter, &dot.dims, dot.operands, dot.sum, ty)?;
     Some(Rewrite::Value(value))
 }

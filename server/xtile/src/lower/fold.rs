@@ -9,8 +9,11 @@ use super::rewrite::{Rewrite, Rewriter};
 use crate::program::{Arithmetic, Cast, Kind, Op, Predicate, Triton, Type, ValueId};
 
 pub(super) fn fold(rewriter: &mut Rewriter<'_>, op: &Op) -> Option<Rewrite> {
-    let result = op.result?;
+    let result = op.result()?;
     let value = match (&op.kind, &op.operands[..]) {
+        (Kind::Arithmetic(arithmetic), &[a, b]) if *rewriter.ty(result) == Type::Index => {
+            index_binary(rewriter, *arithmetic, a, b)
+        }
         (Kind::Arithmetic(arithmetic), &[a, b]) => binary(rewriter, *arithmetic, a, b, result),
         (Kind::Arithmetic(Arithmetic::Negate), &[a]) => {
             if let Some((Kind::Arithmetic(Arithmetic::Negate), &[source])) = rewriter.definition(a) {
@@ -85,6 +88,19 @@ fn index(rewriter: &mut Rewriter<'_>, a: ValueId, result: ValueId) -> Option<Val
     }
     let value = rewriter.constant(a)?.as_int();
     (ty == Type::Index).then(|| rewriter.push(Kind::IndexConstant(value), Vec::new(), ty))
+}
+
+/// Arithmetic on indices.
+fn index_binary(rewriter: &mut Rewriter<'_>, op: Arithmetic, a: ValueId, b: ValueId) -> Option<ValueId> {
+    let (a, b) = (rewriter.index_constant(a)?, rewriter.index_constant(b)?);
+    let value = match op {
+        Arithmetic::Add => a.checked_add(b)?,
+        Arithmetic::Subtract => a.checked_sub(b)?,
+        Arithmetic::Multiply => a.checked_mul(b)?,
+        Arithmetic::Divide => a.checked_div(b)?,
+        _ => return None,
+    };
+    Some(rewriter.push(Kind::IndexConstant(value), Vec::new(), Type::Index))
 }
 
 fn binary(

@@ -5,7 +5,7 @@ use super::rewrite::{Rewrite, Rewriter};
 use crate::program::{Arithmetic, Cast, Kind, Op, ValueId};
 
 pub(super) fn simplify(rewriter: &mut Rewriter<'_>, op: &Op) -> Option<Rewrite> {
-    let ty = rewriter.ty(op.result?).clone();
+    let ty = rewriter.ty(op.result()?).clone();
     let (kind, operands) = match (&op.kind, &op.operands[..]) {
         (Kind::Arithmetic(arithmetic), &[a, b]) => {
             let (arithmetic, a, b) = binary(rewriter, *arithmetic, a, b)?;

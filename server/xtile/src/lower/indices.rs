@@ -9,7 +9,7 @@ use super::rewrite::{Rewrite, Rewriter};
 use crate::program::{Kind, Op, Type};
 
 pub(super) fn simplify(rewriter: &mut Rewriter<'_>, op: &Op) -> Option<Rewrite> {
-    let Kind::Apply(map) = &op.kind else { return None };
+    let Kind::Apply { map, range } = &op.kind else { return None };
     let mut simple = map.symbols_to_dims();
     for id in map.num_dims()..map.variables().len() {
         simple.rename(id, None);
@@ -32,8 +32,10 @@ pub(super) fn simplify(rewriter: &mut Rewriter<'_>, op: &Op) -> Option<Rewrite> 
     if let Some(&operand) = result.as_var().and_then(|id| operands.get(id as usize)) {
         return Some(Rewrite::Value(operand));
     }
-    if operands == op.operands && simple.results() == map.results() {
+    let has_symbols = map.num_dims() < map.variables().len();
+    if operands == op.operands && simple.results() == map.results() && !has_symbols {
         return None;
     }
-    Some(Rewrite::Value(rewriter.push(Kind::Apply(Arc::new(simple)), operands, Type::Index)))
+    let kind = Kind::Apply { map: Arc::new(simple), range: *range };
+    Some(Rewrite::Value(rewriter.push(kind, operands, Type::Index)))
 }

@@ -9,7 +9,7 @@ use crate::program::{Arithmetic, Cast, Kind, Op, Triton};
 
 pub(super) fn lower(rewriter: &mut Rewriter<'_>, op: &Op) -> Option<Rewrite> {
     let function = function(&op.kind)?;
-    let ty = rewriter.ty(op.result?).clone();
+    let ty = rewriter.ty(op.result()?).clone();
     let element = ty.element().filter(|element| element.is_floating())?;
     let is_short = matches!(element, ElementType::Bf16 | ElementType::F16);
     let (operands, computed) = match is_short {

@@ -8,15 +8,15 @@ use crate::program::{Block, Kind, Op, Triton, Type};
 pub(super) fn simplify(rewriter: &mut Rewriter<'_>, op: &Op) -> Option<Rewrite> {
     match op.kind {
         Kind::For => {
-            let &[start, end, step, init] = &op.operands[..] else { return None };
+            let &[start, end, step, ref inits @ ..] = &op.operands[..] else { return None };
             let [from, to, by] = [start, end, step].map(|value| rewriter.index_constant(value));
             let (from, to, by) = (from?, to?, by?);
             if from >= to {
-                return Some(Rewrite::Value(init));
+                return inits.first().map(|&init| Rewrite::Value(init));
             }
             let is_single = from.checked_add(by).is_some_and(|next| next >= to);
-            is_single
-                .then(|| Rewrite::Inline(op.blocks.first().cloned().unwrap_or_default(), vec![start, init]))
+            let given = std::iter::once(start).chain(inits.iter().copied()).collect();
+            is_single.then(|| Rewrite::Inline(op.blocks.first().cloned().unwrap_or_default(), given))
         }
         Kind::If => {
             let condition = rewriter.constant(*op.operands.first()?)?;
@@ -33,7 +33,7 @@ pub(super) fn carry_without_unit_dims(rewriter: &mut Rewriter<'_>, op: &Op) -> O
         return None;
     };
     let (&[counter, carried], &[yielded]) = (&body.arguments[..], &body.yields[..]) else { return None };
-    let reshape = body.ops.iter().find(|op| op.result == Some(yielded))?;
+    let reshape = body.ops.iter().find(|op| op.result() == Some(yielded))?;
     let (Kind::Triton(Triton::Reshape), &[inner]) = (&reshape.kind, &reshape.operands[..]) else {
         return None;
     };
@@ -46,7 +46,7 @@ pub(super) fn carry_without_unit_dims(rewriter: &mut Rewriter<'_>, op: &Op) -> O
     let expanded = Op {
         kind: Kind::Triton(Triton::Reshape),
         operands: vec![argument],
-        result: Some(carried),
+        results: vec![carried],
         blocks: Vec::new(),
         origin: op.origin,
     };

@@ -5,7 +5,7 @@ use crate::program::{Kind, Op, Triton, Type};
 
 pub(super) fn simplify(rewriter: &mut Rewriter<'_>, op: &Op) -> Option<Rewrite> {
     let (Kind::Triton(triton), &[operand]) = (&op.kind, &op.operands[..]) else { return None };
-    let ty = rewriter.ty(op.result?).clone();
+    let ty = rewriter.ty(op.result()?).clone();
     let (Kind::Triton(inner), &[source]) = rewriter.definition(operand)? else { return None };
     let value = match (triton, inner) {
         (Triton::ExpandDims { .. } | Triton::Reshape | Triton::Broadcast, Triton::Splat) => {

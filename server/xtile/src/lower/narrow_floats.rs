@@ -9,7 +9,7 @@ use crate::program::{Cast, Kind, Op, Triton};
 
 pub(super) fn lower(rewriter: &mut Rewriter<'_>, op: &Op) -> Option<Rewrite> {
     let &[operand] = &op.operands[..] else { return None };
-    let ty = rewriter.ty(op.result?).clone();
+    let ty = rewriter.ty(op.result()?).clone();
     let is_narrow = |element: ElementType| element.bits() == Some(8);
     let narrow = [is_narrow(rewriter.element(operand)), is_narrow(ty.element()?)];
     let rounds = match (&op.kind, narrow) {

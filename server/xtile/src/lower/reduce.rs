@@ -9,7 +9,7 @@ use crate::program::{Block, Kind, Op, Triton, Type, ValueId};
 pub(super) fn lower(rewriter: &mut Rewriter<'_>, op: &Op) -> Option<Rewrite> {
     let (Kind::Reduce { dims }, &[input, init]) = (&op.kind, &op.operands[..]) else { return None };
     let combiner = op.blocks.first()?;
-    let result = rewriter.ty(op.result?).clone();
+    let result = rewriter.ty(op.result()?).clone();
     let element = result.element()?;
     let mut dims = dims.clone();
     dims.sort_unstable();
@@ -63,7 +63,7 @@ fn made(rewriter: &mut Rewriter<'_>, kind: Kind, operand: ValueId, ty: Type) -> 
     let op = Op {
         kind,
         operands: vec![operand],
-        result: Some(result),
+        results: vec![result],
         blocks: Vec::new(),
         origin: rewriter.origin(),
     };
@@ -81,14 +81,14 @@ fn copied(
         combiner.arguments.iter().copied().zip(arguments.iter().copied()).collect();
     let mut ops = Vec::new();
     for op in &combiner.ops {
-        let result = op.result?;
+        let result = op.result()?;
         let ty = match rewriter.ty(result) {
             Type::Tile(element, _) => Type::Tile(*element, sizes.to_vec()),
             other => other.clone(),
         };
         let copy = rewriter.new_value(ty);
         let operands = op.operands.iter().map(|value| of.get(value).copied().unwrap_or(*value)).collect();
-        ops.push(Op { operands, result: Some(copy), ..op.clone() });
+        ops.push(Op { operands, results: vec![copy], ..op.clone() });
         of.insert(result, copy);
     }
     let yielded = *combiner.yields.first()?;

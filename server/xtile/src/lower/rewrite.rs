@@ -17,7 +17,9 @@ pub(super) type Rule = fn(&mut Rewriter<'_>, &Op) -> Option<Rewrite>;
 pub(super) enum Rewrite {
     /// The value that takes the place of the result.
     Value(ValueId),
-    /// The ops of a block with these arguments take the place of the op, and what it yields that of the result.
+    /// The same for each of several results.
+    Values(Vec<ValueId>),
+    /// The ops of a block with these arguments take the place of the op, and what it yields that of the results.
     Inline(Block, Vec<ValueId>),
 }
 
@@ -97,7 +99,12 @@ impl Rewriter<'_> {
         let rewrite = rules.iter().find_map(|rule| rule(self, &op));
         self.changed |= rewrite.is_some();
         match rewrite {
-            Some(Rewrite::Value(value)) => self.replace(op.result, value),
+            Some(Rewrite::Value(value)) => self.replace(op.result(), value),
+            Some(Rewrite::Values(values)) => {
+                for (&result, value) in op.results.iter().zip(values) {
+                    self.replace(Some(result), value);
+                }
+            }
             Some(Rewrite::Inline(block, arguments)) => {
                 for (&argument, value) in block.arguments.iter().zip(arguments) {
                     self.replace(Some(argument), value);
@@ -105,8 +112,8 @@ impl Rewriter<'_> {
                 for inner in block.ops {
                     self.op(inner, rules);
                 }
-                if let Some(&value) = block.yields.first() {
-                    self.replace(op.result, value);
+                for (&result, value) in op.results.iter().zip(block.yields) {
+                    self.replace(Some(result), value);
                 }
             }
             None => {
@@ -129,8 +136,9 @@ impl Rewriter<'_> {
         self.replaced.get(&value).copied().unwrap_or(value)
     }
 
-    fn add(&mut self, op: Op) {
-        if let Some(result) = op.result {
+    /// Adds an op, with its results, before the one that is rewritten.
+    pub(super) fn add(&mut self, op: Op) {
+        if let Some(result) = op.result() {
             self.definitions.insert(result, (op.kind.clone(), op.operands.clone()));
         }
         if let Some(ops) = self.open.last_mut() {
@@ -151,7 +159,7 @@ impl Rewriter<'_> {
         ty: Type,
     ) -> ValueId {
         let result = self.new_value(ty);
-        self.add(Op { kind, operands, result: Some(result), blocks, origin: self.origin });
+        self.add(Op { kind, operands, results: vec![result], blocks, origin: self.origin });
         result
     }
 
@@ -189,7 +197,7 @@ fn removed(block: &mut Block, used: &mut Vec<bool>) -> bool {
     let mut changed = false;
     let mut kept = Vec::with_capacity(block.ops.len());
     for mut op in std::mem::take(&mut block.ops).into_iter().rev() {
-        if op.result.is_some_and(|result| !used[result as usize]) && is_pure(&op) {
+        if !op.results.is_empty() && !op.results.iter().any(|&result| used[result as usize]) && is_pure(&op) {
             changed = true;
             continue;
         }

@@ -16,14 +16,14 @@ fn settle(block: &mut Block, made_from: ValueId) -> Vec<Op> {
     let (mut kept, mut taken): (Vec<Op>, Vec<Op>) = (Vec::with_capacity(block.ops.len()), Vec::new());
     for mut op in std::mem::take(&mut block.ops) {
         op.blocks.iter_mut().for_each(|inner| taken.extend(settle(inner, made_from)));
-        let is_taken = matches!(op.kind, Kind::ToElement) && op.result >= Some(made_from);
+        let is_taken = matches!(op.kind, Kind::ToElement) && op.result() >= Some(made_from);
         if is_taken { taken.push(op) } else { kept.push(op) }
     }
     block.ops = kept;
     let mut outside = Vec::new();
     for op in taken {
         let tile = op.operands.first().copied();
-        let computed = block.ops.iter().position(|op| op.result.is_some() && op.result == tile);
+        let computed = block.ops.iter().position(|op| op.result().is_some() && op.result() == tile);
         match computed {
             Some(at) => block.ops.insert(at + 1, op),
             None if tile.is_some_and(|tile| block.arguments.contains(&tile)) => block.ops.insert(0, op),
@@ -34,7 +34,7 @@ fn settle(block: &mut Block, made_from: ValueId) -> Vec<Op> {
 }
 
 fn lower(rewriter: &mut Rewriter<'_>, op: &Op) -> Option<Rewrite> {
-    let ty = rewriter.ty(op.result?).clone();
+    let ty = rewriter.ty(op.result()?).clone();
     let is_point = |ty: &Type| matches!(ty, Type::Tile(_, sizes) if sizes.is_empty());
     let is_on_points = is_point(&ty) && is_elementwise(&op.kind);
     if !is_on_points {

@@ -12,6 +12,7 @@ struct Added {
     dims: DotDims,
     has_scales: [bool; 2],
     elements: [ElementType; 2],
+    is_packed_along_k: [bool; 2],
     operands: Vec<ValueId>,
     sum: ValueId,
 }
@@ -20,11 +21,20 @@ impl Added {
     fn of(rewriter: &Rewriter<'_>, op: &Op) -> Option<Added> {
         let (Kind::Arithmetic(Arithmetic::Add), &[a, b]) = (&op.kind, &op.operands[..]) else { return None };
         let of = |dot: ValueId, sum: ValueId| {
-            let (Kind::ScaledDot { dims, has_scales, elements }, operands) = rewriter.definition(dot)? else {
+            let (Kind::ScaledDot { dims, has_scales, elements, is_packed_along_k }, operands) =
+                rewriter.definition(dot)?
+            else {
                 return None;
             };
             let (dims, operands) = (dims.clone(), operands.to_vec());
-            let dot = Added { dims, has_scales: *has_scales, elements: *elements, operands, sum };
+            let dot = Added {
+                dims,
+                has_scales: *has_scales,
+                elements: *elements,
+                is_packed_along_k: *is_packed_along_k,
+                operands,
+                sum,
+            };
             Some(dot)
         };
         let dot =
@@ -52,11 +62,12 @@ pub(super) fn canonicalize(rewriter: &mut Rewriter<'_>, op: &Op) -> Option<Rewri
         .collect();
     let operands: Vec<ValueId> =
         plans?.into_iter().map(|(operand, plan)| plan.apply(rewriter, operand)).collect();
-    let ty = rewriter.ty(op.result?).clone();
+    let ty = rewriter.ty(op.result()?).clone();
     let sizes: Vec<i64> = ty.sizes().iter().copied().filter(|&size| size != 1).collect();
     let matrix = Type::Tile(ty.element()?, Some(sizes).filter(|sizes| sizes.len() == 2)?);
     let dims = DotDims { batch: Default::default(), contracted: [vec![1], vec![0]], ..dot.dims };
-    let kind = Kind::ScaledDot { dims, has_scales: dot.has_scales, elements: dot.elements };
+    let Added { has_scales, elements, is_packed_along_k, .. } = dot;
+    let kind = Kind::ScaledDot { dims, has_scales, elements, is_packed_along_k };
     let product = rewriter.push(kind, operands, matrix.clone());
     let sum = rewriter.push(Kind::Reshape, vec![dot.sum], matrix.clone());
     let sum = rewriter.push(Kind::Arithmetic(Arithmetic::Add), vec![product, sum], matrix);
@@ -65,8 +76,9 @@ pub(super) fn canonicalize(rewriter: &mut Rewriter<'_>, op: &Op) -> Option<Rewri
 
 pub(super) fn lower(rewriter: &mut Rewriter<'_>, op: &Op) -> Option<Rewrite> {
     let dot = Added::of(rewriter, op).filter(|dot| is_canonical(rewriter, &dot.dims, &dot.operands))?;
-    let ty = rewriter.ty(op.result?).clone();
-    let kind = Kind::Triton(Triton::ScaledDot { has_scales: dot.has_scales, elements: dot.elements });
+    let ty = rewriter.ty(op.result()?).clone();
+    let Added { has_scales, elements, is_packed_along_k, .. } = dot;
+    let kind = Kind::Triton(Triton::ScaledDot { has_scales, elements, is_packed_along_k });
     let operands = dot.operands.into_iter().chain([dot.sum]).collect();
     Some(Rewrite::Value(rewriter.push(kind, operands, ty)))
 }

@@ -35,9 +35,9 @@ impl Names {
         name
     }
 
-    /// Names the result of an op.
-    pub(super) fn result(&mut self, value: ValueId, kind: &Kind, ty: &Type) {
-        let name = match hint(kind, ty) {
+    /// Names a result of an op, the first of which has number 0.
+    pub(super) fn result(&mut self, value: ValueId, number: usize, kind: &Kind, ty: &Type) {
+        let name = match hint(kind, number, ty) {
             None => {
                 self.next.value += 1;
                 format!("%{}", self.next.value - 1)
@@ -68,7 +68,7 @@ impl Names {
 }
 
 /// The name that an op suggests for its result.
-fn hint(kind: &Kind, ty: &Type) -> Option<String> {
+fn hint(kind: &Kind, number: usize, ty: &Type) -> Option<String> {
     match (kind, ty) {
         (Kind::IndexConstant(value), _) => Some(format!("c{value}")),
         (Kind::Constant(constant), Type::Scalar(ElementType::Pred)) => Some((constant.bits != 0).to_string()),
@@ -76,6 +76,7 @@ fn hint(kind: &Kind, ty: &Type) -> Option<String> {
             Some(format!("c{}_{}", constant.as_int(), element_text(*element)))
         }
         (Kind::Constant(_), _) => Some("cst".to_owned()),
+        (Kind::Scan { .. }, _) => Some(if number == 0 { "outputs" } else { "carries" }.to_owned()),
         (Kind::ToElement, _) => Some("extracted".to_owned()),
         (Kind::FromElement, _) => Some("from_elements".to_owned()),
         _ => None,

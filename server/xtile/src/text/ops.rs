@@ -12,7 +12,14 @@ impl Writer<'_> {
             Kind::For => return self.for_loop(op, depth),
             Kind::If => return self.condition(op, depth),
             Kind::Reduce { dims } => return self.reduce(op, dims, depth),
-            Kind::Triton(Triton::Reduce { axis }) => return self.triton_reduce(op, *axis, depth),
+            Kind::Scan { dim, is_reverse } => return self.scan(op, *dim, *is_reverse, depth),
+            Kind::Triton(Triton::Reduce { axis }) => {
+                return self.triton_region(op, "reduce", &format!("axis = {axis} : i32"), depth);
+            }
+            Kind::Triton(Triton::Scan { axis, is_reverse }) => {
+                let attributes = format!("axis = {axis} : i32, reverse = {is_reverse}");
+                return self.triton_region(op, "scan", &attributes, depth);
+            }
             _ => {}
         }
         let body = self.simple(op);
@@ -23,31 +30,35 @@ impl Writer<'_> {
     /// An op without blocks.
     fn simple(&mut self, op: &Op) -> String {
         let operands = self.list(&op.operands);
-        let ty = op.result.map(|result| self.type_of(result)).unwrap_or_default();
+        let ty = op.result().map(|result| self.type_of(result)).unwrap_or_default();
         let first = op.operands.first().map(|&value| self.type_of(value)).unwrap_or_default();
         let convert = |name: &str| format!("{name} {operands} : ({first}) -> {ty}");
         match &op.kind {
             Kind::IndexConstant(value) => format!("arith.constant {value} : index"),
             Kind::Constant(constant) => {
                 let number = codegen::number_text(*constant);
-                match op.result.map(|result| &self.program.values[result as usize]) {
+                match op.result().map(|result| &self.program.values[result as usize]) {
                     Some(Type::Tile(..)) => format!("arith.constant dense<{number}> : {ty}"),
                     Some(Type::Scalar(ElementType::Pred)) => format!("arith.constant {number}"),
                     _ => format!("arith.constant {number} : {ty}"),
                 }
             }
-            Kind::Apply(map) => {
+            Kind::Apply { map, range } => {
                 let (dims, symbols) = op.operands.split_at(map.num_dims().min(op.operands.len()));
                 let symbols = match symbols {
                     [] => String::new(),
                     _ => format!("[{}]", self.list(symbols)),
                 };
                 let dims = self.list(dims);
-                format!("xla.apply_indexing {}({dims}){symbols}", self.map(map))
+                let range = range.map_or_else(String::new, |range| {
+                    format!(" {{xla.range = [{} : index, {} : index]}}", range.lower, range.upper)
+                });
+                format!("xla.apply_indexing {}({dims}){symbols}{range}", self.map(map))
             }
             Kind::Extract { argument, strides } => {
                 let memory = &self.program.arguments[*argument];
-                let sizes = op.result.map_or(&[][..], |result| self.program.values[result as usize].sizes());
+                let sizes =
+                    op.result().map_or(&[][..], |result| self.program.values[result as usize].sizes());
                 format!(
                     "xtile.extract {}[{operands}] {} {} : {} -> {ty}",
                     self.name(*argument as ValueId),
@@ -120,16 +131,17 @@ impl Writer<'_> {
                 let dims = dot_dims(dims);
                 format!("stablehlo.dot_general {operands}, {dims} : ({}) -> {ty}", types.join(", "))
             }
-            Kind::ScaledDot { dims, has_scales, elements } => {
+            Kind::ScaledDot { dims, has_scales, elements, is_packed_along_k } => {
                 let [left, right] = elements.map(element_text);
                 let dims = dimension_numbers(dims);
                 let (values, types) = self.scaled_operands(op, *has_scales);
                 format!(
-                    "xtile.dot_scaled {values} <fastMath = true, lhs_elem_type = {left}, rhs_elem_type = {right}, \
-                     dot_dimension_numbers = #stablehlo.dot<{dims}>> : {types} -> {ty}"
+                    "xtile.dot_scaled {values} <fastMath = true{}, lhs_elem_type = {left}, rhs_elem_type = {right}, \
+                     dot_dimension_numbers = #stablehlo.dot<{dims}>> : {types} -> {ty}",
+                    packing(*is_packed_along_k)
                 )
             }
-            Kind::For | Kind::If | Kind::Reduce { .. } => String::new(),
+            Kind::For | Kind::If | Kind::Reduce { .. } | Kind::Scan { .. } => String::new(),
         }
     }
 
@@ -150,18 +162,24 @@ impl Writer<'_> {
     }
 
     fn for_loop(&mut self, op: &Op, depth: usize) {
-        let (Some(block), &[start, end, step, init]) = (op.blocks.first(), &op.operands[..]) else { return };
-        let bounds = [start, end, step].map(|value| self.name(value));
-        let (init, assigned) = (self.name(init), self.assigned(op));
-        let ty = op.result.map(|result| self.type_of(result)).unwrap_or_default();
+        let (Some(block), &[start, end, step, ref inits @ ..]) = (op.blocks.first(), &op.operands[..]) else {
+            return;
+        };
+        let [start, end, step] = [start, end, step].map(|value| self.name(value));
+        let inits: Vec<String> = inits.iter().map(|&init| self.name(init)).collect();
+        let types: Vec<String> = op.results.iter().map(|&result| self.type_of(result)).collect();
+        let assigned = self.assigned(op);
         let outer = self.names.enter();
         let arguments: Vec<String> =
             block.arguments.iter().map(|&argument| self.names.argument(argument)).collect();
-        let [counter, carried] = &arguments[..] else { return };
-        let [start, end, step] = bounds;
-        let head = format!(
-            "{assigned}scf.for {counter} = {start} to {end} step {step} iter_args({carried} = {init}) -> ({ty}) {{"
-        );
+        let Some((counter, carried)) = arguments.split_first() else { return };
+        let carried: Vec<String> =
+            carried.iter().zip(&inits).map(|(name, init)| format!("{name} = {init}")).collect();
+        let carried = match &carried[..] {
+            [] => String::new(),
+            carried => format!(" iter_args({}) -> ({})", carried.join(", "), types.join(", ")),
+        };
+        let head = format!("{assigned}scf.for {counter} = {start} to {end} step {step}{carried} {{");
         self.line(op.origin, depth, head);
         self.nested(block, depth + 1, op.origin, "scf.yield");
         self.names.leave(outer);
@@ -170,7 +188,7 @@ impl Writer<'_> {
 
     fn condition(&mut self, op: &Op, depth: usize) {
         let [then, otherwise] = &op.blocks[..] else { return };
-        let ty = op.result.map(|result| self.type_of(result)).unwrap_or_default();
+        let ty = op.result().map(|result| self.type_of(result)).unwrap_or_default();
         let head = format!("{}scf.if {} -> ({ty}) {{", self.assigned(op), self.list(&op.operands));
         self.line(op.origin, depth, head);
         self.scoped(then, depth + 1, op);
@@ -189,7 +207,7 @@ impl Writer<'_> {
     fn reduce(&mut self, op: &Op, dims: &[usize], depth: usize) {
         let (Some(combiner), &[input, init]) = (op.blocks.first(), &op.operands[..]) else { return };
         let types = [input, init].map(|value| self.type_of(value)).join(", ");
-        let ty = op.result.map(|result| self.type_of(result)).unwrap_or_default();
+        let ty = op.result().map(|result| self.type_of(result)).unwrap_or_default();
         let head =
             format!("{}stablehlo.reduce({} init: {})", self.assigned(op), self.name(input), self.name(init));
         let tail = format!("across dimensions = {} : ({types}) -> {ty}", list(dims));
@@ -200,6 +218,28 @@ impl Writer<'_> {
         let outer = self.names.enter();
         let arguments = self.arguments(combiner);
         self.line(op.origin, depth, format!(" reducer({arguments})  {{"));
+        self.nested(combiner, depth + 1, op.origin, "stablehlo.return");
+        self.names.leave(outer);
+        self.line(op.origin, depth, "}".to_owned());
+    }
+
+    fn scan(&mut self, op: &Op, dim: usize, is_reverse: bool, depth: usize) {
+        let (Some(combiner), &[input, init]) = (op.blocks.first(), &op.operands[..]) else { return };
+        let &[outputs, carries] = &op.results[..] else { return };
+        let size = self.program.values[input as usize].sizes().get(dim).copied().unwrap_or(0);
+        let reverse = if is_reverse { ", is_reverse = true" } else { "" };
+        let [from, start, to, last] = [input, init, outputs, carries].map(|value| self.type_of(value));
+        let head = format!(
+            "{}xtile.scan({}) inits({}) dimension = {dim} <scan_dim_size = {size}{reverse}> : ({from}), ({start}) -> \
+             ({to}), ({last}) {{",
+            self.assigned(op),
+            self.name(input),
+            self.name(init),
+        );
+        self.line(op.origin, depth, head);
+        let outer = self.names.enter();
+        let arguments = self.arguments(combiner);
+        self.line(op.origin, depth, format!("^bb0({arguments}):"));
         self.nested(combiner, depth + 1, op.origin, "stablehlo.return");
         self.names.leave(outer);
         self.line(op.origin, depth, "}".to_owned());
@@ -217,7 +257,7 @@ impl Writer<'_> {
 
     fn only_op(&self, combiner: &Block) -> Option<String> {
         let [only] = &combiner.ops[..] else { return None };
-        let is_whole = only.operands == combiner.arguments && combiner.yields[..] == [only.result?];
+        let is_whole = only.operands == combiner.arguments && combiner.yields[..] == [only.result()?];
         match only.kind {
             Kind::Elementwise(opcode) if is_whole => {
                 let name = elementwise_name(opcode);
@@ -226,6 +266,12 @@ impl Writer<'_> {
             _ => None,
         }
     }
+}
+
+/// `, lhs_k_pack = false` for an operand whose pairs are not along the contracted dimension.
+pub(super) fn packing(is_packed_along_k: [bool; 2]) -> String {
+    let sides = ["lhs", "rhs"].iter().zip(is_packed_along_k).filter(|(_, along_k)| !along_k);
+    sides.map(|(side, _)| format!(", {side}_k_pack = false")).collect()
 }
 
 fn list<T: ToString>(numbers: &[T]) -> String {
@@ -274,6 +320,7 @@ fn arithmetic_name(op: Arithmetic, element: Option<ElementType>) -> &'static str
         Arithmetic::CheckedRemainder => "arith.remsi",
         Arithmetic::CheckedRemainderUnsigned => "arith.remui",
         Arithmetic::Xor => "arith.xori",
+        Arithmetic::ShiftRightUnsigned => "arith.shrui",
         Arithmetic::Negate => "arith.negf",
         Arithmetic::Compare(_) if is_float => "arith.cmpf",
         Arithmetic::Compare(_) => "arith.cmpi",

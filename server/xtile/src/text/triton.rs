@@ -3,6 +3,7 @@
 use syntax::hlo::ElementType;
 
 use super::Writer;
+use super::ops::packing;
 use crate::program::{DotPrecision, Op, Triton};
 
 impl Writer<'_> {
@@ -38,14 +39,15 @@ impl Writer<'_> {
                 format!("tt.fp_to_fp {operands}{rounding} : {first} -> {ty}")
             }
             Triton::Range { end } => format!("tt.make_range {{end = {end} : i32, start = 0 : i32}} : {ty}"),
-            Triton::Reduce { .. } => String::new(),
+            Triton::Reduce { .. } | Triton::Scan { .. } => String::new(),
             Triton::Reshape => plain("reshape"),
-            Triton::ScaledDot { has_scales, elements } => {
+            Triton::ScaledDot { has_scales, elements, is_packed_along_k } => {
                 let (values, types) = self.scaled_operands(op, *has_scales);
                 let sum = op.operands.last().map(|&sum| self.name(sum)).unwrap_or_default();
                 let [left, right] = elements.map(scaled_element);
                 format!(
-                    "tt.dot_scaled {values}, {sum} lhs = {left} rhs = {right} {{fastMath = true}} : {types} -> {ty}"
+                    "tt.dot_scaled {values}, {sum} lhs = {left} rhs = {right} {{fastMath = true{}}} : {types} -> {ty}",
+                    packing(*is_packed_along_k)
                 )
             }
             Triton::Splat => plain("splat"),
@@ -58,16 +60,17 @@ impl Writer<'_> {
         }
     }
 
-    pub(super) fn triton_reduce(&mut self, op: &Op, axis: usize, depth: usize) {
+    /// An op with a combiner: `tt.reduce`.
+    pub(super) fn triton_region(&mut self, op: &Op, what: &str, attributes: &str, depth: usize) {
         let (Some(combiner), &[input]) = (op.blocks.first(), &op.operands[..]) else { return };
         let (name, from) = (self.name(input), self.type_of(input));
-        let to = op.result.map(|result| self.type_of(result)).unwrap_or_default();
-        let head = format!("{}\"tt.reduce\"({name}) <{{axis = {axis} : i32}}> ({{", self.assigned(op));
+        let to = op.result().map(|result| self.type_of(result)).unwrap_or_default();
+        let head = format!("{}\"tt.{what}\"({name}) <{{{attributes}}}> ({{", self.assigned(op));
         self.line(op.origin, depth, head);
         let outer = self.names.enter();
         let arguments = self.arguments(combiner);
         self.line(op.origin, depth, format!("^bb0({arguments}):"));
-        self.nested(combiner, depth + 1, op.origin, "tt.reduce.return");
+        self.nested(combiner, depth + 1, op.origin, &format!("tt.{what}.return"));
         self.names.leave(outer);
         self.line(op.origin, depth, format!("}}) : ({from}) -> {to}"));
     }

@@ -21,7 +21,8 @@ pub fn with_fusion<T>(
     let (_, entry) = graphs.last().expect("the module has an entry");
     let fusion = &entry.ops[entry.root as usize];
     let called = fusion.attributes.computation(AttributeKey::Calls).and_then(callee).expect("it calls one");
-    let fused = Fused::of_fusion(fusion, &called, &callee).map_err(|why| why.to_string())?;
+    let mut fused = Fused::of_fusion(fusion, &called, &callee).map_err(|why| why.to_string())?;
+    fused.has_several_results_flag = module.contains(xtile::SEVERAL_RESULTS_FLAG);
     let device = Device::find("h100-sxm").map_err(|_| "no such device".to_owned())?;
     let analysis = FusionAnalysis::new(fused, device).map_err(|why| why.to_string())?;
     let name = &entry.names[entry.root as usize];

@@ -1,0 +1,14 @@
+#indexing_map = #xla.indexing_map<"(pid) -> ((pid / 3) * 8), domain: pid in [0, 14]">
+#indexing_map1 = #xla.indexing_map<"(pid) -> ((pid mod 3) * 32), domain: pid in [0, 14]">
+module {
+  xtile.entry_func @results_and_operand(%arg0: memref<40x70xf32>, %arg1: memref<40x70xf32>, %arg2: memref<40x70xf32>, %arg3: index {xla.range = [0 : index, 14 : index]}) attributes {num_opaque_args = 0 : i32} {
+    %0 = xla.apply_indexing #indexing_map(%arg3)
+    %1 = xla.apply_indexing #indexing_map1(%arg3)
+    %2 = xtile.extract %arg0[%0, %1] [8, 32] [1, 1] : memref<40x70xf32> -> tensor<8x32xf32>
+    %3 = xtile.extract %arg0[%0, %1] [8, 32] [1, 1] : memref<40x70xf32> -> tensor<8x32xf32>
+    %4 = arith.negf %3 : tensor<8x32xf32>
+    xtile.insert %2 into %arg1[%0, %1] [8, 32] [1, 1] : tensor<8x32xf32> -> memref<40x70xf32>
+    xtile.insert %4 into %arg2[%0, %1] [8, 32] [1, 1] : tensor<8x32xf32> -> memref<40x70xf32>
+    xtile.return
+  }
+}
