@@ -35,6 +35,7 @@ pub(crate) use device::device_of;
 pub use device::{compile_device, stage_device};
 pub use fates::{Fated, fate_in};
 pub use files::{DumpedFile, FileVersion, ReadDump, dumped_text};
+pub(crate) use flags::has_flag;
 pub use flags::{CompileFlags, compile_flags, gap_before};
 pub use folders::{DumpFolders, ListedFile};
 pub use kernels::{CompileThunks, KernelText, XlaKernel, artefacts_of_kernel, compile_thunks};

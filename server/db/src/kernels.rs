@@ -13,7 +13,7 @@ use ir::{AttributeKey, Graph, Op, Opcode, SegmentRef};
 use salsa::Setter;
 
 use crate::cancellation::for_each_in_parallel;
-use crate::compiles::device_of;
+use crate::compiles::{device_of, has_flag};
 use crate::giants::giant_index;
 use crate::kernel_ids::KernelId;
 use crate::positions::position_of;
@@ -217,6 +217,10 @@ pub fn kernel<'db>(db: &'db dyn salsa::Database, id: KernelId<'db>) -> OfKernel<
     let analysis = source.fused().and_then(|mut fused| {
         if is_of_cpu {
             fused.left_to = Some(Elsewhere::CpuBackend);
+        }
+        if fused.outputs.len() > 1 {
+            let file = id.piece(db).file(db);
+            fused.has_several_results_flag = has_flag(db, file, xtile::SEVERAL_RESULTS_FLAG);
         }
         FusionAnalysis::new(fused, device_of(db, id.piece(db).file(db)))
     });

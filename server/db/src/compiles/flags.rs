@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use compile::{ArtefactKind, Flag, all_flags, changed_flags};
+use compile::{ArtefactKind, Flag, all_flags, changed_flags, flag_value};
 
-use crate::compiles::{DumpedCompile, DumpedStage, dumped_text, stage_links};
+use crate::File;
+use crate::compiles::{DumpedCompile, DumpedStage, dumped_text, stage_links, stage_of};
 
 /// XLA's flags in one compile.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -26,6 +27,16 @@ pub fn compile_flags(db: &dyn salsa::Database, compile: DumpedCompile) -> Arc<Co
         changed: read(ArtefactKind::DebugOptions).map(|text| changed_flags(&text)),
         all: read(ArtefactKind::Config).map(|text| all_flags(&text)).unwrap_or_default(),
     })
+}
+
+/// Whether a flag is `true` in the compile that a file is a stage of. `false` for other files: no flag of which this is asked is
+/// on by default.
+pub(crate) fn has_flag(db: &dyn salsa::Database, file: Option<File>, name: &str) -> bool {
+    let compile = file.and_then(|file| stage_of(db, file)).and_then(|stage| stage.compile(db));
+    let Some(compile) = compile else { return false };
+    let flags = compile_flags(db, compile);
+    let value = flags.changed.as_deref().and_then(|changed| flag_value(changed, name));
+    value.or_else(|| flag_value(&flags.all, name)) == Some("true")
 }
 
 #[salsa::tracked(returns(copy))]
