@@ -44,6 +44,26 @@ fn references_and_highlights_agree() {
 }
 
 #[test]
+fn a_name_and_its_uses_are_edited_together() {
+    let mut client = LspClient::modern();
+    client.open(URI, sample::MODULE);
+    let mut ask = |text: &str, method: &str| {
+        let (line, column) = place(text, 0);
+        let mut params = at(URI, line, column + 1);
+        params["context"] = json!({"includeDeclaration": true});
+        client.ask(method, params)
+    };
+    let linked = ask("%fusion.1 = ", "textDocument/linkedEditingRange");
+    let references = ask("%fusion.1 = ", "textDocument/references");
+    let expected: Vec<&Value> = list(&references).iter().map(|reference| &reference["range"]).collect();
+    assert_eq!((expected.len(), list(&linked["ranges"]).iter().collect()), (2, expected));
+    // The header has it without its sigil; an opcode is no name; a root has no uses.
+    for text in ["%param_0 = ", "parameter(0)", "%add.1 = "] {
+        assert_eq!(ask(text, "textDocument/linkedEditingRange"), Value::Null, "{text}");
+    }
+}
+
+#[test]
 fn a_parameter_of_a_fusion_leads_to_the_operand() {
     let mut client = LspClient::modern();
     client.open(URI, sample::MODULE);

@@ -31,6 +31,8 @@ pub struct LspClient {
     notifications: Vec<Value>,
     /// Methods and parameters of the server's requests; each got the response null.
     pub server_requests: Vec<(String, Value)>,
+    /// The settings of the section that the server may ask for.
+    pub settings: Value,
     may_panic: bool,
     /// Whether the test itself checks that the server is alive.
     may_die: bool,
@@ -100,6 +102,7 @@ impl LspClient {
             answers: HashMap::new(),
             notifications: Vec::new(),
             server_requests: Vec::new(),
+            settings: Value::Null,
             may_panic: false,
             may_die: false,
             left: false,
@@ -362,8 +365,12 @@ impl LspClient {
             assert!(self.answers.insert(id, Answer { method, result, at }).is_none(), "answered twice");
         } else if let Some(id) = message.get("id") {
             let method = message["method"].as_str().unwrap_or_default().to_owned();
+            let result = match method.as_str() {
+                "workspace/configuration" => json!([self.settings]),
+                _ => Value::Null,
+            };
             self.server_requests.push((method, message["params"].clone()));
-            let answer = json!({"jsonrpc": "2.0", "id": id, "result": null});
+            let answer = json!({"jsonrpc": "2.0", "id": id, "result": result});
             self.send(&answer);
         } else {
             self.notifications.push(message);

@@ -12,6 +12,19 @@ export const DISABLE_WARNING = "hlo-analyzer.disableWarning";
 /** The notification that the compiles of a dump folder have changed. */
 export const COMPILES_CHANGED = "hlo-analyzer/compilesChanged";
 
+/**
+ * Has the server send diagnostics instead of waiting to be asked: they tell that a file was read without a crash, see
+ * `guarded-sync.ts`.
+ */
+export const sentDiagnosticsFeature: StaticFeature = {
+  fillClientCapabilities(capabilities: ClientCapabilities): void {
+    delete capabilities.textDocument?.diagnostic;
+  },
+  initialize(): void {},
+  getState: () => ({ kind: "static" }),
+  clear(): void {},
+};
+
 /** Announces to the server that this client implements the commands and the notification. */
 export const clientCommandsFeature: StaticFeature = {
   fillClientCapabilities(capabilities: ClientCapabilities): void {

@@ -12,7 +12,7 @@ import {
   type ServerOptions,
   State,
 } from "vscode-languageclient/node";
-import { clientCommandsFeature } from "./client-commands";
+import { clientCommandsFeature, sentDiagnosticsFeature } from "./client-commands";
 import { CrashPolicy, DEATHS_OF_A_FILE } from "./crash-policy";
 import { FilesFromDisk } from "./files-from-disk";
 import { GuardedSync } from "./guarded-sync";
@@ -155,6 +155,7 @@ export class Server implements vscode.Disposable {
     };
     const client = new Client(SECTION, "hlo-analyzer", serverOptions, clientOptions);
     client.registerFeature(clientCommandsFeature);
+    client.registerFeature(sentDiagnosticsFeature);
     for (const [method, handle] of this.handlers) {
       client.onNotification(method, handle);
     }

@@ -109,7 +109,11 @@ class Editor:
         self.client.text_document_did_close(t.DidCloseTextDocumentParams(document.identifier))
 
     async def diagnostics(self, document: Document) -> list[t.Diagnostic]:
-        """The findings that the server sends for a document that was just opened."""
+        """The findings of a document that was just opened: asked for by clients that ask, else sent by the server."""
+        if self.capabilities.diagnostic_provider:
+            params = t.DocumentDiagnosticParams(text_document=document.identifier)
+            report = await self.client.text_document_diagnostic_async(params)
+            return report.items
 
         async def published():
             while document.uri not in self.client.diagnostics:

@@ -6,13 +6,15 @@ use tower_lsp::lsp_types::{
     CodeActionProviderCapability, CodeLensOptions, CompletionOptions, DeclarationCapability, DiagnosticTag,
     DocumentLinkOptions, DocumentOnTypeFormattingOptions, ExecuteCommandOptions,
     FoldingRangeProviderCapability, HoverProviderCapability, ImplementationProviderCapability,
-    InitializeResult, MarkupKind, OneOf, PositionEncodingKind, RenameOptions, ResourceOperationKind,
-    SelectionRangeProviderCapability, ServerCapabilities, ServerInfo, SignatureHelpOptions,
-    TextDocumentSyncCapability, TextDocumentSyncKind, TextDocumentSyncOptions,
-    TypeDefinitionProviderCapability,
+    InitializeResult, LinkedEditingRangeServerCapabilities, MarkupKind, OneOf, PositionEncodingKind,
+    RenameOptions, ResourceOperationKind, SaveOptions, SelectionRangeProviderCapability, ServerCapabilities,
+    ServerInfo, SignatureHelpOptions, TextDocumentSyncCapability, TextDocumentSyncKind,
+    TextDocumentSyncOptions, TypeDefinitionProviderCapability, WorkspaceFoldersServerCapabilities,
+    WorkspaceServerCapabilities,
 };
 
-use super::semantic_tokens;
+use super::newer_protocol::NEWER;
+use super::{diagnostic_reports, kernel_uri, preview_uri, semantic_tokens};
 
 /// The client command that shows a list of locations. Clients that support it list it in
 /// `experimental.commands`.
@@ -106,6 +108,18 @@ pub(super) struct ClientProfile {
     pub(super) watches_any_folder: bool,
     /// Supports [`COMPILES_CHANGED`].
     pub(super) follows_compiles: bool,
+    /// Asks for diagnostics, and is not sent them.
+    pub(super) pulls_diagnostics: bool,
+    /// Asks for them again when the server says so.
+    pub(super) refreshes_diagnostics: bool,
+    /// Shows the progress of the server's work.
+    pub(super) shows_progress: bool,
+    /// Can be asked for its settings.
+    pub(super) has_configuration: bool,
+    /// Lets the server register for changes of its settings.
+    pub(super) registers_configuration: bool,
+    /// Shows documents whose text the server has (`workspace/textDocumentContent` of LSP 3.18).
+    pub(super) asks_for_content: bool,
 }
 
 /// Whether a list in `experimental` has a name.
@@ -113,6 +127,11 @@ fn is_listed(client: &ClientCapabilities, list: &str, name: &str) -> bool {
     let experimental = client.experimental.as_ref();
     let names = experimental.and_then(|it| it.get(list)?.as_array());
     names.is_some_and(|names| names.iter().any(|known| known == name))
+}
+
+/// A member for which lsp-types has no field.
+fn newer<'a>(client: &'a ClientCapabilities, member: &str) -> Option<&'a serde_json::Value> {
+    client.experimental.as_ref()?.get(NEWER)?.get(member).filter(|value| !value.is_null())
 }
 
 fn has_command(client: &ClientCapabilities, name: &str) -> bool {
@@ -128,7 +147,8 @@ impl ClientProfile {
         let completion = document.and_then(|it| it.completion.as_ref()?.completion_item.as_ref());
         let signature = document.and_then(|it| it.signature_help.as_ref()?.signature_information.as_ref());
         let parameter = signature.and_then(|it| it.parameter_information.as_ref());
-        let watched = client.workspace.as_ref().and_then(|it| it.did_change_watched_files.as_ref());
+        let workspace = client.workspace.as_ref();
+        let watched = workspace.and_then(|it| it.did_change_watched_files.as_ref());
         Self {
             encoding: negotiate(client),
             markdown_hover: hover_formats.is_some_and(|formats| formats.contains(&MarkupKind::Markdown)),
@@ -190,6 +210,16 @@ impl ClientProfile {
             watches_files: watched.and_then(|it| it.dynamic_registration).unwrap_or_default(),
             watches_any_folder: watched.and_then(|it| it.relative_pattern_support).unwrap_or_default(),
             follows_compiles: is_listed(client, "notifications", COMPILES_CHANGED),
+            pulls_diagnostics: document.is_some_and(|it| it.diagnostic.is_some()),
+            refreshes_diagnostics: newer(client, "diagnostics")
+                .and_then(|it| it.get("refreshSupport")?.as_bool())
+                .unwrap_or_default(),
+            shows_progress: client.window.as_ref().and_then(|it| it.work_done_progress).unwrap_or_default(),
+            has_configuration: workspace.and_then(|it| it.configuration).unwrap_or_default(),
+            registers_configuration: workspace
+                .and_then(|it| it.did_change_configuration.as_ref()?.dynamic_registration)
+                .unwrap_or_default(),
+            asks_for_content: newer(client, "textDocumentContent").is_some(),
         }
     }
 
@@ -216,6 +246,23 @@ impl ClientProfile {
         (!commands.is_empty()).then_some(ExecuteCommandOptions { commands, work_done_progress_options })
     }
 
+    /// The schemes of the documents whose text the client asks for. A client that has a command for some kind of document shows
+    /// these by itself.
+    pub(super) fn content_schemes(&self) -> Vec<&'static str> {
+        let schemes = [
+            (kernel_uri::SCHEME, self.asks_for_content && !self.shows_kernels),
+            (preview_uri::SCHEME, self.asks_for_content && !self.shows_previews),
+        ];
+        schemes.into_iter().filter_map(|(scheme, is_shown)| is_shown.then_some(scheme)).collect()
+    }
+
+    /// What lsp-types has no field for.
+    fn newer(&self) -> Option<serde_json::Value> {
+        let schemes = self.content_schemes();
+        (!schemes.is_empty())
+            .then(|| serde_json::json!({NEWER: {"textDocumentContent": {"schemes": schemes}}}))
+    }
+
     /// The result of `initialize`.
     pub(super) fn welcome(&self) -> InitializeResult {
         InitializeResult {
@@ -228,6 +275,7 @@ impl ClientProfile {
                 text_document_sync: Some(TextDocumentSyncCapability::Options(TextDocumentSyncOptions {
                     open_close: Some(true),
                     change: Some(TextDocumentSyncKind::INCREMENTAL),
+                    save: Some(SaveOptions { include_text: Some(false) }.into()),
                     ..Default::default()
                 })),
                 hover_provider: Some(HoverProviderCapability::Simple(true)),
@@ -286,6 +334,16 @@ impl ClientProfile {
                     })
                 }),
                 execute_command_provider: self.execute_command_provider(),
+                linked_editing_range_provider: Some(LinkedEditingRangeServerCapabilities::Simple(true)),
+                diagnostic_provider: self.pulls_diagnostics.then(diagnostic_reports::capability),
+                workspace: Some(WorkspaceServerCapabilities {
+                    workspace_folders: Some(WorkspaceFoldersServerCapabilities {
+                        supported: Some(true),
+                        change_notifications: Some(OneOf::Left(true)),
+                    }),
+                    file_operations: None,
+                }),
+                experimental: self.newer(),
                 ..Default::default()
             },
             server_info: Some(ServerInfo {

@@ -14,6 +14,7 @@ use tower_lsp::lsp_types::Url;
 
 use super::mailbox::Event;
 use super::requests::Source;
+use super::work_done::Working;
 use crate::xla_compiler::{Failure, Job, PATIENCE, cached_dump, compile};
 
 /// The name of the setting that names a Python.
@@ -88,10 +89,19 @@ impl Compiling {
         let turn = Turn(self.0.clone());
         let stop = Arc::new(AtomicBool::new(false));
         let _guard = StopOnDrop(stop.clone());
+        let cancel: Box<dyn Fn() + Send> = {
+            let stop = stop.clone();
+            Box::new(move || stop.store(true, Ordering::Relaxed))
+        };
+        let working = source.shows_progress.then(|| {
+            let title = "Compiling with XLA".to_owned();
+            Working::start(&source.mailbox, title, &source.uri, Some(cancel))
+        });
         let (reply, answer) = oneshot::channel();
         let work = move || {
             let compiled = compiled(&source, &python, &stop);
             drop(turn);
+            drop(working);
             // If this fails, the receiver no longer waits.
             let _ = reply.send(compiled);
         };

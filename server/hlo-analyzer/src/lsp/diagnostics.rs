@@ -3,20 +3,21 @@
 use ide::{Analysis, Cancellable, CoalescingConfig, WarningsConfig};
 use tower_lsp::lsp_types::{self, DiagnosticSeverity, NumberOrString, PublishDiagnosticsParams};
 
-use super::snapshot::{Snapshot, View};
+use super::snapshot::View;
 
 /// The code of the notice about omitted diagnostics.
 pub(super) const LIMIT_CODE: &str = "diagnostics-limit";
 
 /// All diagnostics. `early` receives those that precede a slow analysis of kernels.
 pub(super) fn find_all(
-    Snapshot { analysis, view }: &Snapshot,
+    analysis: &Analysis,
+    view: &View,
     early: Option<&dyn Fn(ide::Diagnostics)>,
 ) -> Cancellable<ide::Diagnostics> {
     let mut found = find(analysis, view)?;
     if view.session.settings.warns_of(ide::UNCOALESCED) {
         if let Some(early) = early
-            && analysis.has_many_kernels(view.file).unwrap_or(false)
+            && has_many_kernels(analysis, view)
         {
             early(found.clone());
         }
@@ -25,8 +26,17 @@ pub(super) fn find_all(
     Ok(found)
 }
 
+fn has_many_kernels(analysis: &Analysis, view: &View) -> bool {
+    analysis.has_many_kernels(view.file).unwrap_or(false)
+}
+
+/// Whether the diagnostics include those of so many kernels that they take long.
+pub(super) fn is_slow(analysis: &Analysis, view: &View) -> bool {
+    view.session.settings.warns_of(ide::UNCOALESCED) && has_many_kernels(analysis, view)
+}
+
 /// Errors, and up to the limit warnings about unneeded code.
-fn find(analysis: &Analysis, view: &View) -> Cancellable<ide::Diagnostics> {
+pub(super) fn find(analysis: &Analysis, view: &View) -> Cancellable<ide::Diagnostics> {
     let settings = &view.session.settings;
     let mut found = analysis.diagnostics(view.file, settings.diagnostics_limit)?;
     let is_disabled = |code: &str| settings.disabled_warnings.iter().any(|disabled| disabled == code);

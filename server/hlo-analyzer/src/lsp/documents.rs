@@ -60,8 +60,10 @@ pub(super) struct Document {
     previews: Schedule,
     planned_kernels: Schedule,
     kernel_plan: Plan,
-    /// Whether all diagnostics of some version of the document have been published.
+    /// Whether all diagnostics of some version of the document have been published, or are known to a job.
     pub(super) has_all_diagnostics: bool,
+    /// Whether a client that asks for diagnostics may have been told of the cheap ones alone.
+    pub(super) has_early_diagnostics: bool,
     /// Unique per opening, so that results for an earlier opening are not used.
     pub(super) generation: u64,
     /// The last edits, newest last: the replaced byte range and the length of the replacement.
@@ -86,6 +88,7 @@ impl Documents {
             planned_kernels: Schedule::of_pauses(),
             kernel_plan: Plan::Unasked,
             has_all_diagnostics: false,
+            has_early_diagnostics: false,
             generation: self.generations,
             edits: VecDeque::new(),
             edits_forgotten: 0,
@@ -169,6 +172,7 @@ impl Document {
             version: self.version,
             text: self.text.clone(),
             span,
+            has_all_diagnostics: self.has_all_diagnostics,
             has_memory: self.memory_plan == Plan::Made || self.text.len_bytes() <= PLANNED_AT_ONCE,
             has_kernels: self.kernel_plan == Plan::Made || self.text.len_bytes() <= KERNELS_AT_ONCE,
             open: Vec::new(),

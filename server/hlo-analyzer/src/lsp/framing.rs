@@ -22,8 +22,8 @@ const MAX_BODY: u64 = 4 << 30;
 /// A message from the client.
 pub(super) enum Incoming {
     Request(Request),
-    /// The client's response to one of our requests: its error, if any.
-    Response(Option<Value>),
+    /// The client's response to one of our requests: its id, and its result or error.
+    Response(Id, Result<Value, Value>),
     /// Not a valid message. The response reports the error, if there is an id to respond to.
     Malformed(Box<Response>),
 }
@@ -36,7 +36,7 @@ struct Envelope {
     id: Option<Option<Value>>,
     params: Option<Value>,
     #[serde(default, deserialize_with = "present")]
-    result: Option<Option<serde::de::IgnoredAny>>,
+    result: Option<Option<Value>>,
     error: Option<Value>,
 }
 
@@ -109,11 +109,14 @@ fn parse(body: Vec<u8>) -> Incoming {
         Some(Err(_)) => return malformed(Error::invalid_request(), "an id is a whole number or a string"),
     };
     let Some(method) = envelope.method else {
-        return if envelope.error.is_some() || envelope.result.is_some() {
-            Incoming::Response(envelope.error)
-        } else {
-            let error = describe(Error::invalid_request(), "neither a request nor a response");
-            Incoming::Malformed(Box::new(Response::from_error(id.unwrap_or_default(), error)))
+        let id = id.unwrap_or_default();
+        return match (envelope.error, envelope.result) {
+            (Some(error), _) => Incoming::Response(id, Err(error)),
+            (None, Some(result)) => Incoming::Response(id, Ok(result.unwrap_or_default())),
+            (None, None) => {
+                let error = describe(Error::invalid_request(), "neither a request nor a response");
+                Incoming::Malformed(Box::new(Response::from_error(id, error)))
+            }
         };
     };
     let mut request = Request::build(method);
@@ -188,7 +191,7 @@ mod tests {
                     Some(params) => format!("{} {params}", request.method()),
                     None => request.method().to_owned(),
                 },
-                Incoming::Response(error) => format!("response, error {error:?}"),
+                Incoming::Response(id, result) => format!("response to {id}: {result:?}"),
                 Incoming::Malformed(answer) => format!("{}", answer.error().unwrap().code.code()),
             });
         }
@@ -206,7 +209,7 @@ mod tests {
         let mut stream = frame(br#"{"jsonrpc":"2.0","method":"a","params":[1]}"#);
         stream.extend(frame(br#"{"jsonrpc":"2.0","id":"x","result":null}"#));
         stream.extend(b"content-length:  16 \r\nContent-Type: utf8\r\n\r\n{\"method\": \"b\" }");
-        check(&stream, &["a [1]", "response, error None", "b"]);
+        check(&stream, &["a [1]", "response to \"x\": Ok(Null)", "b"]);
     }
 
     #[test]

@@ -7,7 +7,9 @@
 use serde_json::Value;
 use tokio::sync::oneshot;
 use tower_lsp::jsonrpc::{Error, Result};
-use tower_lsp::lsp_types::{ExecuteCommandParams, InitializeParams, InitializeResult, Url};
+use tower_lsp::lsp_types::{
+    ExecuteCommandParams, InitializeParams, InitializeResult, Url, WorkDoneProgressCancelParams,
+};
 
 use super::capabilities::{COMPILE, ClientProfile, DISABLE_WARNING};
 use super::compiling::Compiling;
@@ -93,6 +95,11 @@ impl Handlers {
         }
     }
 
+    /// A notification, for which tower-lsp has no function.
+    pub(super) async fn cancel_work(&self, params: WorkDoneProgressCancelParams) {
+        self.mailbox.post(Event::CancelWork(params.token));
+    }
+
     /// Answered by the main loop itself: it concerns no document and waits for no computation.
     pub(super) async fn status(&self, _: Value) -> Result<Value> {
         let (reply, answer) = oneshot::channel();
@@ -117,6 +124,10 @@ macro_rules! serve_requests {
                 Ok(self.start(params))
             }
 
+            async fn initialized(&self, _: InitializedParams) {
+                self.mailbox.post(Event::Initialized);
+            }
+
             async fn shutdown(&self) -> Result<()> {
                 Ok(())
             }
@@ -135,6 +146,14 @@ macro_rules! serve_requests {
 
             async fn did_close(&self, params: DidCloseTextDocumentParams) {
                 self.mailbox.post(Event::Close(params.text_document.uri));
+            }
+
+            async fn did_save(&self, params: DidSaveTextDocumentParams) {
+                self.mailbox.post(Event::Saved(params.text_document.uri));
+            }
+
+            async fn did_change_workspace_folders(&self, params: DidChangeWorkspaceFoldersParams) {
+                self.mailbox.post(Event::FoldersChanged(params.event));
             }
 
             async fn did_change_watched_files(&self, params: DidChangeWatchedFilesParams) {
@@ -160,6 +179,7 @@ macro_rules! serve_requests {
         /// Registers the requests of our own.
         pub(super) fn register(service: LspServiceBuilder<Handlers>) -> LspServiceBuilder<Handlers> {
             let service = service.custom_method("hlo-analyzer/status", Handlers::status);
+            let service = service.custom_method("window/workDoneProgress/cancel", Handlers::cancel_work);
             let service = service.custom_method(CompileSource::METHOD, Handlers::compile_with_xla);
             let service = service$(.custom_method(<$custom>::METHOD, Handlers::serve::<$custom>))*;
             if std::env::var_os("HLO_ANALYZER_TEST_HOOKS").is_none_or(|value| value != "1") {

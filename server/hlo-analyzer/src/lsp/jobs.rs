@@ -115,7 +115,9 @@ impl Work {
             Work::Diagnostics { is_first } => {
                 let early = |found| post(Outcome::Early(diagnostics::to_proto(&snapshot.view, found)));
                 let early: &dyn Fn(ide::Diagnostics) = &early;
-                diagnostics::find_all(snapshot, is_first.then_some(early)).map(Found::Diagnostics)
+                let found =
+                    diagnostics::find_all(&snapshot.analysis, &snapshot.view, is_first.then_some(early));
+                found.map(Found::Diagnostics)
             }
             Work::Kernels(tabs) => {
                 let tabs = tabs.iter().map(|tab| Ok((tab.uri.clone(), snapshot.render(tab)?)));

@@ -5,12 +5,17 @@ use std::sync::mpsc;
 
 use serde_json::Value;
 use tokio::sync::oneshot;
-use tower_lsp::lsp_types::{DidChangeTextDocumentParams, DidOpenTextDocumentParams, FileEvent, Url};
+use tower_lsp::jsonrpc::Id;
+use tower_lsp::lsp_types::{
+    DidChangeTextDocumentParams, DidOpenTextDocumentParams, FileEvent, ProgressToken, Url,
+    WorkspaceFoldersChangeEvent,
+};
 
 use super::capabilities::ClientProfile;
 use super::dump_folders::Listed;
 use super::jobs::Progress;
 use super::read::Read;
+use super::work_done::Work;
 
 /// All events of the main loop.
 pub(super) enum Event {
@@ -28,6 +33,21 @@ pub(super) enum Event {
     Close(Url),
     /// A request, from the client or repeated because an edit cancelled it.
     Read(Read),
+    /// A request that has nothing to report until something changes.
+    Hold(Read),
+    /// The client's response to a request of the server.
+    Answered(Id, Result<Value, Value>),
+    /// `initialized`.
+    Initialized,
+    /// `workspace/didChangeWorkspaceFolders`.
+    FoldersChanged(WorkspaceFoldersChangeEvent),
+    /// `textDocument/didSave`.
+    Saved(Url),
+    /// Work has started that may take long, see `work_done.rs`.
+    WorkStarted(Work),
+    WorkEnded(u64),
+    /// `window/workDoneProgress/cancel`.
+    CancelWork(ProgressToken),
     /// `workspace/didChangeWatchedFiles`.
     FilesChanged(Vec<FileEvent>),
     /// A dump folder was listed.

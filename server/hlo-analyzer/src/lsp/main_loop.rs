@@ -2,6 +2,7 @@
 
 mod dumps;
 mod edits;
+mod held_reads;
 mod jobs;
 mod settings;
 
@@ -14,8 +15,9 @@ use ide::AnalysisHost;
 use tokio::runtime::Handle;
 use tower_lsp::lsp_types::notification::ShowMessage;
 use tower_lsp::lsp_types::request::ShowDocument;
-use tower_lsp::lsp_types::{MessageType, ShowDocumentParams, ShowMessageParams};
+use tower_lsp::lsp_types::{MessageType, ShowDocumentParams, ShowMessageParams, Url};
 
+use self::held_reads::HeldReads;
 use super::config::Settings;
 use super::documents::Documents;
 use super::dump_folders::DumpFolders;
@@ -26,6 +28,7 @@ use super::read::{Read, Target};
 use super::read_queue::ReadQueue;
 use super::snapshot::{OpenDocument, Session, Snapshot, View};
 use super::status;
+use super::work_done::{self, WorkDone, Working};
 
 /// The longest time spent taking events before the requests among them are started.
 const DRAIN: Duration = Duration::from_millis(20);
@@ -44,6 +47,10 @@ pub(super) struct MainLoop {
     session: Arc<Session>,
     reads: ReadQueue,
     dumps: DumpFolders,
+    work_done: WorkDone,
+    held: HeldReads,
+    /// The ids of the requests for the client's settings.
+    asked_settings: HashSet<String>,
     /// The messages of [`Event::WarnOnce`] that were shown.
     warned: HashSet<String>,
     mailbox: Mailbox,
@@ -59,6 +66,9 @@ impl MainLoop {
             session: Arc::new(Session::new(mailbox.clone())),
             reads: ReadQueue::new(mailbox.clone(), outbox.clone()),
             dumps: DumpFolders::default(),
+            work_done: WorkDone::default(),
+            held: HeldReads::default(),
+            asked_settings: HashSet::new(),
             warned: HashSet::new(),
             mailbox,
             outbox,
@@ -70,7 +80,8 @@ impl MainLoop {
         loop {
             let due = self.documents.iter_mut();
             let due = due.flat_map(|(_, document)| Job::ALL.map(|job| document.schedule(job).due()));
-            let due = due.flatten().chain(self.dumps.due()).min();
+            let due = due.flatten().chain(self.dumps.due());
+            let due = due.chain(self.work_done.due()).chain(self.held.due()).min();
             let event = match due {
                 None => events.recv().map_err(|_| RecvTimeoutError::Disconnected),
                 Some(due) => events.recv_timeout(due.saturating_duration_since(Instant::now())),
@@ -88,6 +99,8 @@ impl MainLoop {
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return,
             }
+            self.held.release(&mut self.reads);
+            self.work_done.ask(&self.outbox);
             while let Some(read) = self.reads.pop() {
                 self.start_read(read);
             }
@@ -100,13 +113,23 @@ impl MainLoop {
         match event {
             Event::Initialize(client, options, roots) => {
                 let session = Arc::make_mut(&mut self.session);
+                let has_settings = options.is_some();
                 let settings = options.map(|sent| Settings::default().updated(&sent));
                 session.settings = settings.unwrap_or_default();
+                session.has_sent_settings = has_settings;
                 (session.client, session.roots) = (client, roots);
                 self.use_device();
                 self.use_assembler();
             }
-            Event::Configure(settings) => self.configure(&settings),
+            Event::Initialized => self.ask_for_settings_at_start(),
+            Event::Configure(settings) => self.configure_or_ask(&settings),
+            Event::FoldersChanged(event) => self.folders_changed(&event),
+            Event::Answered(id, result) => self.answered(&id, result),
+            Event::Saved(uri) => self.saved(&uri),
+            Event::Hold(read) => self.held.hold(read, &mut self.reads),
+            Event::WorkStarted(work) => self.work_done.started(work),
+            Event::WorkEnded(id) => self.work_done.ended(id, &self.outbox),
+            Event::CancelWork(token) => self.work_done.cancel(&token),
             Event::DisableWarning(code) => {
                 let mut disabled = self.session.settings.disabled_warnings.clone();
                 if !disabled.contains(&code) {
@@ -188,7 +211,13 @@ impl MainLoop {
     /// Starts a request about all open documents.
     fn start_workspace_read(&mut self, read: Read) {
         let documents = self.documents.iter_mut().filter_map(|(uri, document)| {
-            Some(OpenDocument { file: document.file?, uri: uri.clone(), text: document.text.clone() })
+            Some(OpenDocument {
+                file: document.file?,
+                uri: uri.clone(),
+                version: document.version,
+                text: document.text.clone(),
+                has_all_diagnostics: document.has_all_diagnostics,
+            })
         });
         let open: Vec<OpenDocument> = documents.collect();
         let Some(file) = open.first().map(|document| document.file) else { return read.answer_nothing() };
@@ -196,10 +225,21 @@ impl MainLoop {
         self.run_read(read, view);
     }
 
-    fn run_read(&self, read: Read, view: View) {
+    fn run_read(&self, mut read: Read, view: View) {
         let snapshot = Snapshot { analysis: self.host.analysis(), view };
         read.arm(snapshot.analysis.cancellation());
+        read.changes = self.held.changes();
+        let working = self.working(work_done::title(read.method), &read.uri, Some(read.canceller()));
         let mailbox = self.mailbox.clone();
-        self.pool.spawn_blocking(move || read.run(snapshot, &mailbox));
+        self.pool.spawn_blocking(move || {
+            read.run(snapshot, &mailbox);
+            drop(working);
+        });
+    }
+
+    /// Work that starts now, for a client that shows progress.
+    fn working(&self, title: String, about: &Url, cancel: Option<Box<dyn Fn() + Send>>) -> Option<Working> {
+        let is_shown = self.session.client.shows_progress;
+        is_shown.then(|| Working::start(&self.mailbox, title, about, cancel))
     }
 }

@@ -133,10 +133,12 @@ impl Outbox {
         self.call(Call::<()> { jsonrpc: "2.0", id: Some(self.id()), method: R::METHOD, params: None }, None);
     }
 
-    /// Like [`Outbox::request`], with parameters.
-    pub(super) fn request_with<R: ClientRequest>(&self, params: R::Params) {
-        let call = Call { jsonrpc: "2.0", id: Some(self.id()), method: R::METHOD, params: Some(params) };
+    /// Like [`Outbox::request`], with parameters. Returns the id, by which the main loop finds the response.
+    pub(super) fn request_with<R: ClientRequest>(&self, params: R::Params) -> String {
+        let id = self.id();
+        let call = Call { jsonrpc: "2.0", id: Some(id.clone()), method: R::METHOD, params: Some(params) };
         self.call(call, None);
+        id
     }
 
     /// The number of notifications after which the client may repeat requests.

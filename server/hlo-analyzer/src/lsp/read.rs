@@ -54,6 +54,8 @@ pub(super) struct Read {
     pub(super) place: Option<DocumentSpan>,
     /// Held from the start of an attempt until its response is taken for writing.
     pub(super) permit: Option<Permit>,
+    /// The number of changes when it last started; see `MainLoop::hold`.
+    pub(super) changes: u64,
     retries: u32,
     cancel: Arc<CancelSlot>,
     work: Box<dyn Work>,
@@ -73,7 +75,8 @@ pub(super) fn read<R: Request>(
     let guard = CancelOnDrop(cancel.clone());
     let work = Box::new(Asked::<R> { params, found: None, reply });
     let (method, when_edited) = (R::METHOD, R::WHEN_EDITED);
-    let read = Read { method, when_edited, uri, target, place: None, permit: None, retries: 0, cancel, work };
+    let (place, permit) = (None, None);
+    let read = Read { method, when_edited, uri, target, place, permit, changes: 0, retries: 0, cancel, work };
     (read, async move {
         let _guard = guard;
         // The permit is released here: the runtime has few threads, and each holds one response between here
@@ -87,6 +90,16 @@ pub(super) fn read<R: Request>(
 impl Read {
     pub(super) fn is_cancelled(&self) -> bool {
         self.cancel.lock().cancelled
+    }
+
+    /// Stops it as the client's `$/cancelRequest` does, but with a response.
+    pub(super) fn canceller(&self) -> Box<dyn Fn() + Send> {
+        let slot = self.cancel.clone();
+        Box::new(move || {
+            if let Some(handle) = &slot.lock().handle {
+                handle.cancel();
+            }
+        })
     }
 
     /// Connects the client's cancellation to the snapshot on which [`Read::run`] works.
@@ -107,7 +120,13 @@ impl Read {
         drop(analysis);
         match outcome {
             // If the client cancels it now, the response is not needed.
-            Ok(Ok(())) => _ = cancellation.until_cancelled(|| self.work.answer(&view, self.permit)),
+            Ok(Ok(IsReady::Yes)) => {
+                _ = cancellation.until_cancelled(|| self.work.answer(&view, self.permit));
+            }
+            Ok(Ok(IsReady::AfterNextChange)) => {
+                self.permit = None;
+                mailbox.post(Event::Hold(self));
+            }
             Ok(Err(Cancelled::Local)) => self.work.fail(Error::request_cancelled()),
             Ok(Err(Cancelled::PendingWrite)) => match self.when_edited {
                 WhenEdited::Retry(at_most) if self.retries < at_most => {
@@ -136,9 +155,17 @@ impl Read {
     }
 }
 
+/// Whether a result is worth a response now.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum IsReady {
+    Yes,
+    /// It repeats what the client has: the request is computed again after the next change.
+    AfterNextChange,
+}
+
 /// A request and the channel of its response, with the types erased.
 trait Work: Send {
-    fn compute(&mut self, snapshot: &Snapshot) -> Cancellable<()>;
+    fn compute(&mut self, snapshot: &Snapshot) -> Cancellable<IsReady>;
     /// Sends the result.
     fn answer(self: Box<Self>, view: &View, permit: Option<Permit>);
     fn answer_nothing(self: Box<Self>);
@@ -153,9 +180,11 @@ struct Asked<R: Request> {
 
 // If a reply cannot be sent, its receiver no longer waits.
 impl<R: Request> Work for Asked<R> {
-    fn compute(&mut self, snapshot: &Snapshot) -> Cancellable<()> {
-        self.found = Some(R::run(snapshot, &self.params)?);
-        Ok(())
+    fn compute(&mut self, snapshot: &Snapshot) -> Cancellable<IsReady> {
+        let found = R::run(snapshot, &self.params)?;
+        let ready = R::is_ready(&found);
+        self.found = Some(found);
+        Ok(ready)
     }
 
     fn answer(self: Box<Self>, view: &View, permit: Option<Permit>) {

@@ -18,6 +18,7 @@ mod completion_item_resolve;
 mod convert;
 mod declaration;
 mod definition;
+mod diagnostic;
 mod document_highlight;
 mod document_link;
 mod document_symbol;
@@ -36,6 +37,7 @@ mod kernel_functions;
 mod kernel_lines;
 mod kernel_members;
 mod kernel_source;
+mod linked_editing_range;
 mod memory_advice;
 mod memory_timeline;
 mod on_type_formatting;
@@ -64,7 +66,9 @@ mod test_diagnostics;
 mod test_panic;
 mod test_sleep;
 mod test_text;
+mod text_document_content;
 mod type_definition;
+mod workspace_diagnostic;
 mod workspace_symbol;
 
 use ide::Cancellable;
@@ -74,8 +78,9 @@ use serde_json::Value;
 use tower_lsp::jsonrpc::Result;
 use tower_lsp::lsp_types::{
     self, CompletionItem, DidChangeConfigurationParams, DidChangeTextDocumentParams,
-    DidChangeWatchedFilesParams, DidCloseTextDocumentParams, DidOpenTextDocumentParams, ExecuteCommandParams,
-    InitializeParams, InitializeResult, TextDocumentIdentifier, TextDocumentPositionParams, Url,
+    DidChangeWatchedFilesParams, DidChangeWorkspaceFoldersParams, DidCloseTextDocumentParams,
+    DidOpenTextDocumentParams, DidSaveTextDocumentParams, ExecuteCommandParams, InitializeParams,
+    InitializeResult, InitializedParams, TextDocumentIdentifier, TextDocumentPositionParams, Url,
 };
 use tower_lsp::{LanguageServer, LspServiceBuilder};
 
@@ -83,11 +88,12 @@ use super::handlers::{Handlers, serve_requests};
 use super::kernel_tab::KernelTab;
 use super::kernel_uri;
 use super::mailbox::Event;
-use super::read::{Target, WhenEdited};
+use super::read::{IsReady, Target, WhenEdited};
 use super::snapshot::{Snapshot, View};
 
 pub(super) use compile_source::{CompileSource, Source};
 pub(super) use open_kernel::OpenKernel;
+pub(super) use text_document_content::{Refresh, RefreshParams};
 
 serve_requests! {
     standard {
@@ -98,6 +104,7 @@ serve_requests! {
         goto_type_definition: type_definition::TypeDefinition;
         references: references::References;
         document_highlight: document_highlight::DocumentHighlight;
+        linked_editing_range: linked_editing_range::LinkedEditingRange;
         prepare_rename: prepare_rename::PrepareRename;
         rename: rename::Rename;
         prepare_call_hierarchy: prepare_call_hierarchy::PrepareCallHierarchy;
@@ -116,6 +123,8 @@ serve_requests! {
         inlay_hint: inlay_hint::InlayHint;
         code_action: code_action::CodeAction;
         code_action_resolve: code_action_resolve::CodeActionResolve, or std::convert::identity;
+        diagnostic: diagnostic::Diagnostic, or diagnostic::nothing;
+        workspace_diagnostic: workspace_diagnostic::WorkspaceDiagnostic, or workspace_diagnostic::nothing;
         completion: completion::Completion;
         signature_help: signature_help::SignatureHelp;
         formatting: formatting::Formatting;
@@ -148,6 +157,8 @@ serve_requests! {
         stage_changes::StageChanges;
         stage_costs::StageCosts;
         step_stage::StepStage;
+        // Of LSP 3.18.
+        text_document_content::TextDocumentContent;
     }
     // With these the project's tests bring the real server into rare states. They exist only if the environment
     // variable HLO_ANALYZER_TEST_HOOKS is 1.
@@ -178,6 +189,11 @@ pub(super) trait Request: 'static {
 
     /// Computes the result. Runs again after each edit that cancels it.
     fn run(snapshot: &Snapshot, params: &Self::Params) -> Cancellable<Self::Found>;
+
+    /// Whether the response may be sent, or waits for the next change of a document, the settings or a folder.
+    fn is_ready(_: &Self::Found) -> IsReady {
+        IsReady::Yes
+    }
 
     /// Converts the result.
     ///

@@ -23,7 +23,7 @@ use super::main_loop::MainLoop;
 use super::outbox::{Outbox, busy};
 use super::read_queue::MAX_READS;
 use super::repeats::{Cancellation, Repeats};
-use super::{client_process, kernel_files, requests, warnings_page};
+use super::{client_process, kernel_files, newer_protocol, requests, warnings_page};
 
 /// The time for the client to read remaining output when the server ends.
 const LAST_WORDS: Duration = Duration::from_secs(2);
@@ -71,10 +71,10 @@ pub(super) fn serve(input: Box<dyn Read + Send>, output: Box<dyn Write + Send>) 
     thread::Builder::new().name("main loop".into()).spawn(move || main_loop.run(&events))?;
 
     // The router's own channel to the client is not used, see `outbox.rs`.
-    let (service, _) =
-        requests::register(LspService::build(|_| Handlers { mailbox, compiling: Compiling::default() }))
-            .finish();
+    let handlers = Handlers { mailbox: mailbox.clone(), compiling: Compiling::default() };
+    let (service, _) = requests::register(LspService::build(|_| handlers)).finish();
     let mut reader = Reader {
+        mailbox,
         service: InOrder(service),
         outbox: outbox.clone(),
         tasks: runtime.handle().clone(),
@@ -106,6 +106,7 @@ pub(super) fn serve(input: Box<dyn Read + Send>, output: Box<dyn Write + Send>) 
 /// Passes messages to the router and responses to the outbox, without interpreting them.
 struct Reader {
     service: InOrder<LspService<Handlers>>,
+    mailbox: Mailbox,
     outbox: Outbox,
     tasks: Handle,
     /// The number of unanswered requests.
@@ -123,8 +124,12 @@ impl Reader {
             match read_message(&mut input) {
                 Ok(Some(Incoming::Request(request))) if request.method() == "exit" => return End::Exit,
                 Ok(Some(Incoming::Request(request))) => self.call(request),
-                Ok(Some(Incoming::Response(None))) => {}
-                Ok(Some(Incoming::Response(Some(error)))) => tracing::warn!("the client answered {error}"),
+                Ok(Some(Incoming::Response(id, result))) => {
+                    if let Err(error) = &result {
+                        tracing::warn!("the client answered {error}");
+                    }
+                    self.mailbox.post(Event::Answered(id, result));
+                }
                 Ok(Some(Incoming::Malformed(answer))) => self.outbox.respond(*answer),
                 Ok(None) => return End::Disconnected,
                 Err(error) => {
@@ -137,6 +142,7 @@ impl Reader {
 
     fn call(&mut self, request: Request) {
         let is_shutdown = request.method() == "shutdown";
+        let is_initialize = request.method() == "initialize";
         let id = request.id().cloned();
         let request = match request.method() {
             "$/cancelRequest" => match self.cancel(request) {
@@ -145,7 +151,7 @@ impl Reader {
             },
             "initialize" => {
                 self.watch_client(&request);
-                request
+                newer_protocol::lift(request)
             }
             _ => request,
         };
@@ -168,6 +174,10 @@ impl Reader {
             Answer::Now(done) => {
                 let agreed = matches!(&done, Ok(Some(response)) if response.is_ok());
                 self.shut_down |= is_shutdown && agreed;
+                let done = done.map(|response| match is_initialize {
+                    true => response.map(newer_protocol::lower),
+                    false => response,
+                });
                 return respond(&self.outbox, &self.repeats, id, done);
             }
             Answer::Later(answer) => answer,

@@ -37,6 +37,8 @@ pub(super) struct View {
     pub(super) text: Rope,
     /// The target of the request; empty for a position, the whole text if the request names no part of it.
     pub(super) span: Range<usize>,
+    /// Whether all diagnostics of some version of the document are known.
+    pub(super) has_all_diagnostics: bool,
     /// Whether the memory of the module is planned, or planned in a few milliseconds.
     pub(super) has_memory: bool,
     /// The same of the kernels that the module would become.
@@ -48,7 +50,9 @@ pub(super) struct View {
 pub(super) struct OpenDocument {
     pub(super) file: FileId,
     pub(super) uri: Url,
+    pub(super) version: i32,
     pub(super) text: Rope,
+    pub(super) has_all_diagnostics: bool,
 }
 
 impl View {
@@ -66,9 +70,21 @@ impl View {
             version: 0,
             text: Rope::new(),
             span: 0..0,
+            has_all_diagnostics: false,
             has_memory: false,
             has_kernels: false,
             open,
+        }
+    }
+
+    /// One of the open documents of a request about the workspace.
+    pub(super) fn of_open(&self, document: &OpenDocument) -> View {
+        View {
+            version: document.version,
+            span: 0..document.text.len_bytes(),
+            text: document.text.clone(),
+            has_all_diagnostics: document.has_all_diagnostics,
+            ..View::without_document(self.session.clone(), document.uri.clone(), document.file, Vec::new())
         }
     }
 
@@ -98,6 +114,8 @@ impl View {
 pub(super) struct Session {
     pub(super) client: ClientProfile,
     pub(super) settings: Settings,
+    /// The client sent settings with `initialize`.
+    pub(super) has_sent_settings: bool,
     /// Folders open in the editor.
     pub(super) roots: Vec<PathBuf>,
     /// The shown kernels; shared by all sessions of the process.
@@ -116,6 +134,7 @@ impl Session {
         Session {
             client: ClientProfile::default(),
             settings: Settings::default(),
+            has_sent_settings: false,
             roots: Vec::new(),
             kernels: Arc::default(),
             previews: Arc::default(),

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use ide::{FileId, ListedFile, ReadDump};
 use tower_lsp::lsp_types::request::InlayHintRefreshRequest;
-use tower_lsp::lsp_types::{FileEvent, Url};
+use tower_lsp::lsp_types::{FileChangeType, FileEvent, Url};
 
 use super::MainLoop;
 use crate::dumps::OnDisk;
@@ -42,7 +42,25 @@ impl MainLoop {
 
     fn spawn_listing(&self, folder: PathBuf) {
         let mailbox = self.mailbox.clone();
-        self.pool.spawn_blocking(move || mailbox.post(Event::Listed(Listed::now(folder))));
+        let url = Url::from_file_path(&folder).ok();
+        let working = url.and_then(|url| self.working("Listing a dump folder".to_owned(), &url, None));
+        self.pool.spawn_blocking(move || {
+            mailbox.post(Event::Listed(Listed::now(folder)));
+            drop(working);
+        });
+    }
+
+    /// A file was saved. A client that does not watch files reports changes of a dump folder by this alone.
+    pub(super) fn saved(&mut self, uri: &Url) {
+        if let Ok(path) = uri.to_file_path() {
+            self.dumps.changed(&path, FileChangeType::CHANGED);
+        }
+    }
+
+    /// Asks the client to watch the folders that it may watch only now.
+    pub(super) fn watch_known(&mut self) {
+        let known: Vec<PathBuf> = self.dumps.iter().map(|(folder, _)| folder.to_owned()).collect();
+        known.iter().for_each(|folder| self.watch(folder));
     }
 
     pub(super) fn files_changed(&mut self, files: &[FileEvent]) {
@@ -91,6 +109,7 @@ impl MainLoop {
             self.interrupt_reads();
             self.take_listing(&folder, &files);
             self.refresh(&folder, is_known);
+            self.refresh_diagnostics();
         }
         self.watch(&folder);
         let (reads, is_again) = self.dumps.ended(&folder);

@@ -39,6 +39,7 @@ impl MainLoop {
             self.guarded("opening a document", |host| host.open(item.uri.as_str(), language, &item.text));
         let text = file.map_or_else(|| Rope::from_str(&item.text), |file| self.host.rope(file).clone());
         let uri = item.uri.clone();
+        self.held.changed();
         let document = self.documents.insert(item.uri, language, item.version, text);
         document.file = file;
         document.schedule(Job::Diagnostics).at_once(Instant::now());
@@ -91,6 +92,7 @@ impl MainLoop {
             edits.push(edit);
         }
         document.version = id.version;
+        self.held.changed();
         Job::ALL.into_iter().for_each(|job| document.schedule(job).changed(Instant::now()));
         let Some(file) = document.file else {
             // The previous text could not be analysed; this one may be.
@@ -125,6 +127,7 @@ impl MainLoop {
             return false;
         }
         self.interrupt_reads();
+        self.held.changed();
         let Some(mut document) = self.documents.remove(uri) else { return false };
         Job::ALL.into_iter().for_each(|job| document.schedule(job).cancel());
         if let Some(file) = document.file {

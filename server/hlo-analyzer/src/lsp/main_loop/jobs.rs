@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use tower_lsp::lsp_types::notification::PublishDiagnostics;
-use tower_lsp::lsp_types::request::{CodeLensRefresh, InlayHintRefreshRequest};
+use tower_lsp::lsp_types::request::{CodeLensRefresh, InlayHintRefreshRequest, WorkspaceDiagnosticRefresh};
 use tower_lsp::lsp_types::{PublishDiagnosticsParams, Url};
 
 use super::MainLoop;
@@ -12,7 +12,9 @@ use crate::lsp::kernel_files;
 use crate::lsp::kernel_tab::Rendered;
 use crate::lsp::mailbox::Event;
 use crate::lsp::preview_uri;
+use crate::lsp::requests::{Refresh, RefreshParams};
 use crate::lsp::snapshot::{Session, Snapshot};
+use crate::lsp::work_done::Working;
 
 impl MainLoop {
     /// Starts the computations whose pause is over.
@@ -26,6 +28,14 @@ impl MainLoop {
                 let work = match job {
                     // A preview repeats what is wrong in the text, and nobody repairs it.
                     Job::Diagnostics if uri.scheme() == preview_uri::SCHEME => None,
+                    // A client that asks for them needs the job for slow ones alone, see `diagnostic_reports.rs`.
+                    Job::Diagnostics
+                        if self.session.client.pulls_diagnostics
+                            && (document.has_all_diagnostics
+                                || !self.session.client.refreshes_diagnostics) =>
+                    {
+                        None
+                    }
                     Job::Diagnostics => Some(Work::Diagnostics { is_first: !document.has_all_diagnostics }),
                     Job::Kernels => Some(self.session.kernels.of_file(uri))
                         .filter(|tabs| !tabs.is_empty())
@@ -46,11 +56,18 @@ impl MainLoop {
                 };
                 let snapshot = Snapshot { analysis: self.host.analysis(), view };
                 document.schedule(job).started(snapshot.analysis.cancellation(), now);
-                let (generation, uri, mailbox) = (document.generation, uri.clone(), self.mailbox.clone());
+                let (generation, about, mailbox) = (document.generation, uri.clone(), self.mailbox.clone());
                 let post = move |outcome| {
-                    mailbox.post(Event::Progress(Progress { job, uri: uri.clone(), generation, outcome }));
+                    let uri = about.clone();
+                    mailbox.post(Event::Progress(Progress { job, uri, generation, outcome }));
                 };
-                self.pool.spawn_blocking(move || work.run(snapshot, post));
+                let is_shown = self.session.client.shows_progress;
+                let title = format!("Computing {work}");
+                let working = is_shown.then(|| Working::start(&self.mailbox, title, uri, None));
+                self.pool.spawn_blocking(move || {
+                    work.run(snapshot, post);
+                    drop(working);
+                });
             }
         }
     }
@@ -64,10 +81,17 @@ impl MainLoop {
             document.schedule(job).ended(is_cancelled, Instant::now());
         }
         match outcome {
+            Outcome::Early(_) if self.session.client.pulls_diagnostics => {
+                document.has_early_diagnostics = true
+            }
             Outcome::Early(params) => self.publish_diagnostics(params),
             Outcome::Diagnostics(params) => {
                 document.has_all_diagnostics = true;
-                self.publish_diagnostics(params);
+                if !self.session.client.pulls_diagnostics {
+                    self.publish_diagnostics(params);
+                } else if std::mem::take(&mut document.has_early_diagnostics) {
+                    self.refresh_diagnostics();
+                }
             }
             Outcome::Kernels(tabs) => tabs.into_iter().for_each(|(uri, tab)| self.publish_tab(uri, &tab)),
             Outcome::Origins => tracing::debug!("the origins of {uri} are computed"),
@@ -85,6 +109,7 @@ impl MainLoop {
                     if self.session.previews.update(&uri, &text) {
                         let params = KernelChangedParams { uri: uri.clone() };
                         self.outbox.notify_latest::<PreviewChanged>(&uri, params);
+                        self.publish_content(&uri, self.session.client.shows_previews);
                     }
                 }
             }
@@ -102,6 +127,22 @@ impl MainLoop {
         }
     }
 
+    /// Has the client ask for diagnostics again, where they may have changed without an edit.
+    pub(super) fn refresh_diagnostics(&mut self) {
+        self.held.changed();
+        let client = &self.session.client;
+        if client.pulls_diagnostics && client.refreshes_diagnostics {
+            self.outbox.request::<WorkspaceDiagnosticRefresh>();
+        }
+    }
+
+    /// Tells a client that shows a document of the server that its text has changed.
+    fn publish_content(&self, uri: &Url, is_shown_by_client: bool) {
+        if !is_shown_by_client && self.session.client.asks_for_content {
+            self.outbox.request_with::<Refresh>(RefreshParams { uri: uri.clone() });
+        }
+    }
+
     fn publish_diagnostics(&self, params: PublishDiagnosticsParams) {
         self.outbox.notify_latest::<PublishDiagnostics>(&params.uri.clone(), params);
     }
@@ -115,6 +156,7 @@ impl MainLoop {
             None if is_other => {
                 let params = KernelChangedParams { uri: uri.clone() };
                 self.outbox.notify_latest::<KernelChanged>(&uri, params);
+                self.publish_content(&uri, self.session.client.shows_kernels);
             }
             _ => {}
         }

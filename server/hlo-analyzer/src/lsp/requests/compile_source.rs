@@ -25,6 +25,9 @@ pub(in crate::lsp) struct Source {
     pub(in crate::lsp) is_trusted: bool,
     /// The client supports `window/showDocument`.
     pub(in crate::lsp) shows_documents: bool,
+    /// The client shows the progress of work.
+    pub(in crate::lsp) shows_progress: bool,
+    pub(in crate::lsp) uri: Url,
     pub(in crate::lsp) mailbox: Mailbox,
 }
 
@@ -59,6 +62,8 @@ impl Request for CompileSource {
             python: settings.xla_python.clone(),
             is_trusted: settings.assembler.trusted,
             shows_documents: view.session.client.show_document,
+            shows_progress: view.session.client.shows_progress,
+            uri: view.uri.clone(),
             mailbox: view.session.mailbox.clone(),
         })
     }

@@ -1,5 +1,5 @@
-//! The command `hlo-analyzer.openKernel`, for clients that cannot show virtual documents: writes the tabs of a
-//! kernel to files and asks the client to show them.
+//! The command `hlo-analyzer.openKernel`, for clients without a command of their own: asks the client to show the tabs of a
+//! kernel, as documents of the server if it can (`workspace/textDocumentContent`), else as files that the server writes.
 
 use std::sync::Arc;
 
@@ -46,9 +46,15 @@ impl Request for OpenKernel {
     fn respond(view: &View, _: ExecuteCommandParams, found: Self::Found) -> Result<Self::Response> {
         let Some((instruction, tabs)) = found else { return Ok(None) };
         let (mut shown, mut files) = (Vec::new(), Vec::new());
+        let client = &view.session.client;
         for (KernelTab { uri, kernel }, rendered) in tabs {
-            let path = view.session.client.show_document.then(|| keep(view, &kernel, &rendered)).flatten();
-            files.extend(path.as_deref().and_then(|path| Url::from_file_path(path).ok()));
+            let mut path = None;
+            if client.show_document && client.asks_for_content {
+                files.push(uri.clone());
+            } else if client.show_document {
+                path = keep(view, &kernel, &rendered);
+                files.extend(path.as_deref().and_then(|path| Url::from_file_path(path).ok()));
+            }
             let (tab, title) = (kernel.tab, kernel.tab.title());
             shown.push(json!({"tab": tab, "title": title, "uri": uri, "path": path, "text": &rendered.text}));
         }

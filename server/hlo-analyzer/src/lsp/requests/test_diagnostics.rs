@@ -19,7 +19,7 @@ impl Request for TestDiagnostics {
     }
 
     fn run(snapshot: &Snapshot, _: &DocumentParams) -> Cancellable<Self::Found> {
-        diagnostics::find_all(snapshot, None)
+        diagnostics::find_all(&snapshot.analysis, &snapshot.view, None)
     }
 
     fn respond(view: &View, _: DocumentParams, found: Self::Found) -> Result<Self::Response> {
