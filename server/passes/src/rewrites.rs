@@ -63,6 +63,7 @@ mod rename_fusions;
 mod rename_instructions;
 mod reshape_decomposer;
 mod reshape_mover;
+mod rng_bit_generator_expander;
 mod sanitize_constant_names;
 mod scans_as_trees;
 mod scatter_simplifier;
@@ -209,6 +210,7 @@ pub const PASSES: &[Pass] = &[
     Pass { name: "reshape-decomposer", run: reshape_decomposer::run },
     Pass { name: "reshape-mover", run: reshape_mover::run },
     Pass { name: "result_caster", run: absent::result_caster },
+    Pass { name: "rng-bit-generator-expander", run: rng_bit_generator_expander::run },
     Pass { name: "rng-expander", run: absent::rng_expander },
     Pass { name: "sanitize-constant-names", run: sanitize_constant_names::run },
     Pass { name: "scan_expander", run: absent::scan_expander },

@@ -96,9 +96,6 @@ gates! {
         let window = module[id].attributes().window();
         module[id].opcode() == Opcode::ReduceWindow && window.iter().any(|dim| dim.size >= RUNNING)
     };
-    "rng-bit-generator-expander" rng_bit_generator_expander: "random bits", |module, id| {
-        module[id].opcode() == Opcode::RngBitGenerator
-    };
     "scan-expander" scan_expander: "scans", |module, id| module[id].opcode() == Opcode::Scan;
     "simplify-while-loops" simplify_while_loops: "loops with elements that nothing uses, and loops that run at most once", |module, id| {
         module[id].opcode() == Opcode::While && (has_dead_element(module, id) || runs_at_most_once(module, id))

@@ -40,7 +40,7 @@ pub(super) fn resize(run: &mut Run<'_>) -> Result<(), Stop> {
     Ok(())
 }
 
-/// All reductions over windows.
+/// All reductions over windows, but for those of several arrays that no pass here changes.
 fn windows(module: &Module) -> Result<Vec<InstructionId>, Stop> {
     let mut found = Vec::new();
     for computation in module.computations() {
@@ -50,6 +50,10 @@ fn windows(module: &Module) -> Result<Vec<InstructionId>, Stop> {
                 continue;
             }
             if module[id].operands().len() != 2 {
+                let is_list = module[id].attributes().window().len() == 1;
+                if !is_list && scan(module, id).is_none() {
+                    continue;
+                }
                 let name = module[id].name();
                 return Err(Stop::Unsupported(format!(
                     "%{name} reduces several arrays; that is not implemented"
@@ -63,7 +67,8 @@ fn windows(module: &Module) -> Result<Vec<InstructionId>, Stop> {
 
 /// Source: `TryOptimizeCumSumOrProd`.
 fn scan(module: &Module, id: InstructionId) -> Option<Scan> {
-    let &[source, init] = module[id].operands() else { return None };
+    let operands = module[id].operands();
+    let (&source, &init) = (operands.first()?, operands.get(operands.len() / 2)?);
     let window = module[id].attributes().window();
     let is_trivial = |dim: &ir::WindowDim| *dim == ir::WindowDim::of_size(1);
     let mut others = (0..window.len()).filter(|&dim| !is_trivial(&window[dim]));
