@@ -50,6 +50,7 @@ pub use print::{
 pub use shape::{ArrayShape, Extent, Layout, Shape, Tile, UNBOUNDED};
 pub use syntax::hlo::{AttributeKey, ElementType, Opcode};
 pub use verify::{
-    ExternalValue, Surroundings, frontend_attribute, op_fault, sharding_parts, verify, verify_module,
+    ExternalValue, Surroundings, frontend_attribute, op_fault, preserves_layout, sharding_parts, verify,
+    verify_module,
 };
 pub use warnings::{Condition, Remedy, Warning, WarningKind, has_side_effect, is_caller, warnings};

@@ -179,6 +179,19 @@ impl Shape {
         }
     }
 
+    /// The shape with row-major layouts in place of `None`.
+    #[must_use]
+    pub fn with_default_layouts(&self) -> Shape {
+        match self {
+            Shape::Array(array) if array.layout.is_none() && array.rank() > 0 => {
+                let layout = Some(Layout::row_major(array.rank()));
+                Shape::Array(Arc::new(ArrayShape { layout, ..ArrayShape::clone(array) }))
+            }
+            Shape::Tuple(elements) => Shape::tuple(elements.iter().map(Self::with_default_layouts)),
+            other => other.clone(),
+        }
+    }
+
     /// The shape without its layouts.
     #[must_use]
     pub fn without_layouts(&self) -> Shape {

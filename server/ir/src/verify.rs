@@ -34,6 +34,7 @@ use crate::infer::{Called, CalleePart, Given, Problem, result_shape};
 use crate::op_table::{Phase, op_info};
 use crate::shape::Shape;
 pub use calls::frontend_attribute;
+pub use layouts::preserves_layout;
 pub use module::verify_module;
 pub use op::op_fault;
 pub use shardings::sharding_parts;

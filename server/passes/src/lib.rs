@@ -20,7 +20,7 @@ pub use driver::{
 };
 pub use module::{
     Computation, ComputationId, Header, Instruction, InstructionId, Module, ModuleGraph, NewOp, Origins,
-    Place, is_commutative,
+    Place, Relaid, Relayout, WrittenBy, is_commutative,
 };
 pub use rewrites::PASSES;
 pub use words::{pass, pipeline};

@@ -9,6 +9,7 @@ mod equality;
 mod fuse;
 mod fusions;
 mod graphs;
+mod layouts;
 mod new;
 mod order;
 mod origins;
@@ -25,6 +26,7 @@ use syntax::hlo::{AttributeKey, Opcode};
 
 pub use equality::is_commutative;
 pub use graphs::ModuleGraph;
+pub use layouts::{Relaid, Relayout, WrittenBy};
 pub use new::NewOp;
 pub use origins::{Origins, Place};
 pub(crate) use planned::Planned;

@@ -142,7 +142,7 @@ fn same_layout(a: &Shape, b: &Shape) -> bool {
 
 /// Ops that must not change the layout of an operand with their rank.
 /// Source: `LayoutAssignment::InstructionCanChangeLayout`.
-fn preserves_layout(opcode: Opcode) -> bool {
+pub fn preserves_layout(opcode: Opcode) -> bool {
     use Opcode::*;
     match opcode {
         Copy => false,
