@@ -15,6 +15,7 @@ mod instruction_cost;
 mod kernel_time;
 mod op_profile;
 mod roofline;
+mod sector_time;
 mod tiled;
 mod tiling_search;
 pub mod times;
