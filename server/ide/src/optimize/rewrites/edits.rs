@@ -1,8 +1,10 @@
 //! The edits of a group of changes. Lines that do not change keep their form and comments.
 
-use ir::{AttributeKey, AttributeValue, Attributes};
+use ir::{AttributeKey, AttributeValue, Attributes, Opcode};
 use passes::{ComputationId, InstructionId, Module};
 use rustc_hash::FxHashSet;
+use syntax::Span;
+use syntax::hlo::OperandKind;
 
 use super::difference::{Difference, Fate, NewOperand};
 use crate::file_context::FileContext;
@@ -42,6 +44,10 @@ impl Editor<'_> {
         let mut group: Vec<InstructionId> = self.group.iter().copied().collect();
         group.sort_unstable();
         for &id in &group {
+            // `%x#1` follows its tuple.
+            if self.is_unwritten_element(id) {
+                continue;
+            }
             let computation = match self.fate(id)? {
                 Fate::Added => self.after[id].parent(),
                 Fate::Removed => {
@@ -91,7 +97,7 @@ impl Editor<'_> {
         let ranges = changed.iter().map(|&computation| self.computation(computation));
         let start = ranges.collect::<Option<Vec<TextRange>>>()?.into_iter().map(|range| range.start).min()?;
         let order = self.after.computation_post_order().into_iter().filter(|made_| made.contains(made_));
-        let insert = order.map(|computation| computation_text(self.after, computation, self.sign()) + "\n");
+        let insert = order.map(|computation| computation_in(self.after, computation, self.form()) + "\n");
         Some(Some(TextEdit { range: start..start, insert: insert.collect() }))
     }
 
@@ -141,6 +147,22 @@ impl Editor<'_> {
         self.source.instructions.get(Module::index(id))?.as_ref()
     }
 
+    /// Whether an instruction is written as `%x#1` where it is used.
+    fn is_unwritten_element(&self, id: InstructionId) -> bool {
+        self.after[id].opcode() == Opcode::GetTupleElement
+            && self.fate(id) != Some(Fate::Added)
+            && self.written(id).is_none()
+    }
+
+    /// Where an instruction is defined, or the tuple that it is an element of.
+    fn defined(&self, id: InstructionId) -> Option<&SourceInstruction> {
+        let mut id = id;
+        while self.is_unwritten_element(id) {
+            id = *self.source.module[id].operands().first()?;
+        }
+        self.written(id)
+    }
+
     /// The operands of instructions outside of the group that change with it.
     fn operands(&self) -> impl Iterator<Item = &NewOperand> {
         self.difference.operands.iter().filter(|operand| self.group.contains(&operand.old))
@@ -150,24 +172,35 @@ impl Editor<'_> {
         let user = self.written(operand.user)?;
         // A new instruction is inserted above.
         if !self.is_fated(operand.new, Fate::Added)
-            && self.written(operand.new)?.range.start > user.range.start
+            && self.defined(operand.new)?.range.start > user.range.start
         {
             return None;
         }
         let at = self.context.instruction_at(user.name_range.start)?;
         let block = self.context.block(at.piece);
-        let all: Vec<_> = block.operands_of(at.id).map(|(operand, _)| operand.name).collect();
+        let named = |operand: &syntax::hlo::Operand| match operand.kind {
+            OperandKind::Element { .. } => Span::new(operand.name.start as usize, operand.span.end as usize),
+            _ => operand.name,
+        };
+        let all: Vec<_> = block.operands_of(at.id).map(|(operand, _)| named(operand)).collect();
         let is_plain = all.len() == self.source.module[operand.user].operands().len();
         let range = self.context.range(at.piece, *all.get(operand.index).filter(|_| is_plain)?);
-        Some(TextEdit { range, insert: self.bare_name(operand.new)?.to_owned() })
+        Some(TextEdit { range, insert: self.bare_name(operand.new)? })
     }
 
     /// The name of an instruction in the new text, without its sign.
-    fn bare_name(&self, id: InstructionId) -> Option<&str> {
-        match self.fate(id) {
-            Some(Fate::Added) => self.group.contains(&id).then(|| self.after[id].name()),
-            _ => Some(self.written(id)?.name.trim_start_matches('%')),
+    fn bare_name(&self, id: InstructionId) -> Option<String> {
+        let (mut id, mut path) = (id, String::new());
+        while self.is_unwritten_element(id) {
+            let index = self.source.module[id].attributes().int(AttributeKey::Index)?;
+            path = format!("#{index}{path}");
+            id = *self.source.module[id].operands().first()?;
         }
+        let name = match self.fate(id) {
+            Some(Fate::Added) => self.group.contains(&id).then(|| self.after[id].name())?,
+            _ => self.written(id)?.name.trim_start_matches('%'),
+        };
+        Some(name.to_owned() + &path)
     }
 
     /// The mark of the root, where another instruction is the root now.
@@ -213,12 +246,13 @@ impl Editor<'_> {
         for &id in &added {
             for &operand in self.after[id].operands() {
                 if !self.is_fated(operand, Fate::Added) {
-                    lower = lower.max(self.written(operand)?.range.end);
+                    lower = lower.max(self.defined(operand)?.range.end);
                 }
             }
         }
         for &id in &added {
-            for &user in self.after[id].users().iter().filter(|user| !self.is_fated(**user, Fate::Added)) {
+            let outside = self.after[id].users().iter().filter(|user| !self.is_fated(**user, Fate::Added));
+            for &user in outside.filter(|user| !self.is_unwritten_element(**user)) {
                 // Users outside of the group keep the operand that they have.
                 let takes = |operand: &NewOperand| operand.user == user && operand.new == id;
                 if self.is_fated(user, Fate::Changed) || self.operands().any(takes) {
@@ -226,9 +260,34 @@ impl Editor<'_> {
                 }
             }
         }
-        let anchor = self.anchor(computation, lower, upper)?;
         let lines = added.iter().map(|&id| self.instruction(id)).collect::<Option<Vec<String>>>()?;
-        Some(Some(self.inserted(&anchor, &lines)))
+        match self.anchor(computation, lower, upper) {
+            Some(anchor) => Some(Some(self.inserted(&anchor, &lines))),
+            None => Some(Some(self.appended(computation, lower, &lines)?)),
+        }
+    }
+
+    /// Instructions behind the last one of a computation.
+    fn appended(
+        &self,
+        computation: ComputationId,
+        lower: usize,
+        instructions: &[String],
+    ) -> Option<TextEdit> {
+        let all = self.source.module.instructions(computation).into_iter();
+        let last = all.filter_map(|id| self.written(id)).max_by_key(|written| written.range.end)?;
+        if last.range.end < lower {
+            return None;
+        }
+        let line = self.line(last);
+        let is_alone = self.text[line.clone()].ends_with('\n');
+        let indent = &self.text[line.start.min(last.range.start)..last.range.start];
+        let in_line = |instruction: &String| match is_alone {
+            true => format!("{indent}{instruction}\n"),
+            false => format!(" {instruction}"),
+        };
+        let at = if is_alone { line.end } else { last.range.end };
+        Some(TextEdit { range: at..at, insert: instructions.iter().map(in_line).collect() })
     }
 
     /// Before which instruction something is inserted: the first of the removed ones, or the first at all, between two offsets.
@@ -270,30 +329,58 @@ impl Editor<'_> {
     /// An instruction as it is after the pass, in the form of the text.
     fn instruction(&self, id: InstructionId) -> Option<String> {
         let operands = self.after[id].operands().iter().map(|&operand| self.bare_name(operand));
-        let operands = operands.collect::<Option<Vec<&str>>>()?;
-        Some(written(self.after, id, self.bare_name(id)?, &operands, self.sign(), self.after.is_root(id)))
+        let operands = operands.collect::<Option<Vec<String>>>()?;
+        let operands: Vec<&str> = operands.iter().map(String::as_str).collect();
+        Some(written(self.after, id, &self.bare_name(id)?, &operands, self.form(), self.after.is_root(id)))
     }
 
-    /// What names start with in this text.
-    fn sign(&self) -> &'static str {
+    fn form(&self) -> Form {
         let first = self.source.instructions.iter().flatten().next();
         let has_signs = first.is_some_and(|first| self.text[..first.name_range.start].ends_with('%'));
-        if has_signs { "%" } else { "" }
+        Form { sign: if has_signs { "%" } else { "" }, states_layouts: self.text.contains("]{") }
+    }
+}
+
+/// How a text writes instructions.
+#[derive(Debug, Clone, Copy)]
+struct Form {
+    /// What names start with.
+    sign: &'static str,
+    /// Whether shapes have their layouts, also the default ones.
+    states_layouts: bool,
+}
+
+impl Form {
+    fn of_sign(sign: &'static str) -> Form {
+        Form { sign, states_layouts: false }
     }
 }
 
 /// An instruction of a module by its own names.
-pub(crate) fn instruction_text(module: &Module, id: InstructionId, sign: &str, is_root: bool) -> String {
-    let operands: Vec<&str> = module[id].operands().iter().map(|&operand| module[operand].name()).collect();
-    written(module, id, module[id].name(), &operands, sign, is_root)
+pub(crate) fn instruction_text(
+    module: &Module,
+    id: InstructionId,
+    sign: &'static str,
+    is_root: bool,
+) -> String {
+    instruction_in(module, id, Form::of_sign(sign), is_root)
 }
 
 /// A computation of a module by its own names.
-pub(crate) fn computation_text(module: &Module, computation: ComputationId, sign: &str) -> String {
-    let mut text = format!("{sign}{} {{\n", module[computation].name());
+pub(crate) fn computation_text(module: &Module, computation: ComputationId, sign: &'static str) -> String {
+    computation_in(module, computation, Form::of_sign(sign))
+}
+
+fn instruction_in(module: &Module, id: InstructionId, form: Form, is_root: bool) -> String {
+    let operands: Vec<&str> = module[id].operands().iter().map(|&operand| module[operand].name()).collect();
+    written(module, id, module[id].name(), &operands, form, is_root)
+}
+
+fn computation_in(module: &Module, computation: ComputationId, form: Form) -> String {
+    let mut text = format!("{}{} {{\n", form.sign, module[computation].name());
     for id in module.post_order(computation) {
         cancel::tick();
-        text += &format!("  {}\n", instruction_text(module, id, sign, module.is_root(id)));
+        text += &format!("  {}\n", instruction_in(module, id, form, module.is_root(id)));
     }
     text + "}\n"
 }
@@ -303,7 +390,7 @@ fn written(
     id: InstructionId,
     name: &str,
     operands: &[&str],
-    sign: &str,
+    Form { sign, states_layouts }: Form,
     is_root: bool,
 ) -> String {
     let mut line = if is_root { "ROOT ".to_owned() } else { String::new() };
@@ -313,6 +400,9 @@ fn written(
     let mut op = module.op(id);
     if !sign.is_empty() {
         name_with_sign(&mut op.attributes, sign);
+    }
+    if states_layouts {
+        op.shape = op.shape.with_default_layouts();
     }
     op.write_verbatim(&mut line, operands.iter().map(String::as_str), &verbatim);
     line
