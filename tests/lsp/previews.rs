@@ -222,3 +222,62 @@ fn a_pass_is_applied_at_one_place() {
     client.change(URI, 2, json!([{"range": range((0, 11), (0, 11)), "text": " "}]));
     assert_eq!(client.ask("codeAction/resolve", action)["edit"], Value::Null);
 }
+
+const TRANSPOSED: &str =
+    "HloModule m, is_scheduled=true, entry_computation_layout={(f32[2048,2048]{1,0})->f32[2048,2048]{1,0}}
+
+%reversed {
+  %p = f32[2048,2048]{1,0} parameter(0)
+  %t = f32[2048,2048]{1,0} transpose(%p), dimensions={1,0}
+  ROOT %r = f32[2048,2048]{1,0} reverse(%t), dimensions={0}
+}
+
+ENTRY %e {
+  %x = f32[2048,2048]{1,0} parameter(0)
+  ROOT %f = f32[2048,2048]{1,0} fusion(%x), kind=kLoop, calls=%reversed
+}
+";
+
+#[test]
+fn a_layout_mends_an_uncoalesced_read() {
+    let mut client = LspClient::start(json!({
+        "general": {"positionEncodings": ["utf-8"]},
+        "textDocument": {"codeAction": {
+            "codeActionLiteralSupport": {"codeActionKind": {"valueSet": [""]}},
+            "dataSupport": true,
+            "resolveSupport": {"properties": ["edit"]},
+        }},
+        "workspace": {"workspaceEdit": {
+            "documentChanges": true,
+            "changeAnnotationSupport": {"groupsOnLabel": true},
+        }},
+    }));
+    client.open(URI, TRANSPOSED);
+    let place = range((10, 41), (10, 41));
+    let warning = json!({
+        "range": range((10, 41), (10, 42)),
+        "severity": 2,
+        "code": "uncoalesced",
+        "source": "hlo-analyzer",
+        "message": "%x is read with a stride",
+    });
+    let params = json!({"textDocument": {"uri": URI}, "range": place, "context": {"diagnostics": [warning]}});
+    let actions = client.ask("textDocument/codeAction", params);
+    let mut found = actions.as_array().into_iter().flatten();
+    let action = found.find(|action| {
+        action["title"].as_str().is_some_and(|title| title.starts_with("Take %x as {0,1} from the caller"))
+    });
+    let action = action.unwrap_or_else(|| panic!("{actions}")).clone();
+    assert_eq!(action["kind"], "quickfix");
+    assert_eq!(action["diagnostics"][0]["code"], "uncoalesced");
+    let resolved = client.ask("codeAction/resolve", action);
+    let edit = &resolved["edit"];
+    let edits = edit["documentChanges"][0]["edits"].as_array().unwrap_or_else(|| panic!("{resolved}"));
+    let texts: Vec<&str> = edits.iter().filter_map(|edit| edit["newText"].as_str()).collect();
+    assert!(texts.contains(&"f32[2048,2048]{0,1}"), "{resolved}");
+    assert!(texts.contains(&"%x = f32[2048,2048]{0,1} parameter(0)"), "{resolved}");
+    let annotation = &edit["changeAnnotations"]["check"];
+    let (label, description) = (annotation["label"].as_str(), annotation["description"].as_str());
+    assert!(label.is_some_and(|label| label.starts_with("checked: all values are equal")), "{resolved}");
+    assert!(description.is_some_and(|it| it.contains("sectors per request instead of 32")), "{resolved}");
+}

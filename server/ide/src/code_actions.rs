@@ -37,6 +37,8 @@ pub enum Change {
         check: String,
         /// Whether some value differs.
         is_different: bool,
+        /// What it costs and gains beyond the title, as a sentence without a full stop; may be empty.
+        effect: String,
     },
     /// A new file beside this one.
     NewDocument {

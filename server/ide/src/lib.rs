@@ -111,6 +111,7 @@ pub use memory::{
     AliveUntil, AliveValue, Collectives, MemoryAdvice, MemoryColumn, MemoryReport, MemoryStep,
     MemoryTimeline, NoMemory, devices_in_words, memory_picture, value_name,
 };
+pub use optimize::layouts::LAYOUT_ACTION;
 pub use optimize::listed::{ListedPass, listed_passes};
 pub use optimize::planned::FUSION as FUSION_PIPELINE;
 pub use optimize::preview::Preview;

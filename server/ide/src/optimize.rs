@@ -2,6 +2,7 @@
 
 pub(crate) mod fusing;
 pub(crate) mod known;
+pub(crate) mod layouts;
 pub(crate) mod listed;
 pub(crate) mod planned;
 pub(crate) mod preview;

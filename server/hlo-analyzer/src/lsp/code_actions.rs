@@ -82,7 +82,12 @@ impl View {
             let data =
                 Unresolved { uri: self.uri.clone(), version: self.version, range, id: action.id.clone() };
             let data = action.change.is_none().then(|| serde_json::to_value(data).ok()).flatten();
-            lsp_types::CodeAction { data, ..self.code_action(action) }
+            let is_layout = action.id.starts_with(ide::LAYOUT_ACTION);
+            let action = lsp_types::CodeAction { data, ..self.code_action(action) };
+            match is_layout && is_asked(&lsp_types::CodeActionKind::QUICKFIX) {
+                true => for_uncoalesced(action, found),
+                false => action,
+            }
         });
         actions.filter(|a| a.kind.as_ref().is_none_or(is_asked)).map(Into::into).collect()
     }
@@ -164,11 +169,12 @@ impl View {
         let mut annotation = None;
         let (uri, version, edits, creates) = match change {
             Change::Edits(edits) => (self.uri.clone(), Some(self.version), self.text_edits(edits), false),
-            Change::Checked { edits, check, is_different } => {
+            Change::Checked { edits, check, is_different, effect } => {
+                let effect = if is_different { "XLA's rule changes values here".to_owned() } else { effect };
                 annotation = Some(ChangeAnnotation {
                     label: check,
                     needs_confirmation: Some(is_different),
-                    description: is_different.then(|| "XLA's rule changes values here".to_owned()),
+                    description: Some(effect).filter(|effect| !effect.is_empty()),
                 });
                 (self.uri.clone(), Some(self.version), self.text_edits(edits), false)
             }
@@ -213,8 +219,8 @@ fn is_ours(finding: &lsp_types::Diagnostic) -> bool {
     finding.source.as_deref() == Some(env!("CARGO_PKG_NAME"))
 }
 
-/// With a warning about an uncoalesced access among the diagnostics, the picture is its quick fix: editors
-/// list it first and offer it on the warning's hover.
+/// With a warning about an uncoalesced access among the diagnostics, the picture and other layouts are its quick fixes: editors
+/// list them first and offer them on the warning's hover.
 fn for_uncoalesced(action: lsp_types::CodeAction, found: &[lsp_types::Diagnostic]) -> lsp_types::CodeAction {
     let is_uncoalesced = |finding: &&lsp_types::Diagnostic| {
         let code = finding.code.as_ref();

@@ -6,7 +6,7 @@ use super::Analysis;
 use crate::code_actions::Actions;
 use crate::file_context::FileContext;
 use crate::optimize::preview::Preview;
-use crate::optimize::{fusing, optimize, rewrites, shown};
+use crate::optimize::{fusing, layouts, optimize, rewrites, shown};
 use crate::*;
 
 impl Analysis {
@@ -34,8 +34,8 @@ impl Analysis {
         self.with_file(file, |context| shown::prepare(&context, &self.optimized))
     }
 
-    /// What passes of XLA would do to the instruction at the start of `range`, and what can be fused with it or taken apart, as code
-    /// actions.
+    /// What passes of XLA would do to the instruction at the start of `range`, layouts that would make its kernel coalesced, and what can
+    /// be fused with it or taken apart, as code actions.
     pub fn rewrite_actions(
         &self,
         file: FileId,
@@ -45,6 +45,7 @@ impl Analysis {
         self.with_file(file, |context| {
             let mut actions = Actions::new(wanted);
             rewrites::offer(&context, &self.optimized, &range, &mut actions);
+            layouts::offer(&context, &self.optimized, &range, &mut actions);
             fusing::offer(&context, &self.optimized, &range, &mut actions);
             actions.found()
         })

@@ -2,7 +2,7 @@
 //!
 //! They are offered where kernels are decided: in modules with fusions. XLA's rules say which pairs can be fused.
 
-use db::Language;
+use db::{KernelId, Language};
 use gpu::Device;
 use ir::Opcode;
 use passes::{ComputationId, InstructionId, Module};
@@ -80,7 +80,8 @@ pub(crate) fn offer(
         let title = format!("Split {} at {}", name(fusion), name(id));
         steps.push((SPLIT.to_owned(), title, Step::Split(fusion, id)));
     }
-    let total = (!actions.is_about_one()).then(|| total(context));
+    let total = (!actions.is_about_one())
+        .then(|| total(context, |id| context.kernel_cost(id).map_or(0.0, |estimate| estimate.exec_us())));
     for (id, title, step) in steps {
         if !actions.wants(&id) {
             continue;
@@ -163,16 +164,15 @@ fn fusion_of(module: &Module, computation: ComputationId) -> Option<InstructionI
     (module[*only].opcode() == Opcode::Fusion).then_some(*only)
 }
 
-/// The time of all kernels.
-fn total(context: &FileContext<'_>) -> f64 {
+/// The time of all executions of all kernels, each of which takes `us`.
+pub(super) fn total<'a>(context: &FileContext<'a>, us: impl Fn(KernelId<'a>) -> f64) -> f64 {
     let (times, _) = executions(context);
     let mut total = 0.0;
     let computations = context.module().computations.iter().enumerate();
     for (index, computation) in computations.filter(|(index, _)| times[*index] > 0) {
         for at in computation.segments.iter().flat_map(|&segment| timed(context, segment)) {
             cancel::check();
-            let estimate = context.kernel_id(at).and_then(|id| context.kernel_cost(id));
-            total += estimate.map_or(0.0, |estimate| estimate.exec_us()) * times[index] as f64;
+            total += context.kernel_id(at).map_or(0.0, &us) * times[index] as f64;
         }
     }
     total
@@ -194,17 +194,22 @@ fn total_after(
     let added = after.instructions(computation).into_iter().filter(|&id| Module::index(id) >= read);
     let of = |module: &Module, ids: Vec<InstructionId>| Totals::of_text(&kernels_alone(module, &ids), device);
     let (was, is) = (of(before, removed.collect()), of(after, added.collect()));
-    let written = source.instructions.get(Module::index(step.place())).and_then(Option::as_ref);
-    let at = written.and_then(|written| context.instruction_at(written.name_range.start));
-    let index = at.and_then(|at| context.enclosing_computation(at));
-    let (times, _) = executions(context);
-    let times = index.and_then(|index| times.get(index)).copied().unwrap_or(1) as f64;
+    let times = executions_of(context, source, step.place());
     let changed = |totals: Totals| totals.us * times;
     change_in_words(total, (total - changed(was) + changed(is)).max(0.0))
 }
 
+/// How often an instruction of the text runs when the module runs once.
+pub(super) fn executions_of(context: &FileContext<'_>, source: &SourceModule, id: InstructionId) -> f64 {
+    let written = source.instructions.get(Module::index(id)).and_then(Option::as_ref);
+    let at = written.and_then(|written| context.instruction_at(written.name_range.start));
+    let index = at.and_then(|at| context.enclosing_computation(at));
+    let (times, _) = executions(context);
+    index.and_then(|index| times.get(index)).copied().unwrap_or(1) as f64
+}
+
 /// A module that runs some instructions of another one, on parameters in place of their operands.
-fn kernels_alone(module: &Module, ids: &[InstructionId]) -> String {
+pub(super) fn kernels_alone(module: &Module, ids: &[InstructionId]) -> String {
     let mut text = String::from("HloModule kernels\n\n");
     let mut called: Vec<ComputationId> = Vec::new();
     let mut open: Vec<ComputationId> = ids.iter().flat_map(|&id| module[id].called()).collect();

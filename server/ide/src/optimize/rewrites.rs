@@ -5,6 +5,7 @@
 
 mod difference;
 mod edits;
+mod entry_layout;
 #[cfg(test)]
 mod tests;
 
@@ -195,6 +196,7 @@ pub(crate) fn offer(
 pub(crate) struct Rewrite {
     edits: Vec<TextEdit>,
     after: Module,
+    effect: String,
 }
 
 impl Rewrite {
@@ -204,7 +206,7 @@ impl Rewrite {
         let file = host.open("", Language::Hlo, &edited(context, &edits));
         let found = host.analysis().with_context(file, |context| SourceModule::of(context).ok());
         cancel::check();
-        Some(Rewrite { edits, after: found.ok()??.module })
+        Some(Rewrite { edits, after: found.ok()??.module, effect: String::new() })
     }
 
     /// The edits with what a comparison of the values before and after them found.
@@ -217,7 +219,13 @@ impl Rewrite {
                 format!("checked: all values are equal ({} compared)", counted(verdict.elements, "element"))
             }
         };
-        Change::Checked { edits: self.edits, check, is_different: !verdict.differences.is_empty() }
+        let is_different = !verdict.differences.is_empty();
+        Change::Checked { edits: self.edits, check, is_different, effect: self.effect }
+    }
+
+    /// With what it costs and gains, see [`Change::Checked`].
+    pub(crate) fn with_effect(self, effect: String) -> Rewrite {
+        Rewrite { effect, ..self }
     }
 }
 
@@ -251,6 +259,18 @@ pub(crate) fn rewrite_of(
     id: InstructionId,
 ) -> Option<Rewrite> {
     Rewrite::new(context, edits(context, source, after, difference, &difference.group_of(id))?)
+}
+
+/// All changes at once, those of the layouts in the header too.
+pub(crate) fn rewrite_of_all(
+    context: &FileContext<'_>,
+    source: &SourceModule,
+    after: &Module,
+    difference: &Difference,
+) -> Option<Rewrite> {
+    let mut all = edits(context, source, after, difference, &difference.all())?;
+    all.extend(entry_layout::edits(context, &source.module, after)?);
+    Rewrite::new(context, all)
 }
 
 /// The text after edits that do not overlap.

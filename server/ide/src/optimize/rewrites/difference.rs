@@ -146,6 +146,11 @@ impl Difference {
         at
     }
 
+    /// All groups together.
+    pub(super) fn all(&self) -> FxHashSet<InstructionId> {
+        self.fates.keys().copied().collect()
+    }
+
     /// The group with an instruction; empty if it is as it was.
     pub(super) fn group_of(&self, id: InstructionId) -> FxHashSet<InstructionId> {
         if !self.fates.contains_key(&id) {
