@@ -18,7 +18,7 @@ mod planned;
 mod text;
 
 use std::ops::Index;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use ir::{Alias, Attributes, Op, Shape, Uniquer, Verbatim};
 use smallvec::SmallVec;
@@ -28,6 +28,7 @@ pub use equality::is_commutative;
 pub use graphs::ModuleGraph;
 pub use layouts::{Relaid, Relayout, WrittenBy};
 pub use new::NewOp;
+use order::KnownOrders;
 pub use origins::{Origins, Place};
 pub(crate) use planned::Planned;
 
@@ -59,6 +60,7 @@ pub struct Module {
     entry: ComputationId,
     instruction_names: Uniquer<'static>,
     computation_names: Uniquer<'static>,
+    known: KnownOrders,
 }
 
 /// What the first lines of a module say.
@@ -88,6 +90,8 @@ pub struct Computation {
     /// How many of `listed` are removed.
     gaps: usize,
     is_removed: bool,
+    /// See [`Module::post_order`].
+    order: OnceLock<Arc<[InstructionId]>>,
 }
 
 #[derive(Debug, Clone)]

@@ -159,8 +159,8 @@ fn pairs(module: &Module, id: InstructionId, device: &'static Device) -> Vec<(In
 
 /// The only fusion that calls a computation.
 fn fusion_of(module: &Module, computation: ComputationId) -> Option<InstructionId> {
-    let callers = module.callers().remove(&computation)?;
-    let [only] = callers.as_slice() else { return None };
+    let callers = module.callers();
+    let [only] = callers.get(&computation)?.as_slice() else { return None };
     (module[*only].opcode() == Opcode::Fusion).then_some(*only)
 }
 

@@ -1,22 +1,29 @@
 //! Computations and who calls them.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use rustc_hash::FxHashMap;
 use syntax::hlo::{AttributeKey, Opcode};
 
+use super::order::KnownOrders;
 use super::{Computation, ComputationId, InstructionId, Module, NewOp};
+
+/// The instructions that call each computation.
+pub type Callers = FxHashMap<ComputationId, Vec<InstructionId>>;
 
 impl Module {
     /// The instructions that call each computation.
-    pub fn callers(&self) -> FxHashMap<ComputationId, Vec<InstructionId>> {
-        let mut callers: FxHashMap<ComputationId, Vec<InstructionId>> = FxHashMap::default();
-        for computation in self.computations() {
-            for id in self.instructions(computation) {
-                self[id].called().for_each(|callee| callers.entry(callee).or_default().push(id));
+    pub fn callers(&self) -> Arc<Callers> {
+        let compute = || {
+            let mut callers = Callers::default();
+            for computation in self.computations() {
+                for &id in self[computation].listed.iter().filter(|&&id| !self[id].is_removed) {
+                    self[id].called().for_each(|callee| callers.entry(callee).or_default().push(id));
+                }
             }
-        }
-        callers
+            Arc::new(callers)
+        };
+        self.known.callers.get_or_init(compute).clone()
     }
 
     /// Adds a computation without instructions. Add some, and choose a root, before anything else is done with it.
@@ -29,7 +36,9 @@ impl Module {
             listed: Vec::new(),
             gaps: 0,
             is_removed: false,
+            order: OnceLock::new(),
         });
+        self.known = KnownOrders::default();
         id
     }
 
@@ -106,6 +115,7 @@ impl Module {
             self.edit(id).is_removed = true;
         }
         self.computations[computation.0 as usize].is_removed = true;
+        self.restructured(computation);
     }
 
     /// Removes the computations that cannot be reached from the entry, and returns how many they were.

@@ -3,15 +3,22 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use ir::{Attributes, Shape};
+use ir::{Attributes, Op, Shape};
 use rustc_hash::FxHashMap;
 use syntax::hlo::{AttributeKey, Opcode};
 
 use super::{ComputationId, Instruction, InstructionId, Module, NewOp};
 
 impl Module {
+    /// An instruction, to change anything.
     pub(super) fn edit(&mut self, id: InstructionId) -> &mut Instruction {
+        self.restructured(self.instructions[id.0 as usize].parent);
         &mut self.instructions[id.0 as usize]
+    }
+
+    /// The op of an instruction, to change it: no order depends on that.
+    fn op_mut(&mut self, id: InstructionId) -> &mut Arc<Op> {
+        &mut self.instructions[id.0 as usize].op
     }
 
     fn start_use(&mut self, operand: InstructionId, user: InstructionId) {
@@ -34,7 +41,7 @@ impl Module {
     }
 
     fn set_operand_shape(&mut self, user: InstructionId, index: usize, shape: Shape) {
-        let op = &mut self.edit(user).op;
+        let op = self.op_mut(user);
         if op.operand_shapes[index] != shape {
             Arc::make_mut(op).operand_shapes[index] = shape;
         }
@@ -229,18 +236,18 @@ impl Module {
             }
         }
         if *self[id].shape() != shape {
-            Arc::make_mut(&mut self.edit(id).op).shape = shape;
+            Arc::make_mut(self.op_mut(id)).shape = shape;
         }
     }
 
     /// The attributes of an instruction, to change them.
     pub fn attributes_mut(&mut self, id: InstructionId) -> &mut Attributes {
-        &mut Arc::make_mut(&mut self.edit(id).op).attributes
+        &mut Arc::make_mut(self.op_mut(id)).attributes
     }
 
     /// Gives a parameter another number.
     pub fn set_parameter_number(&mut self, id: InstructionId, number: u32) {
-        Arc::make_mut(&mut self.edit(id).op).parameter = Some(number);
+        Arc::make_mut(self.op_mut(id)).parameter = Some(number);
     }
 
     /// Makes an instruction call `called` by the attribute `key`.
@@ -254,13 +261,13 @@ impl Module {
 
     /// Gives an instruction another name, made unique.
     pub fn rename(&mut self, id: InstructionId, name: &str) {
-        self.edit(id).name = self.instruction_names.unique_owned(name.to_owned()).into();
+        self.instructions[id.0 as usize].name = self.instruction_names.unique_owned(name.to_owned()).into();
     }
 
     /// Gives an instruction a name that no other instruction of the module has.
     pub fn set_name(&mut self, id: InstructionId, name: &str) {
         self.instruction_names.unique_owned(name.to_owned());
-        self.edit(id).name = name.into();
+        self.instructions[id.0 as usize].name = name.into();
     }
 
     /// Gives a computation another name, made unique.
@@ -271,7 +278,9 @@ impl Module {
 
     /// Moves an instruction of a scheduled computation to just before another one.
     pub fn schedule_before(&mut self, id: InstructionId, anchor: InstructionId) {
-        let listed = &mut self.computations[self.instructions[id.0 as usize].parent.0 as usize].listed;
+        let parent = self[id].parent;
+        self.restructured(parent);
+        let listed = &mut self.computations[parent.0 as usize].listed;
         listed.retain(|&other| other != id);
         let at = listed.iter().position(|&other| other == anchor).unwrap_or(listed.len());
         listed.insert(at, id);
@@ -280,6 +289,7 @@ impl Module {
     /// Gives a computation the order in which its instructions run. `order` has each once.
     pub fn set_order(&mut self, computation: ComputationId, order: Vec<InstructionId>) {
         debug_assert_eq!(order.len(), self.count(computation));
+        self.restructured(computation);
         let computation = &mut self.computations[computation.0 as usize];
         computation.listed = order;
         computation.gaps = 0;

@@ -154,6 +154,7 @@ impl Module {
             origins: Vec::new(),
             places: Vec::new(),
             guessed_users: Default::default(),
+            known: Default::default(),
         };
         module.add_computation("entry");
         module
@@ -178,6 +179,7 @@ impl Module {
             is_removed: false,
         });
         self.computations[parent.0 as usize].listed.push(id);
+        self.restructured(parent);
         id
     }
 }

@@ -1,10 +1,27 @@
 //! Orders of instructions and computations in which XLA's passes visit them.
 
+use std::sync::{Arc, OnceLock};
+
 use syntax::hlo::{AttributeKey, Opcode};
 
+use super::calls::Callers;
 use super::{ComputationId, InstructionId, Module};
 
+/// What follows from the structure of a module, until that changes: most passes change nothing.
+#[derive(Debug, Clone, Default)]
+pub(super) struct KnownOrders {
+    computations: OnceLock<Arc<[ComputationId]>>,
+    pub(super) callers: OnceLock<Arc<Callers>>,
+}
+
 impl Module {
+    /// Forgets orders: operands, users, control dependencies, calls or the list of a computation change.
+    pub(super) fn restructured(&mut self, computation: ComputationId) {
+        self.computations[computation.0 as usize].order.take();
+        self.known.computations.take();
+        self.known.callers.take();
+    }
+
     /// Whether no instruction was added since the module was read from a text, which does not state the order of creation.
     pub fn is_as_read(&self) -> bool {
         self.instructions.len() == self.read
@@ -18,6 +35,10 @@ impl Module {
     /// The instructions of a computation, operands and control predecessors first.
     /// Source: `HloComputation::MakeInstructionPostOrder`.
     pub fn post_order(&self, computation: ComputationId) -> Vec<InstructionId> {
+        self[computation].order.get_or_init(|| self.find_post_order(computation).into()).to_vec()
+    }
+
+    fn find_post_order(&self, computation: ComputationId) -> Vec<InstructionId> {
         const OPEN: u8 = 1;
         const DONE: u8 = 2;
         let listed = self.instructions(computation);
@@ -55,11 +76,21 @@ impl Module {
     /// All computations, callees before their callers.
     /// Source: `HloModule::MakeComputationPostOrder`.
     pub fn computation_post_order(&self) -> Vec<ComputationId> {
+        self.known.computations.get_or_init(|| self.find_computation_post_order().into()).to_vec()
+    }
+
+    fn find_computation_post_order(&self) -> Vec<ComputationId> {
         let all = self.computations();
         let mut callees: Vec<Vec<ComputationId>> = vec![Vec::new(); self.computations.len()];
         let mut is_called = vec![false; self.computations.len()];
-        for &computation in &all {
+        let calls = |&&computation: &&ComputationId| {
+            self[computation].listed.iter().any(|&id| !self[id].calls.is_empty() && !self[id].is_removed)
+        };
+        for &computation in all.iter().filter(calls) {
             for id in self.post_order(computation) {
+                if self[id].calls.is_empty() {
+                    continue;
+                }
                 // The body of a loop is its first called computation, though it is written last.
                 let is_condition = |key| key == AttributeKey::Condition;
                 let calls = self[id].calls();
@@ -110,5 +141,39 @@ impl Module {
             }
         }
         fused
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use generators::hlo::random_graph;
+    use random::Rng;
+
+    use crate::{Module, Options, PASSES, optimize};
+
+    /// What was found before an edit is found anew behind it.
+    #[test]
+    fn orders_follow_edits() {
+        let device = gpu::Device::find(gpu::DEFAULT_DEVICE).unwrap();
+        let mut changed = 0;
+        for case in 0..generators::cases(100) {
+            let text = random_graph(&mut Rng::new(generators::seed(case))).text;
+            let mut module = Module::from_text(&text).unwrap();
+            for pass in PASSES {
+                let Ok(applied) = optimize(&mut module, &[pass.name], &Options::new("", device)) else {
+                    break;
+                };
+                changed += applied.iter().filter(|applied| !applied.changes.is_empty()).count();
+                for computation in module.computations() {
+                    let found = module.find_post_order(computation);
+                    assert_eq!(module.post_order(computation), found, "{}\n{text}", pass.name);
+                }
+                assert_eq!(module.computation_post_order(), module.find_computation_post_order());
+                let callers = module.callers();
+                module.known.callers.take();
+                assert_eq!(module.callers(), callers, "{}\n{text}", pass.name);
+            }
+        }
+        assert!(changed > 100, "{changed} changes");
     }
 }

@@ -48,6 +48,7 @@ impl Module {
             entry: ComputationId(entry as u32),
             instruction_names: Uniquer::default(),
             computation_names: Uniquer::default(),
+            known: Default::default(),
         };
         for computation in parsed.computations {
             let first = module.instructions.len() as u32;
@@ -67,6 +68,7 @@ impl Module {
                 listed: (first..first + count).map(InstructionId).collect(),
                 gaps: 0,
                 is_removed: false,
+                order: Default::default(),
             });
         }
         module.find_users();

@@ -97,7 +97,7 @@ fn is_fused_dot(module: &Module, id: InstructionId) -> bool {
     let is_eight_bit = |&operand: &InstructionId| {
         matches!(module[operand].shape().element(), Some(ElementType::F8e4m3fn | ElementType::F8e5m2))
     };
-    let callers = || module.callers().remove(&module[id].parent()).unwrap_or_default();
+    let callers = || module.callers().get(&module[id].parent()).cloned().unwrap_or_default();
     module[id].opcode() == Opcode::Dot
         && module[id].operands().iter().all(is_eight_bit)
         && callers().into_iter().any(|caller| is_of_kind(module, caller, "__triton_gemm"))

@@ -117,7 +117,9 @@ fn is_sort(module: &Module, id: InstructionId) -> bool {
 
 /// Whether the instruction is in the computation of a fusion for Triton, or of another fusion.
 fn is_in_fusion(module: &Module, id: InstructionId) -> bool {
-    !module.non_fusion_computations().contains(&module[id].parent())
+    let callers = module.callers();
+    let mut callers = callers.get(&module[id].parent()).into_iter().flatten();
+    callers.any(|&caller| module[caller].opcode() == Opcode::Fusion)
 }
 
 /// Source: `IsMatrixMultiplicationTooSmallForRewriting`, `service/gpu/matmul_utils.cc`.

@@ -236,6 +236,7 @@ impl<'m> Solver<'m> {
 
 fn loop_computations(module: &Module) -> FxHashSet<ComputationId> {
     let is_loop = |&id: &InstructionId| module[id].opcode() == Opcode::While;
-    let callers = module.callers().into_iter();
-    callers.filter(|(_, by)| by.len() == 1 && by.iter().all(is_loop)).map(|(callee, _)| callee).collect()
+    let callers = module.callers();
+    let alone = callers.iter().filter(|(_, by)| by.len() == 1 && by.iter().all(is_loop));
+    alone.map(|(&callee, _)| callee).collect()
 }
