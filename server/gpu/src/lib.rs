@@ -58,7 +58,7 @@ pub use cost::{
 pub use device::{DEFAULT_DEVICE, Device, Platform, Rate, Units, UnknownDevice};
 pub use emitters::*;
 pub use fused::{Fused, MAX_OPS, MAX_ROOTS, is_call_of_cpu, is_of_cpu_backend, is_wrapped};
-pub use fusing::{Computation, Origin, Step, fuse_by_priority, fuse_results};
+pub use fusing::{Computation, Estimates, Origin, Step, fuse_by_priority, fuse_results};
 pub use fusion_analysis::FusionAnalysis;
 pub use heroes::{Kind, hero, is_real_reduction, kind, tiling};
 pub use launch::{Launch, split_grid_x};

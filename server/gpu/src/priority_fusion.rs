@@ -23,11 +23,11 @@ mod multi_output;
 mod pair;
 mod triton_support;
 
+pub(crate) use can_fuse::{INTO_RESULT, is_fusible_bitcast, is_too_large, may_be_tiled, not_tiled};
 pub use can_fuse::{can_fuse, is_fusible};
-pub(crate) use can_fuse::{is_fusible_bitcast, is_too_large};
 pub use candidate::Candidate;
 pub(crate) use in_place::may_fuse_scatter;
-pub(crate) use multi_output::is_eligible_root;
+pub(crate) use multi_output::{are_connected, is_connected_otherwise, is_eligible_root};
 pub use multi_output::{into_several_results, siblings};
 pub use pair::Pair;
 pub(crate) use pair::Tiled;

@@ -92,6 +92,7 @@ impl OptimizeRequest {
             pipeline: self.pipeline.clone(),
             device: context.db.device_of(context.view.file),
             until: self.until.clone(),
+            estimates: context.db.estimates(),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Runs passes one after the other, and pipelines of them to a fixpoint.
 
 use std::fmt;
+use std::sync::Arc;
 
 use crate::module::{InstructionId, Module};
 use crate::rewrites::{GATES, PASSES};
@@ -17,6 +18,15 @@ pub struct Options {
     pub device: &'static gpu::Device,
     /// The pass after whose first run everything stops.
     pub until: Option<String>,
+    /// What earlier runs have computed about kernels: the same result, sooner.
+    pub estimates: Arc<gpu::Estimates>,
+}
+
+impl Options {
+    /// Of the first run, to the end. `pipeline` is empty where it is not known.
+    pub fn new(pipeline: &str, device: &'static gpu::Device) -> Options {
+        Options { pipeline: pipeline.to_owned(), device, until: None, estimates: Arc::default() }
+    }
 }
 
 /// A pass of XLA.

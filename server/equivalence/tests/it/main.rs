@@ -24,7 +24,7 @@ fn compared(before: &str, after: &str) -> Verdict {
 
 fn options(pipeline: &str) -> Options {
     let device = gpu::Device::find(gpu::DEFAULT_DEVICE).expect("it is known");
-    Options { pipeline: pipeline.to_owned(), device, until: None }
+    Options::new(pipeline, device)
 }
 
 /// The module after a pass, and what changed; `None` where the pass does not support it or changes nothing.

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use ir::{AttributeKey, Graph, OpId, Opcode};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::{Computation, fuse_by_priority};
+use super::{Computation, Estimates, fuse_by_priority};
 use crate::Device;
 
 fn cases() -> String {
@@ -52,7 +52,7 @@ fn ours(graphs: &[(String, Arc<Graph>)], device: &'static Device) -> Vec<(String
         let (name, graph) = &graphs[at];
         let mut computation = Computation::of(graph, name);
         computation.estimate_ages();
-        let steps = fuse_by_priority(&mut computation, device, &callees);
+        let steps = fuse_by_priority(&mut computation, device, &callees, &Estimates::default());
         let name = |id: OpId| {
             let origin = computation.origins[id as usize].as_ref().expect("an op of the module");
             graph.names[origin.op as usize].clone()

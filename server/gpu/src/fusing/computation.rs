@@ -1,11 +1,13 @@
 //! A computation while a pass fuses its instructions.
 
+use std::cell::Cell;
 use std::sync::Arc;
 
 use indexing::Callees;
 use ir::{AttributeKey, AttributeValue, Attributes, Graph, Op, OpId, Opcode, Shape};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::content::ContentId;
 use crate::Kind;
 use crate::post_order::operands_first;
 
@@ -26,6 +28,8 @@ pub struct Computation {
     /// that has a [`Computation::body`] is out of date.
     pub graph: Graph,
     pub origins: Vec<Option<Origin>>,
+    /// Per op its number by content, once it was asked for; forgotten as the op changes.
+    numbers: Vec<Cell<Option<ContentId>>>,
     users: Vec<Vec<OpId>>,
     /// The ops whose order of users is a guess.
     guessed: FxHashSet<OpId>,
@@ -67,6 +71,30 @@ impl Computation {
 
     pub fn op(&self, id: OpId) -> &Op {
         &self.graph.ops[id as usize]
+    }
+
+    fn op_mut(&mut self, id: OpId) -> &mut Op {
+        self.numbers[id as usize].set(None);
+        &mut self.graph.ops[id as usize]
+    }
+
+    /// The number of an op, which [`Computation::set_number`] has given. A fusion with a body has none.
+    pub(super) fn number(&self, id: OpId) -> Option<ContentId> {
+        self.numbers[id as usize].get().filter(|_| !self.bodies.contains_key(&id))
+    }
+
+    pub(super) fn set_number(&self, id: OpId, number: ContentId) {
+        self.numbers[id as usize].set(Some(number));
+    }
+
+    /// Forgets all numbers, which are of other [`Contents`](super::content::Contents).
+    pub(super) fn forget_numbers(&self) {
+        self.numbers.iter().for_each(|number| number.set(None));
+        self.bodies.values().for_each(|body| recursion::grow(|| body.forget_numbers()));
+    }
+
+    pub(super) fn set_shape(&mut self, id: OpId, shape: Shape) {
+        self.op_mut(id).shape = shape;
     }
 
     pub fn name(&self, id: OpId) -> &str {
@@ -157,6 +185,7 @@ impl Computation {
             self.add_user(operand, id);
         }
         self.users.push(Vec::new());
+        self.numbers.push(Cell::new(None));
         self.is_removed.push(false);
         self.origins.push(origin);
         self.graph.push(op, operands, name)
@@ -169,6 +198,7 @@ impl Computation {
         self.graph.operands.truncate(id);
         self.graph.names.truncate(id);
         self.users.truncate(id);
+        self.numbers.truncate(id);
         self.is_removed.truncate(id);
         self.origins.truncate(id);
     }
@@ -200,14 +230,14 @@ impl Computation {
 
     pub(super) fn append_operand(&mut self, id: OpId, operand: OpId) {
         let shape = self.op(operand).shape.clone();
-        self.graph.ops[id as usize].operand_shapes.push(shape);
+        self.op_mut(id).operand_shapes.push(shape);
         self.graph.operands[id as usize].push(operand);
         self.add_user(operand, id);
     }
 
     /// Removes an operand from the list, but not the op from the operand's users.
     pub(super) fn drop_operand(&mut self, id: OpId, position: usize) -> OpId {
-        self.graph.ops[id as usize].operand_shapes.remove(position);
+        self.op_mut(id).operand_shapes.remove(position);
         self.graph.operands[id as usize].remove(position)
     }
 
@@ -238,7 +268,9 @@ impl Computation {
         for at in 0..self.operands(user).len() {
             if self.operands(user)[at] == old {
                 self.graph.operands[user as usize][at] = new;
-                self.graph.ops[user as usize].operand_shapes[at] = shape.clone();
+                if self.op(user).operand_shapes[at] != shape {
+                    self.op_mut(user).operand_shapes[at] = shape.clone();
+                }
             }
         }
         self.add_user(new, user);
@@ -299,9 +331,9 @@ impl Computation {
         let id = self.parameters.remove(number);
         self.remove(id);
         for at in number..self.parameters.len() {
-            let id = self.parameters[at] as usize;
-            self.graph.ops[id].parameter = Some(at as u32);
-            self.graph.names[id] = format!("param_{at}");
+            let id = self.parameters[at];
+            self.op_mut(id).parameter = Some(at as u32);
+            self.graph.names[id as usize] = format!("param_{at}");
         }
     }
 
@@ -327,8 +359,8 @@ impl Computation {
 
     /// Sets an attribute of an op.
     pub(super) fn set_attribute(&mut self, id: OpId, key: AttributeKey, value: AttributeValue) {
-        let old = std::mem::take(&mut self.graph.ops[id as usize].attributes);
-        self.graph.ops[id as usize].attributes = without(&old, key).with(key, value);
+        let op = self.op_mut(id);
+        op.attributes = without(&op.attributes, key).with(key, value);
     }
 }
 

@@ -99,7 +99,13 @@ impl Computation {
                 }
             });
         }
-        self.body_mut(fusion).map_or(0, |body| body.push(op, inner, name, origin))
+        let number = self.number(instruction);
+        let Some(body) = self.body_mut(fusion) else { return 0 };
+        let clone = body.push(op, inner, name, origin);
+        if let Some(number) = number {
+            body.set_number(clone, number);
+        }
+        clone
     }
 
     /// Makes `clone`, which is `instruction` in the fusion, a result of the fusion, and uses it instead of
@@ -128,7 +134,7 @@ impl Computation {
         if is_tuple {
             body.remove(root);
         }
-        self.graph.ops[fusion as usize].shape = whole;
+        self.set_shape(fusion, whole);
         if !is_tuple {
             let element = self.add_element(fusion, 0, old_shape);
             self.replace_all_uses(fusion, element, callees);
@@ -140,19 +146,23 @@ impl Computation {
     /// The ops of a fusion as ops of this computation, with the fusion's operands for its parameters: those that
     /// are new, operands first, and the one that is the root.
     fn unfuse(&mut self, fusion: OpId) -> Option<(OpId, Vec<OpId>)> {
-        let (graph, order) = self.body(fusion)?.to_graph();
-        let origins: Vec<_> =
-            order.iter().map(|&id| self.body(fusion)?.origins[id as usize].clone()).collect();
+        let body = self.body(fusion)?;
+        let (graph, order) = body.to_graph();
+        let origins: Vec<_> = order.iter().map(|&id| body.origins[id as usize].clone()).collect();
+        let numbers: Vec<_> = order.iter().map(|&id| body.number(id)).collect();
         let operands = self.operands(fusion).to_vec();
         let (mut ids, mut new) = (Vec::with_capacity(order.len()), Vec::new());
-        let ops = graph.ops.into_iter().zip(graph.operands).zip(graph.names).zip(origins);
-        for (((op, inner), name), origin) in ops {
+        let ops = graph.ops.into_iter().zip(graph.operands).zip(graph.names).zip(origins).zip(numbers);
+        for ((((op, inner), name), origin), number) in ops {
             if let Some(number) = op.parameter {
                 ids.push(*operands.get(number as usize)?);
                 continue;
             }
             let inner = inner.iter().map(|&o| ids[o as usize]).collect();
             let id = self.push(op, inner, name, origin);
+            if let Some(number) = number {
+                self.set_number(id, number);
+            }
             ids.push(id);
             new.push(id);
         }

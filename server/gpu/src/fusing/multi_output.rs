@@ -2,63 +2,56 @@
 //!
 //! Source: `backends/gpu/transforms/multi_output_fusion.cc`.
 
-use std::rc::Rc;
-
 use indexing::Callees;
 use ir::{AttributeKey, AttributeValue, Graph, OpId, Opcode};
-use rustc_hash::FxHashMap;
 
 use super::computation::Computation;
-use super::queue::{Step, candidate, may_be_fused};
+use super::estimates::Estimates;
+use super::model::Model;
+use super::queue::{Step, may_be_fused};
 use crate::Kind;
-use crate::cost::times::LAUNCH_OVERHEAD_US;
 use crate::device::Device;
-use crate::priority_fusion::{
-    Candidate, Pair, into_several_results, is_eligible_root, is_too_large, siblings,
-};
+use crate::priority_fusion::Candidate;
 
 /// The smallest operand whose parts are not read together, in bytes. Source: `ParameterSlicesAreNonOverlapping`.
 const MIN_SLICED: u64 = 1024;
 
 /// Fuses users of one operand, and producers with a consumer, into kernels of several results, and returns
-/// what was fused, in order.
+/// what was fused, in order. `estimates` are those of earlier runs.
 pub fn fuse_results(
     computation: &mut Computation,
     device: &'static Device,
     callees: &Callees<'_>,
+    estimates: &Estimates,
 ) -> Vec<Step> {
-    let mut pass =
-        MultiOutput { computation, device, callees, candidates: FxHashMap::default(), steps: Vec::new() };
-    for id in pass.computation.post_order().into_iter().rev() {
-        cancel::tick();
-        let op = pass.computation.op(id);
-        let is_custom =
-            op.opcode == Opcode::Fusion && op.attributes.text(AttributeKey::Kind) == Some("kCustom");
-        if pass.computation.is_removed(id) || op.opcode == Opcode::Constant || is_custom {
-            continue;
-        }
-        pass.fuse_siblings(id);
-        pass.fuse_with_consumer(id);
-    }
-    pass.steps
+    estimates.with(device, |remembered| {
+        let model = Model::new(computation, device, callees, remembered);
+        let mut pass = MultiOutput { computation, callees, model, steps: Vec::new() };
+        pass.run();
+        pass.steps
+    })
 }
 
 struct MultiOutput<'a> {
     computation: &'a mut Computation,
-    device: &'static Device,
     callees: &'a Callees<'a>,
-    candidates: FxHashMap<OpId, Rc<Candidate>>,
+    model: Model<'a>,
     steps: Vec<Step>,
 }
 
 impl MultiOutput<'_> {
-    fn candidate(&mut self, id: OpId) -> Rc<Candidate> {
-        if let Some(known) = self.candidates.get(&id) {
-            return known.clone();
+    fn run(&mut self) {
+        for id in self.computation.post_order().into_iter().rev() {
+            cancel::tick();
+            let op = self.computation.op(id);
+            let is_custom =
+                op.opcode == Opcode::Fusion && op.attributes.text(AttributeKey::Kind) == Some("kCustom");
+            if self.computation.is_removed(id) || op.opcode == Opcode::Constant || is_custom {
+                continue;
+            }
+            self.fuse_siblings(id);
+            self.fuse_with_consumer(id);
         }
-        let candidate = Rc::new(candidate(self.computation, id, self.device, self.callees));
-        self.candidates.insert(id, candidate.clone());
-        candidate
     }
 
     /// Source: `FuseSiblings`.
@@ -120,33 +113,19 @@ impl MultiOutput<'_> {
         if self.computation.has_several_results(id) && !users.iter().all(is_element) {
             return false;
         }
-        // A reduction of several arrays that no kernel is built around.
-        let candidate = self.candidate(id);
-        let is_loop = candidate.analysis.as_ref().is_some_and(|analysis| analysis.kind == Kind::Loop);
-        !(is_tuple && is_loop && reduces_several(&candidate))
+        !(is_tuple && self.model.kernel(self.computation, id).is_loop_of_reductions)
     }
 
     /// Source: `IsFusibleAsMultiOutputFusionRoot`.
     fn may_be_root(&mut self, id: OpId) -> bool {
-        may_be_fused(self.computation, id) && is_eligible_root(&self.candidate(id))
+        may_be_fused(self.computation, id) && self.model.kernel(self.computation, id).is_eligible_root
     }
 
     /// Source: `CanFuseSiblings`.
     fn are_siblings(&mut self, a: OpId, b: OpId, parent: OpId) -> bool {
-        let (of_a, of_b) = (self.candidate(a), self.candidate(b));
-        siblings(&self.computation.graph, &of_a, &of_b, self.device).is_ok()
-            && self.read_common_parts(&of_a, &of_b, parent)
-    }
-
-    /// Whether the slices of the parent that both read overlap. Source: `ParameterSlicesAreNonOverlapping`.
-    fn read_common_parts(&self, a: &Candidate, b: &Candidate, parent: OpId) -> bool {
-        let op = self.computation.op(parent);
-        if op.shape.tuple_elements().is_some() || op.shape.bytes().is_some_and(|bytes| bytes < MIN_SLICED) {
-            return true;
-        }
-        let slice = |of: &Candidate| only_slice(&self.computation.graph, of, parent);
-        let (Some(a), Some(b)) = (slice(a), slice(b)) else { return true };
-        a.iter().zip(&b).all(|(a, b)| a[0] < b[1] && b[0] < a[1])
+        let computation = &*self.computation;
+        let read_common_parts = |a: &Candidate, b: &Candidate| read_common_parts(computation, a, b, parent);
+        self.model.siblings(computation, [a, b], parent, read_common_parts)
     }
 
     /// Source: `GetProducerConsumerMultiOutputFusionCandidates`, `SelectPreferredFusionCandidate`.
@@ -174,11 +153,10 @@ impl MultiOutput<'_> {
         let fusion = match self.computation.op(consumer).opcode {
             Opcode::Fusion => consumer,
             _ => {
-                let candidates = [self.candidate(producer), self.candidate(consumer)];
-                let is_input =
-                    candidates.iter().filter_map(|candidate| candidate.analysis.as_ref()).any(|analysis| {
-                        matches!(analysis.kind, Kind::Reduction | Kind::Transpose | Kind::Scatter)
-                    });
+                let kinds = [producer, consumer].map(|id| self.model.kernel(self.computation, id).kind);
+                let is_input = kinds
+                    .iter()
+                    .any(|kind| matches!(kind, Some(Kind::Reduction | Kind::Transpose | Kind::Scatter)));
                 let kind = if is_input { "kInput" } else { "kLoop" };
                 self.computation.create_fusion(consumer, kind, self.callees)
             }
@@ -190,18 +168,7 @@ impl MultiOutput<'_> {
 
     /// Source: `ProducerCandidateIsFusible`.
     fn is_gain(&mut self, producer: OpId, consumer: OpId) -> bool {
-        if !self.may_be_root(consumer) {
-            return false;
-        }
-        let (a, b) = (self.candidate(producer), self.candidate(consumer));
-        let graph = &self.computation.graph;
-        if into_several_results(graph, &a, &b, self.device).is_err() || is_too_large(graph, &a, &b) {
-            return false;
-        }
-        let pair = Pair::of(graph, &a, &b, self.device, self.callees);
-        let together = pair.exec_with_both_results_us(graph, &a, &b, self.device);
-        let times = a.exec_us().zip(b.exec_us()).zip(together);
-        times.is_some_and(|((a, b), together)| together <= LAUNCH_OVERHEAD_US + a + b)
+        self.may_be_root(consumer) && self.model.gain(self.computation, producer, consumer)
     }
 
     fn set_kind(&mut self, fusion: OpId, kind: &str) {
@@ -210,22 +177,21 @@ impl MultiOutput<'_> {
 
     fn fused(&mut self, producer: OpId, consumer: OpId, fusion: OpId) {
         for id in [producer, consumer, fusion] {
-            self.candidates.remove(&id);
+            self.model.forget(self.computation, id);
         }
         self.steps.push(Step { producer, consumer, fusion });
     }
 }
 
-/// Whether the result of the kernel is that of a reduction of several arrays.
-fn reduces_several(candidate: &Candidate) -> bool {
-    candidate.analysis.as_ref().is_some_and(|analysis| {
-        let fused = &analysis.fused;
-        let is_reduction = |root: OpId| {
-            let op = fused.op(root);
-            op.opcode == Opcode::Reduce && op.shape.tuple_elements().is_some()
-        };
-        matches!(fused.roots[..], [only] if is_reduction(only))
-    })
+/// Whether the slices of the parent that both read overlap. Source: `ParameterSlicesAreNonOverlapping`.
+fn read_common_parts(computation: &Computation, a: &Candidate, b: &Candidate, parent: OpId) -> bool {
+    let op = computation.op(parent);
+    if op.shape.tuple_elements().is_some() || op.shape.bytes().is_some_and(|bytes| bytes < MIN_SLICED) {
+        return true;
+    }
+    let slice = |of: &Candidate| only_slice(&computation.graph, of, parent);
+    let (Some(a), Some(b)) = (slice(a), slice(b)) else { return true };
+    a.iter().zip(&b).all(|(a, b)| a[0] < b[1] && b[0] < a[1])
 }
 
 /// Starts, limits and strides of the only slice through which a kernel reads an operand. Source:

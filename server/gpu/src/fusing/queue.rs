@@ -3,27 +3,20 @@
 //! Source: `PriorityFusionQueue` and `PriorityFusion::RunImpl`, `backends/gpu/transforms/priority_fusion.cc`.
 
 use std::collections::BTreeSet;
-use std::rc::Rc;
 
 use indexing::Callees;
 use ir::{AttributeKey, AttributeValue, OpId, Opcode, op_info};
 use rustc_hash::FxHashMap;
 
 use super::computation::{Computation, kind_text};
-use super::fusion_id::{FusionId, FusionIds};
+use super::estimates::Estimates;
+use super::model::{ALWAYS, Fused, Model, Ticks, ticks};
 use crate::cost::RankedTiling;
 use crate::cost::times::LAUNCH_OVERHEAD_US;
 use crate::device::Device;
-use crate::priority_fusion::{
-    Candidate, Pair, Tiled, can_fuse, is_fusible, is_fusible_bitcast, may_fuse_scatter, triton_supports,
-};
+use crate::priority_fusion::{is_fusible_bitcast, may_fuse_scatter, triton_supports};
 use crate::{Kind, Reason};
 
-/// A time in quarters of a nanosecond, the resolution of XLA's durations.
-type Ticks = i64;
-
-/// XLA fuses bitcasts first, whatever they cost.
-const ALWAYS: Ticks = Ticks::MAX;
 const NEVER: Ticks = Ticks::MIN;
 
 /// One fusion that was made.
@@ -35,34 +28,31 @@ pub struct Step {
     pub fusion: OpId,
 }
 
-/// Fuses the instructions of a computation as XLA's pass does, and returns what was fused, in order.
+/// Fuses the instructions of a computation as XLA's pass does, and returns what was fused, in order. `estimates` are those of
+/// earlier runs.
 pub fn fuse_by_priority(
     computation: &mut Computation,
     device: &'static Device,
     callees: &Callees<'_>,
+    estimates: &Estimates,
 ) -> Vec<Step> {
-    let mut queue = Queue::new(computation, device, callees);
-    queue.run();
-    let mut steps = std::mem::take(&mut queue.steps);
-    steps.append(&mut queue.fuse_constants());
-    steps
+    estimates.with(device, |remembered| {
+        let model = Model::new(computation, device, callees, remembered);
+        let mut queue = Queue::new(computation, callees, model);
+        queue.run();
+        let mut steps = std::mem::take(&mut queue.steps);
+        steps.append(&mut queue.fuse_constants());
+        steps
+    })
 }
 
 struct Queue<'a> {
     computation: &'a mut Computation,
-    device: &'static Device,
     callees: &'a Callees<'a>,
-    candidates: FxHashMap<OpId, Rc<Candidate>>,
-    pairs: FxHashMap<(OpId, OpId), Rc<Pair>>,
-    /// Of computations that have fusions for Triton.
-    ids: Option<FusionIds>,
-    tilings: FxHashMap<FusionId, Tiled>,
-    verdicts: FxHashMap<OpId, FxHashMap<OpId, Result<(), Reason>>>,
-    /// The times of instructions on their own. Those of consumers that have become larger are out of date
-    /// until all changes of a step are made.
-    times: FxHashMap<OpId, Ticks>,
-    /// Per producer and consumer, the time of their fusion.
-    fused_times: FxHashMap<OpId, FxHashMap<OpId, Ticks>>,
+    /// What it says of consumers that have become larger is out of date until all changes of a step are made.
+    model: Model<'a>,
+    /// Per producer the consumers with which its fusion was timed.
+    timed: FxHashMap<OpId, FxHashMap<OpId, Ticks>>,
     /// Producers by priority; equal ones by age. The last one is the next one.
     queue: BTreeSet<(Ticks, u32, OpId)>,
     priorities: FxHashMap<OpId, Ticks>,
@@ -75,20 +65,12 @@ struct Queue<'a> {
 }
 
 impl<'a> Queue<'a> {
-    fn new(computation: &'a mut Computation, device: &'static Device, callees: &'a Callees<'a>) -> Queue<'a> {
-        let is_custom = |id: OpId| computation.op(id).attributes.text(AttributeKey::Kind) == Some("kCustom");
-        let ids = computation.ids().any(is_custom).then(|| FusionIds::of(computation, callees));
+    fn new(computation: &'a mut Computation, callees: &'a Callees<'a>, model: Model<'a>) -> Queue<'a> {
         Queue {
             computation,
-            device,
             callees,
-            candidates: FxHashMap::default(),
-            pairs: FxHashMap::default(),
-            ids,
-            tilings: FxHashMap::default(),
-            verdicts: FxHashMap::default(),
-            times: FxHashMap::default(),
-            fused_times: FxHashMap::default(),
+            model,
+            timed: FxHashMap::default(),
             queue: BTreeSet::new(),
             priorities: FxHashMap::default(),
             to_update: BTreeSet::new(),
@@ -143,14 +125,12 @@ impl<'a> Queue<'a> {
             if is_fusible_bitcast(self.computation.op(consumer)) {
                 continue;
             }
-            let pair = self.pair(producer, consumer);
-            let fusion_id = self.fusion_id(producer, consumer);
-            let Some(fusion) = fuse_pair(self.computation, producer, consumer, &pair, self.callees) else {
+            let fused = self.model.fused(self.computation, producer, consumer);
+            let id = self.model.fusion_id(self.computation, producer, consumer);
+            let Some(fusion) = fuse_pair(self.computation, producer, consumer, &fused, self.callees) else {
                 continue;
             };
-            if let Some((ids, id)) = self.ids.as_mut().zip(fusion_id) {
-                ids.fused(fusion, id);
-            }
+            self.model.was_fused(fusion, id);
             self.steps.push(Step { producer, consumer, fusion });
             if fusion != consumer {
                 self.forget_producer(consumer);
@@ -187,7 +167,7 @@ impl<'a> Queue<'a> {
             if !self.priorities.contains_key(&operand) {
                 continue;
             }
-            let Some(known) = self.fused_times.get(&operand).cloned() else { continue };
+            let Some(known) = self.timed.get(&operand).cloned() else { continue };
             let (mut fused, mut unfused) = (0, 0);
             for consumer in consumers.iter().chain([&producer]) {
                 if let Some(&together) = known.get(consumer) {
@@ -213,19 +193,13 @@ impl<'a> Queue<'a> {
 
     /// Forgets what was computed about an instruction and its operands' fusions with it.
     fn invalidate(&mut self, id: OpId) {
-        self.verdicts.remove(&id);
-        self.fused_times.remove(&id);
+        self.timed.remove(&id);
         for operand in self.computation.operands(id) {
-            if let Some(of_operand) = self.verdicts.get_mut(operand) {
-                of_operand.remove(&id);
-            }
-            if let Some(of_operand) = self.fused_times.get_mut(operand) {
+            if let Some(of_operand) = self.timed.get_mut(operand) {
                 of_operand.remove(&id);
             }
         }
-        self.candidates.remove(&id);
-        self.times.remove(&id);
-        self.pairs.retain(|&(producer, consumer), _| producer != id && consumer != id);
+        self.model.forget(self.computation, id);
     }
 
     /// Computes the priorities of producers, and queues those whose fusion is no loss.
@@ -288,66 +262,18 @@ impl<'a> Queue<'a> {
     }
 
     fn verdict(&mut self, producer: OpId, consumer: OpId) -> Result<(), Reason> {
-        let known = self.verdicts.get(&producer).and_then(|of| of.get(&consumer));
-        if let Some(known) = known {
-            return known.clone();
-        }
-        let (of_producer, of_consumer) = (self.candidate(producer), self.candidate(consumer));
-        let pair = self.pair(producer, consumer);
-        let is_root = self.computation.root() == producer;
-        let verdict =
-            can_fuse(&self.computation.graph, &of_producer, &of_consumer, &pair, is_root, self.device);
-        self.verdicts.entry(producer).or_default().insert(consumer, verdict.clone());
-        verdict
+        self.model.fused(self.computation, producer, consumer).verdict.clone()
     }
 
     /// The time of an instruction as a kernel of its own, without its launch.
     fn time(&mut self, id: OpId) -> Ticks {
-        if let Some(&known) = self.times.get(&id) {
-            return known;
-        }
-        let time = self.candidate(id).exec_us().map_or(ALWAYS, ticks);
-        self.times.insert(id, time);
-        time
+        self.model.kernel(self.computation, id).time
     }
 
     fn fused_time(&mut self, producer: OpId, consumer: OpId) -> Ticks {
-        let known = self.fused_times.get(&producer).and_then(|of| of.get(&consumer));
-        if let Some(&known) = known {
-            return known;
-        }
-        let time = self.pair(producer, consumer).exec_us().map_or(ALWAYS, ticks);
-        self.fused_times.entry(producer).or_default().insert(consumer, time);
+        let time = self.model.fused(self.computation, producer, consumer).time;
+        self.timed.entry(producer).or_default().insert(consumer, time);
         time
-    }
-
-    fn fusion_id(&self, producer: OpId, consumer: OpId) -> Option<FusionId> {
-        self.ids.as_ref()?.of_pair(self.computation, producer, consumer)
-    }
-
-    fn candidate(&mut self, id: OpId) -> Rc<Candidate> {
-        if let Some(known) = self.candidates.get(&id) {
-            return known.clone();
-        }
-        let candidate = Rc::new(candidate(self.computation, id, self.device, self.callees));
-        self.candidates.insert(id, candidate.clone());
-        candidate
-    }
-
-    fn pair(&mut self, producer: OpId, consumer: OpId) -> Rc<Pair> {
-        if let Some(known) = self.pairs.get(&(producer, consumer)) {
-            return known.clone();
-        }
-        let (a, b) = (self.candidate(producer), self.candidate(consumer));
-        let id = self.fusion_id(producer, consumer);
-        let known = id.and_then(|id| self.tilings.get(&id).cloned());
-        let pair = Pair::with_tiling(&self.computation.graph, &a, &b, known, self.device, self.callees);
-        if let Some((id, tiled)) = id.zip(pair.tiled.as_ref()) {
-            self.tilings.entry(id).or_insert_with(|| tiled.clone());
-        }
-        let pair = Rc::new(pair);
-        self.pairs.insert((producer, consumer), pair.clone());
-        pair
     }
 }
 
@@ -368,7 +294,7 @@ impl Queue<'_> {
                     continue;
                 }
                 let Some(fusion) = self.fuse_constant(constant, user) else { continue };
-                self.candidates.remove(&user);
+                self.model.forget(self.computation, user);
                 steps.push(Step { producer: constant, consumer: user, fusion });
             }
         }
@@ -378,7 +304,7 @@ impl Queue<'_> {
     /// Source: `PriorityFusion::CanFuseConstant`.
     fn may_fuse_constant(&mut self, constant: OpId, user: OpId) -> bool {
         if self.result_opcode(user) == Some(Opcode::Scatter) {
-            let (a, b) = (self.candidate(constant), self.candidate(user));
+            let [a, b] = [constant, user].map(|id| self.model.candidate(self.computation, id));
             if may_fuse_scatter(&self.computation.graph, &a, &b).is_err() {
                 return false;
             }
@@ -388,10 +314,10 @@ impl Queue<'_> {
         if kind.is_some_and(|kind| kind != "kCustom") {
             return true;
         }
-        let candidate = self.candidate(user);
-        match candidate.is_triton() {
+        let kernel = self.model.kernel(self.computation, user);
+        match kernel.is_triton {
             true => triton_supports(self.computation.op(constant)).is_ok(),
-            false => is_fusible(&candidate),
+            false => kernel.is_fusible,
         }
     }
 
@@ -412,8 +338,7 @@ impl Queue<'_> {
     fn fuse_constant(&mut self, constant: OpId, user: OpId) -> Option<OpId> {
         let mut fusion = user;
         if self.computation.op(user).opcode != Opcode::Fusion {
-            let candidate = self.candidate(user);
-            let kind = candidate.analysis.as_ref().map_or(Kind::Loop, |analysis| analysis.kind);
+            let kind = self.model.kernel(self.computation, user).kind.unwrap_or(Kind::Loop);
             fusion = self.computation.create_fusion(user, kind_text(kind), self.callees);
         }
         self.computation.fuse(constant, fusion, self.callees).then_some(fusion)
@@ -436,32 +361,16 @@ pub(super) fn may_be_fused(computation: &Computation, id: OpId) -> bool {
     }
 }
 
-/// An instruction as it would be a kernel.
-pub(super) fn candidate(
-    computation: &Computation,
-    id: OpId,
-    device: &'static Device,
-    callees: &Callees<'_>,
-) -> Candidate {
-    match computation.body(id) {
-        Some(body) => Candidate::with(&computation.graph, id, Some(&body.to_graph().0), device, callees),
-        None => Candidate::of(&computation.graph, id, device, callees),
-    }
-}
-
 /// Makes one fusion of producer and consumer, and returns it. The producer stays. `None` if a computation is
 /// missing. Source: `PriorityFusion::Fuse`.
 fn fuse_pair(
     computation: &mut Computation,
     producer: OpId,
     consumer: OpId,
-    pair: &Pair,
+    fused: &Fused,
     callees: &Callees<'_>,
 ) -> Option<OpId> {
-    let mut kind = kind_text(pair.analysis.as_ref().map_or(Kind::Loop, |analysis| analysis.kind));
-    if pair.tiled.is_some() {
-        kind = "kCustom";
-    }
+    let kind = if fused.tiled.is_some() { "kCustom" } else { kind_text(fused.kind) };
     let is_open = |computation: &mut Computation, id: OpId| {
         computation.op(id).opcode != Opcode::Fusion || computation.open_body(id, callees)
     };
@@ -476,7 +385,7 @@ fn fuse_pair(
         _ => computation.create_fusion(consumer, kind, callees),
     };
     computation.fuse(producer, fusion, callees);
-    if let Some(Ok(tiling)) = &pair.tiled {
+    if let Some(Ok(tiling)) = &fused.tiled {
         let rank = computation.op(fusion).shape.dims().len();
         let config = AttributeValue::Text(backend_config(tiling, rank));
         computation.set_attribute(fusion, AttributeKey::BackendConfig, config);
@@ -497,10 +406,6 @@ fn backend_config(tiling: &RankedTiling, rank: usize) -> String {
         tiling.warps,
         sizes.join(","),
     )
-}
-
-fn ticks(us: f64) -> Ticks {
-    (us * 4000.0).round() as Ticks
 }
 
 /// Sums of times, of which one may be infinite.

@@ -19,6 +19,9 @@ const MAX_IR_SIZE: f64 = 10_000.0;
 /// The minimum number of reduced elements of a significant reduction. Source: `IsSignificantReduce`.
 const SIGNIFICANT_REDUCTION: i64 = 16;
 
+/// The refusal of a producer whose value leaves the computation.
+pub(crate) const INTO_RESULT: &str = "not fusing into the output of the root instruction";
+
 /// Whether XLA considers the instruction as a producer.
 pub(super) fn is_asked(op: &Op) -> bool {
     use Opcode::*;
@@ -61,24 +64,13 @@ pub fn can_fuse(
     device: &Device,
 ) -> Result<(), Reason> {
     if producer_is_root {
-        return Err("not fusing into the output of the root instruction".into());
+        return Err(INTO_RESULT.into());
     }
-    if !is_fusible(producer) {
-        return Err("the producer is not fusible".into());
-    }
-    if !is_fusible(consumer) {
-        return Err("the consumer is not fusible".into());
-    }
-    // If one of them is a Triton fusion, only Triton's support for both counts.
     if let Some(tiled) = &pair.tiled {
-        triton_support::is_supported(producer)?;
-        triton_support::is_supported(consumer)?;
-        fits_buffers(graph, producer, consumer)?;
-        return match tiled {
-            Ok(_) => Ok(()),
-            Err(why) => Err(format!("Fusion can not be tiled with SymbolicTileAnalysis: {why}").into()),
-        };
+        may_be_tiled(graph, producer, consumer)?;
+        return tiled.as_ref().map(|_| ()).map_err(|why| not_tiled(why));
     }
+    are_fusible(producer, consumer)?;
     if consumer.op.opcode == Opcode::Bitcast {
         return Err("not fusing into a single bitcast as consumer".into());
     }
@@ -95,6 +87,27 @@ pub fn can_fuse(
         return Err("the fusion would result in an overly large code duplication".into());
     }
     may_fuse_in_place(graph, producer, consumer)
+}
+
+/// The rules for a pair of which one is a fusion for Triton, but for its tiling: only Triton's support for both counts.
+pub(crate) fn may_be_tiled(graph: &Graph, producer: &Candidate, consumer: &Candidate) -> Result<(), Reason> {
+    are_fusible(producer, consumer)?;
+    triton_support::is_supported(producer)?;
+    triton_support::is_supported(consumer)?;
+    fits_buffers(graph, producer, consumer)
+}
+
+/// The refusal of a pair that has no tiling.
+pub(crate) fn not_tiled(why: &str) -> Reason {
+    format!("Fusion can not be tiled with SymbolicTileAnalysis: {why}").into()
+}
+
+fn are_fusible(producer: &Candidate, consumer: &Candidate) -> Result<(), Reason> {
+    match (is_fusible(producer), is_fusible(consumer)) {
+        (false, _) => Err("the producer is not fusible".into()),
+        (true, false) => Err("the consumer is not fusible".into()),
+        (true, true) => Ok(()),
+    }
 }
 
 fn has_significant_reduction(candidate: &Candidate) -> bool {

@@ -16,7 +16,7 @@ use crate::transpose::Tiling;
 /// parts of the operand that do not overlap.
 pub fn siblings(graph: &Graph, a: &Candidate, b: &Candidate, device: &Device) -> Result<(), Reason> {
     let name = |candidate: &Candidate| &graph.names[candidate.id as usize];
-    if is_connected(graph, a.id, b.id) || is_connected(graph, b.id, a.id) {
+    if are_connected(graph, a.id, b.id) {
         return Err(format!("{} and {} are connected", name(a), name(b)).into());
     }
     compatible(graph, a, b, device)?;
@@ -202,8 +202,13 @@ fn is_connected(graph: &Graph, user: OpId, of: OpId) -> bool {
     reaches(graph, graph.operands[user as usize].clone(), of)
 }
 
+/// Whether one of them depends on the other.
+pub(crate) fn are_connected(graph: &Graph, a: OpId, b: OpId) -> bool {
+    is_connected(graph, a, b) || is_connected(graph, b, a)
+}
+
 /// Whether the consumer also depends on the producer indirectly.
-fn is_connected_otherwise(graph: &Graph, producer: OpId, consumer: OpId) -> bool {
+pub(crate) fn is_connected_otherwise(graph: &Graph, producer: OpId, consumer: OpId) -> bool {
     let others = graph.operands[consumer as usize].iter().copied().filter(|&operand| operand != producer);
     others.into_iter().any(|operand| is_connected(graph, operand, producer))
 }

@@ -17,7 +17,7 @@ pub(crate) type Tiled = Result<RankedTiling, &'static str>;
 /// Producer and consumer with the analysis of their fusion. Lives for one decision.
 #[derive(Debug, Clone)]
 pub struct Pair {
-    /// The analysis of the fusion of both; `None` if it makes no kernel, or its tiling was known.
+    /// The analysis of the fusion of both; `None` if it makes no kernel.
     pub analysis: Option<FusionAnalysis>,
     /// Operands of the fusion, each once, as ops of the computation's graph.
     pub operands: Vec<OpId>,
@@ -35,18 +35,6 @@ impl Pair {
         device: &'static Device,
         callees: &Callees<'_>,
     ) -> Pair {
-        Pair::with_tiling(graph, producer, consumer, None, device, callees)
-    }
-
-    /// The same with the tiling, if that is known.
-    pub(crate) fn with_tiling(
-        graph: &Graph,
-        producer: &Candidate,
-        consumer: &Candidate,
-        known: Option<Tiled>,
-        device: &'static Device,
-        callees: &Callees<'_>,
-    ) -> Pair {
         let (of_producer, of_consumer) =
             (&graph.operands[producer.id as usize], &graph.operands[consumer.id as usize]);
         let mut operands: Vec<OpId> = Vec::new();
@@ -55,14 +43,10 @@ impl Pair {
                 operands.push(operand);
             }
         }
-        let is_triton = producer.is_triton() || consumer.is_triton();
-        if let Some(tiled) = known.filter(|_| is_triton) {
-            return Pair { analysis: None, operands, tiled: Some(tiled), exec_us: None };
-        }
         let both = whole(graph, producer, consumer, &operands);
         let analysis = both.and_then(|fused| FusionAnalysis::new(fused, device).ok());
         let mut pair = Pair { analysis, operands, tiled: None, exec_us: None };
-        if is_triton {
+        if producer.is_triton() || consumer.is_triton() {
             let search = || {
                 let is_supported =
                     [producer, consumer].into_iter().all(|c| triton_support::is_supported(c).is_ok());

@@ -8,6 +8,6 @@ use super::fusing::fuse_all;
 use crate::driver::{Run, Stop};
 
 pub(super) fn run(run: &mut Run<'_>) -> Result<(), Stop> {
-    let device = run.options.device;
-    fuse_all(run, |computation, callees| gpu::fuse_results(computation, device, callees))
+    let (device, estimates) = (run.options.device, &run.options.estimates);
+    fuse_all(run, |computation, callees| gpu::fuse_results(computation, device, callees, estimates))
 }

@@ -108,9 +108,14 @@ fn add_computation(module: &mut Module, diamond: &Diamond) -> Option<(Computatio
 
 /// The fastest tiling of a computation, if it is at least as fast as the computation is without this pass.
 fn faster_tiling(run: &Run<'_>, called: ComputationId) -> Result<Option<RankedTiling>, Stop> {
-    let Some(best) = best_tiling(run.module, called, run.options.device, "__triton") else { return Ok(None) };
-    let otherwise = time_otherwise(run.module, called, run.options)?;
-    Ok(Some(best).filter(|best| best.time.exec_us <= otherwise))
+    let (module, options) = (&*run.module, run.options);
+    let find = || {
+        let Some(best) = best_tiling(module, called, options.device, "__triton") else { return Ok(None) };
+        let otherwise = time_otherwise(module, called, options)?;
+        Ok(Some(best).filter(|best| best.time.exec_us <= otherwise))
+    };
+    let graph = module.graph(called).graph;
+    with_callees(module, called, |callees| options.estimates.tiling(options.device, &graph, callees, find))
 }
 
 fn fuse(

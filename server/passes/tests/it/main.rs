@@ -3,6 +3,7 @@
 mod algsimp;
 mod compare;
 mod copies;
+mod estimates;
 mod fusions;
 mod layout_assignment;
 mod names;
@@ -17,7 +18,7 @@ use passes::{Applied, Module, Options, Stop, optimize};
 
 fn options(pipeline: &str) -> Options {
     let device = gpu::Device::find(gpu::DEFAULT_DEVICE).expect("it is known");
-    Options { pipeline: pipeline.to_owned(), device, until: None }
+    Options::new(pipeline, device)
 }
 
 #[track_caller]
