@@ -84,7 +84,7 @@ impl PlannedKernels {
         for (at, kernel) in kernels.iter().enumerate() {
             kernel.members.iter().for_each(|&member| of_source.entry(member).or_default().push(at));
         }
-        let (before, after) = (Totals::of(&run_kernels(preview.before(), device)), Totals::of(&kernels));
+        let (before, after) = (Totals::of(&run_kernels(preview.before()?, device)), Totals::of(&kernels));
         Ok(PlannedKernels { kernels, of_source, before, after, preview, pipeline, why_fusion_alone })
     }
 

@@ -25,8 +25,8 @@ pub struct Preview {
     pub applied: Vec<Applied>,
     /// The pass that is not written or cannot rewrite the module.
     pub stopped: Option<Stopped>,
-    /// The module before the passes in the same form.
-    before: String,
+    source: Module,
+    before: OnceLock<Result<String, NotOptimized>>,
     sources: Vec<Option<SourceInstruction>>,
     /// Per line of the body, indices into `sources`.
     lines: Vec<Vec<u32>>,
@@ -57,7 +57,8 @@ impl Preview {
             body,
             applied,
             stopped,
-            before: print(&source)?,
+            source,
+            before: OnceLock::new(),
             sources,
             lines,
             compared: OnceLock::new(),
@@ -80,7 +81,7 @@ impl Preview {
     /// prepared for one.
     pub fn compared(&self) -> Option<&[String; 2]> {
         let compare = || {
-            let compared = comparison::compare(&self.before, &self.body).ok()?;
+            let compared = comparison::compare(self.before().ok()?, &self.body).ok()?;
             Some([compared.before, compared.after])
         };
         self.compared.get_or_init(compare).as_ref()
@@ -120,8 +121,9 @@ impl Preview {
         self.sources.get(index as usize)?.as_ref()
     }
 
-    pub(crate) fn before(&self) -> &str {
-        &self.before
+    /// The module before the passes in the same form.
+    pub(crate) fn before(&self) -> Result<&str, NotOptimized> {
+        self.before.get_or_init(|| print(&self.source)).as_deref().map_err(Clone::clone)
     }
 
     pub(crate) fn sources(&self) -> &[Option<SourceInstruction>] {
