@@ -18,6 +18,7 @@ pub mod mcp;
 pub mod memory;
 mod memory_times;
 pub mod optimize;
+mod optimize_times;
 pub mod preview_times;
 pub mod query;
 pub mod report;

@@ -12,6 +12,7 @@ mod generate_mlir;
 mod install;
 mod memory;
 mod mlir_servers;
+mod optimizer;
 mod previews;
 mod xla;
 
@@ -77,6 +78,7 @@ pub fn bench(args: &[&str], tools: &Tools) -> Result<()> {
     let only_compiles = args.contains(&"--compiles");
     let only_install = args.contains(&"--install");
     let only_memory = args.contains(&"--memory");
+    let only_optimizer = args.contains(&"--optimizer");
     // `--release` measures the profile with assertions, which saves the `dist` build.
     let profile = if args.contains(&"--release") { "release" } else { "dist" };
     let options = [
@@ -87,6 +89,7 @@ pub fn bench(args: &[&str], tools: &Tools) -> Result<()> {
         "--compiles",
         "--memory",
         "--install",
+        "--optimizer",
         "--release",
     ];
     let files = args.iter().filter(|arg| !options.contains(arg));
@@ -111,6 +114,9 @@ pub fn bench(args: &[&str], tools: &Tools) -> Result<()> {
     if only_memory {
         let files = if named.is_empty() { corpus()? } else { named };
         return memory::memory(&server, &files);
+    }
+    if only_optimizer {
+        return optimizer::optimizer(&server);
     }
     if only_mlir {
         return mlir_servers::mlir_servers(&server);
@@ -156,6 +162,7 @@ pub fn bench(args: &[&str], tools: &Tools) -> Result<()> {
     mlir_servers::mlir_servers(&server)?;
     compiles::compiles(&server)?;
     memory::memory(&server, &kernel_files)?;
+    optimizer::optimizer(&server)?;
     freezes::freezes(&server, profile)?;
     simplification()?;
     execution()

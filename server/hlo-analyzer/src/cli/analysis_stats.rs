@@ -13,7 +13,7 @@ use ide::{
 use serde_json::json;
 
 use super::terminal::write_json;
-use super::{compile_times, input, memory_times, preview_times};
+use super::{compile_times, input, memory_times, optimize_times, preview_times};
 use crate::memory::resident_bytes;
 
 #[derive(clap::Args)]
@@ -36,6 +36,9 @@ pub struct StatsArguments {
     /// Only time planning the memory of each file: from its text, and after edits.
     #[arg(long, conflicts_with = "previews")]
     memory: bool,
+    /// Only time the preview of each file after XLA's pipeline: from its text, and after edits.
+    #[arg(long, conflicts_with_all = ["previews", "memory"])]
+    optimize: bool,
     /// The GPU that kernels target.
     #[arg(long, value_name = "NAME", default_value = ide::DEFAULT_DEVICE)]
     device: String,
@@ -50,6 +53,9 @@ pub fn run(arguments: &StatsArguments) -> Result<ExitCode> {
     }
     if arguments.memory {
         return memory_times::run(&arguments.files, arguments.json);
+    }
+    if arguments.optimize {
+        return optimize_times::run(&arguments.files, arguments.json);
     }
     let mut out = stdout().lock();
     let mut reports = Vec::new();

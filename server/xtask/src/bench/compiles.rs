@@ -32,8 +32,14 @@ fn largest() -> Result<Option<PathBuf>> {
     Ok(archives.into_iter().max().map(|(_, path)| path))
 }
 
+/// The compile of this name beside this checkout.
+pub(super) fn archive(name: &str) -> Option<PathBuf> {
+    let archive = root().join("../shared/corpus/compiles").join(format!("{name}.tar.xz"));
+    archive.is_file().then_some(archive)
+}
+
 /// The folder in an archive `NAME.tar.xz`, which is called NAME.
-fn unpacked(archive: &Path) -> Result<PathBuf> {
+pub(super) fn unpacked(archive: &Path) -> Result<PathBuf> {
     let out = target_dir().join("bench/compiles");
     fs::create_dir_all(&out)?;
     let name = archive.file_name().unwrap_or_default().to_string_lossy();
