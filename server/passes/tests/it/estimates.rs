@@ -20,16 +20,16 @@ ENTRY e {
   p = f32[64,512] parameter(0)
   zero = f32[] constant(0)
   e0 = f32[64,512] exponential(p)
-  s0 = f32[64] reduce(e0, zero), dimensions={1}, to_apply=sum
-  b0 = f32[64,512] broadcast(s0), dimensions={0}
+  t0 = f32[64] reduce(e0, zero), dimensions={1}, to_apply=sum
+  b0 = f32[64,512] broadcast(t0), dimensions={0}
   d0 = f32[64,512] divide(e0, b0)
   m = f32[64,512] multiply(d0, p)
   e1 = f32[64,512] exponential(m)
-  s1 = f32[64] reduce(e1, zero), dimensions={1}, to_apply=sum
-  b1 = f32[64,512] broadcast(s1), dimensions={0}
+  t1 = f32[64] reduce(e1, zero), dimensions={1}, to_apply=sum
+  b1 = f32[64,512] broadcast(t1), dimensions={0}
   d1 = f32[64,512] divide(e1, b1)
-  t = f32[512,64] transpose(d1), dimensions={1,0}
-  ROOT r = (f32[512,64], f32[64,512]) tuple(t, d1)
+  w = f32[512,64] transpose(d1), dimensions={1,0}
+  ROOT r = (f32[512,64], f32[64,512]) tuple(w, d1)
 }
 ";
 
