@@ -59,12 +59,16 @@ pub fn emit(name: &str, analysis: &FusionAnalysis, callees: &Callees<'_>) -> Res
 
 fn emitted(name: &str, analysis: &FusionAnalysis, callees: &Callees<'_>) -> Result<Program, Reason> {
     let fused = &analysis.fused;
-    let config = fused.block_level.as_ref().ok_or("a Triton fusion whose configuration states no tiles")?;
+    let config = fused.block_level.as_ref();
+    let config =
+        config.ok_or_else(|| format!("Block level fusion config is required for Triton fusions: %{name}"))?;
     if config.is_specialized && !analysis.device.is_blackwell_or_later() {
         return Err("Failed to compile Triton kernel: specialized warps need Blackwell.".into());
     }
     let space = TilingSpace::of(fused, config)?;
     let tiled = TiledFusion::of(&space, fused)?;
+    tiling::check_sizes(fused, analysis.device, &space, &tiled)
+        .map_err(|why| format!("Triton constraints violated during codegen: {why}"))?;
     let schedule = Schedule::of(&space, fused, config.tiles_per_block)?;
     emit::emit(codegen::kernel_name(name), analysis, callees, &space, &tiled, &schedule)
 }

@@ -7,7 +7,7 @@ use crate::Reason;
 use crate::configs::MAX_ELEMENTS;
 use crate::space::{TilingSpace, power_of_two};
 use crate::tile::static_sizes;
-use crate::tiled::TiledFusion;
+use crate::tiled::{TiledFusion, TiledId};
 
 /// The longest side of an operand's tile that matrix instructions take.
 const MAX_SIDE: i64 = 256;
@@ -67,34 +67,57 @@ fn tile_of_dot(fused: &Fused, device: &Device, dot: OpId, tile: &[i64]) -> Resul
     of_dot.and_then(|op| static_sizes(&op.tile)).ok_or_else(|| "a dot whose tile has no fixed sizes".into())
 }
 
-/// Source: `VerifyTritonConstraints`, `service/gpu/model/triton_emitter_constraints.cc`.
-fn check_sizes(
+/// Refuses what Triton does not take. Source: `VerifyTritonConstraints`,
+/// `service/gpu/model/triton_emitter_constraints.cc`.
+pub(crate) fn check_sizes(
     fused: &Fused,
     device: &Device,
     space: &TilingSpace,
     tiled: &TiledFusion,
 ) -> Result<(), Reason> {
-    for op in &tiled.ops {
+    // Operands first; ops of regions have higher numbers.
+    let inner = 0..tiled.ops.len() as TiledId;
+    for id in tiled.body.ops.iter().copied().chain(inner) {
+        let op = &tiled.ops[id as usize];
+        let name = fused.name(op.op);
         let sizes = static_sizes(&op.tile).ok_or("a tile whose sizes depend on the block")?;
         let padded = sizes.iter().try_fold(1i64, |n, &size| n.checked_mul(power_of_two(size)?));
         if padded.is_none_or(|elements| elements > MAX_ELEMENTS) {
-            return Err(format!("a tile of more than {MAX_ELEMENTS} elements").into());
+            return Err(format!(
+                "Instruction {name} has a padded tile size product that exceeds the maximum allowed tensor size of \
+                 {MAX_ELEMENTS} elements."
+            )
+            .into());
         }
-        if fused.op(op.op).opcode == Opcode::Dot {
-            for &operand in &op.operands {
-                let sizes = static_sizes(&tiled.ops[operand as usize].tile);
-                if sizes.is_none_or(|sizes| sizes.iter().any(|&size| size > MAX_SIDE)) {
-                    return Err(format!("an operand of a dot with a tile longer than {MAX_SIDE}").into());
-                }
+    }
+    for op in tiled.ops.iter().filter(|op| fused.op(op.op).opcode == Opcode::Dot) {
+        for operand in op.operands.iter().map(|&operand| &tiled.ops[operand as usize]) {
+            let sizes = static_sizes(&operand.tile).unwrap_or_default();
+            if let Some(size) = sizes.into_iter().find(|&size| size > MAX_SIDE) {
+                let name = fused.name(operand.op);
+                return Err(format!(
+                    "Dot operand instruction {name} has a tile size of {size}, which exceeds the maximum MMA dimension \
+                     size of {MAX_SIDE}."
+                )
+                .into());
             }
         }
     }
-    let blocks = space.dimensions.iter().filter(|dimension| !dimension.is_sequential);
-    let blocks = blocks.map(|dimension| dimension.tiles()).try_fold(1i64, i64::checked_mul);
-    match blocks.is_some_and(|blocks| blocks <= device.block_dim_limit[0]) {
-        true => Ok(()),
-        false => Err("more blocks than a grid has".into()),
+    let limit = device.block_dim_limit[0];
+    let mut blocks = 1i64;
+    for dimension in space.dimensions.iter().filter(|dimension| !dimension.is_sequential) {
+        let along = dimension.tiles();
+        match blocks.checked_mul(along).filter(|&blocks| blocks <= limit) {
+            Some(all) => blocks = all,
+            None => {
+                return Err(format!(
+                    "Number of blocks {blocks}*{along} exceeds the device grid X limit of {limit}."
+                )
+                .into());
+            }
+        }
     }
+    Ok(())
 }
 
 /// The next arrangement of the numbers in lexicographic order; `false` after the last one.

@@ -91,7 +91,12 @@ fn what_xla_refuses() {
         "Root instruction h has a tile size of 48 in dimension 0, which is neither a power of 2 nor equal to the \
          dimension size 512.",
     );
-    check(ROWS, &change("8192x256"), "a tile of more than 1048576 elements, the most that Triton takes");
+    check(
+        ROWS,
+        &change("8192x256"),
+        "Triton constraints violated during codegen: Instruction p0 has a padded tile size product that exceeds the \
+         maximum allowed tensor size of 1048576 elements.",
+    );
     let warps = ConfigChange { warps: Some(64), ..ConfigChange::default() };
     check(ROWS, &warps, "a block of 2048 threads; h100-sxm has at most 1024");
 }

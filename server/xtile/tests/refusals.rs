@@ -119,3 +119,32 @@ fn packed_floats() {
     let expect = "Packed storage requires offset in dimension 1 to be divisible by 2 for shape f4e2m1fn[128,300], got ";
     assert!(why.starts_with(expect), "{why}");
 }
+
+#[test]
+fn configurations() {
+    let tiles = |sizes: &str, shape: &str| {
+        let body = format!("  ROOT n = {shape} negate(p0)");
+        module(shape, &[shape], "", &body, sizes)
+    };
+    let none = tiles("", "f32[40,70]")
+        .replace(",\"block_level_fusion_config\":{\"num_warps\":\"4\",\"output_tiles\":[]}", "");
+    assert!(!none.contains("num_warps"));
+    check(&none, "Block level fusion config is required for Triton fusions: %tiles");
+    check(
+        &tiles("{\"sizes\":[\"8\"]}", "f32[40,70]"),
+        "Number of parallel dimensions in the tiling space (2) does not match the number of output tile sizes in the \
+         block level fusion config (1).",
+    );
+    check(
+        &tiles("{\"sizes\":[\"4096\",\"1024\"]}", "f32[4096,4096]"),
+        "Triton constraints violated during codegen: Instruction p0 has a padded tile size product that exceeds the \
+         maximum allowed tensor size of 1048576 elements.",
+    );
+    check(
+        &tiles("{\"sizes\":[\"1\",\"1\"]}", "f32[65536,65536]"),
+        "Triton constraints violated during codegen: Number of blocks 65536*65536 exceeds the device grid X limit of \
+         2147483647.",
+    );
+    // Sizes that are no power of two are rounded up.
+    emits(&tiles("{\"sizes\":[\"3\",\"7\"]}", "f32[40,70]"), "[4, 8]");
+}
