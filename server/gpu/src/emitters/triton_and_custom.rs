@@ -114,7 +114,10 @@ impl ElsewhereEmitter {
                 "Triton writes this kernel; its launch depends on the tiling".into()
             }
             by => match &self.kind {
-                Some(kind) => format!("custom code writes this kernel: {kind}").into(),
+                Some(kind) => format!(
+                    "custom code writes this kernel: {kind}; XLA does not know this kind and takes an emitter by the ops"
+                )
+                .into(),
                 None => by.reason().into(),
             },
         }
