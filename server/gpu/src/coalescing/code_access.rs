@@ -80,6 +80,14 @@ impl CodeAccess {
         Some(picture)
     }
 
+    /// Whether both access the same bytes of their arrays.
+    pub(super) fn moves_as(&self, other: &CodeAccess) -> bool {
+        let own = (self.bytes, self.element_bits, self.is_certain, &self.distances);
+        own == (other.bytes, other.element_bits, other.is_certain, &other.distances)
+            && self.gathered_at == other.gathered_at
+            && self.map == other.map
+    }
+
     /// The access of one of the instructions, in bytes.
     fn access<'a>(
         &'a self,

@@ -5,7 +5,7 @@ use indexing::{Rules, grouped, no_callees};
 use ir::{OpId, Shape};
 
 use super::accesses::{Buffer, MemoryAccess, element_bits};
-use super::code_access::{Code, CodeTraffic};
+use super::code_access::{Code, CodeAccess, CodeTraffic};
 use super::counts::Counts;
 use super::pattern::Pattern;
 use super::traffic::{Traffic, traffic};
@@ -180,7 +180,7 @@ impl FusionAnalysis {
             match code(self) {
                 Ok(code) => {
                     let budget = (CODE_BUDGET / code.len().max(1) as u64).clamp(LEAST_BUDGET, BUDGET);
-                    counted = code.into_iter().map(|access| access.traffic(self, budget)).collect();
+                    counted = self.counted(code, budget);
                 }
                 Err(why) => unknown = unknown.map(|who| format!("{who}: {why}").into()),
             }
@@ -222,6 +222,19 @@ impl FusionAnalysis {
             }
         }
         buffers
+    }
+
+    /// The traffic of a kernel's instructions. Those that move the same bytes of different arrays are counted once.
+    fn counted(&self, code: Vec<CodeAccess>, budget: u64) -> Option<Vec<CodeTraffic>> {
+        let mut counted: Vec<CodeTraffic> = Vec::with_capacity(code.len());
+        for access in code {
+            let known = counted.iter().find(|known| known.access.moves_as(&access));
+            counted.push(match known {
+                Some(&CodeTraffic { traffic, near, .. }) => CodeTraffic { access, traffic, near },
+                None => access.traffic(self, budget)?,
+            });
+        }
+        Some(counted)
     }
 
     /// For an operand of a kernel whose first result is computed in tiles of these sizes: the part of the
