@@ -1,11 +1,11 @@
-//! Reads the input of subcommands: a path or `-`; text, or a message that holds a module; packed by gzip or not.
+//! Reads the input of subcommands: a path or `-`; text, or a message or bytecode that holds a module; packed by gzip or not.
 
 use std::fs::File;
 use std::io::{Cursor, Read, stdin};
 use std::path::Path;
 
 use anyhow::{Context, Result, anyhow, bail};
-use hlo_proto::Contents;
+use hlo_proto::{Bytecode, Contents};
 
 use super::terminal::complain;
 
@@ -45,7 +45,18 @@ pub fn read_source(path: &Path) -> Result<Source> {
             }
             Ok(Source { text: module.text, is_message: true })
         }
-        Contents::Bytecode(bytecode) => bail!("{name} is {}", bytecode.explanation()),
+        Contents::Bytecode(Bytecode { range, is_enclosed }) => {
+            let start = range.start;
+            let text = mlir_bytecode::module_text(bytes.get(range).unwrap_or_default());
+            let text = text.map_err(|mlir_bytecode::Error { offset, message }| {
+                let within = if is_enclosed { " in an exported function (`jax.export`)" } else { "" };
+                anyhow!(
+                    "{name} is MLIR bytecode{within} that cannot be read: byte {}: {message}",
+                    start + offset
+                )
+            })?;
+            Ok(Source { text, is_message: false })
+        }
         Contents::Other(what) => bail!("{name} is {what}"),
     }
 }
