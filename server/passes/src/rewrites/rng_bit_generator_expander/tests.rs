@@ -9,7 +9,7 @@ fn expanded(bits: &str, state: &str, algorithm: &str) -> Result<String, Stop> {
     );
     let mut module = Module::from_text(&text).expect("a module");
     let device = gpu::Device::find(gpu::DEFAULT_DEVICE).expect("the default");
-    let options = Options { pipeline: String::new(), device, until: None };
+    let options = Options::new("", device);
     optimize(&mut module, &["rng-bit-generator-expander"], &options)?;
     Ok(module.to_text(&ir::PrintOptions::lossless()).expect("it is small"))
 }
