@@ -21,10 +21,6 @@ use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 
-/// Analyses allocate many small values, on several threads: this takes a fifth off the time of a pipeline of passes.
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 /// Language server and command line for XLA HLO and MLIR.
 #[derive(Parser)]
 #[command(version, about)]
