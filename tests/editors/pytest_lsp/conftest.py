@@ -149,6 +149,11 @@ class Editor:
     config=ClientServerConfig(server_command=[SERVER, "lsp"]),
 )
 async def client(request, lsp_client: LanguageClient):
+    @lsp_client.feature(t.CLIENT_REGISTER_CAPABILITY)
+    def register(_client: LanguageClient, _params: t.RegistrationParams):
+        # What the server wants to be told of: this client tells it nothing of folders and settings.
+        return None
+
     folders = [t.WorkspaceFolder(uri=f"file://{os.path.dirname(__file__)}", name="tests")]
     params = t.InitializeParams(capabilities=client_capabilities(request.param), workspace_folders=folders)
     lsp_client.editor = Editor(lsp_client, request.param, await lsp_client.initialize_session(params))
