@@ -52,7 +52,7 @@ pub(super) struct PairOfKernels {
 
 /// A producer and a consumer as one kernel.
 #[derive(Debug)]
-pub(super) struct Fused {
+pub(super) struct FusedKernel {
     /// Whether the producer may be fused into the consumer.
     pub(super) verdict: Result<(), Reason>,
     pub(super) kind: Kind,
@@ -72,7 +72,7 @@ pub(super) struct Model<'a> {
     candidates: FxHashMap<OpId, Known>,
     kernels: FxHashMap<OpId, Kernel>,
     /// By producer and consumer.
-    pairs: FxHashMap<OpId, FxHashMap<OpId, Rc<Fused>>>,
+    pairs: FxHashMap<OpId, FxHashMap<OpId, Rc<FusedKernel>>>,
     /// Of computations that have fusions for Triton.
     ids: Option<FusionIds>,
     tilings: FxHashMap<FusionId, Tiled>,
@@ -136,7 +136,12 @@ impl<'a> Model<'a> {
     }
 
     /// The kernel of a producer and its consumer.
-    pub(super) fn fused(&mut self, computation: &Computation, producer: OpId, consumer: OpId) -> Rc<Fused> {
+    pub(super) fn fused(
+        &mut self,
+        computation: &Computation,
+        producer: OpId,
+        consumer: OpId,
+    ) -> Rc<FusedKernel> {
         let known = self.pairs.get(&producer).and_then(|of| of.get(&consumer));
         if let Some(known) = known {
             return known.clone();
@@ -164,7 +169,7 @@ impl<'a> Model<'a> {
             Some(tiled) => tiled.as_ref().map_or(ALWAYS, |tiling| ticks(tiling.time.exec_us)),
             None => pair.time,
         };
-        let fused = Rc::new(Fused { verdict, kind: pair.kind, tiled, time });
+        let fused = Rc::new(FusedKernel { verdict, kind: pair.kind, tiled, time });
         self.pairs.entry(producer).or_default().insert(consumer, fused.clone());
         fused
     }

@@ -10,7 +10,7 @@ use rustc_hash::FxHashMap;
 
 use super::computation::{Computation, kind_text};
 use super::estimates::Estimates;
-use super::model::{ALWAYS, Fused, Model, Ticks, ticks};
+use super::model::{ALWAYS, FusedKernel, Model, Ticks, ticks};
 use crate::cost::RankedTiling;
 use crate::cost::times::LAUNCH_OVERHEAD_US;
 use crate::device::Device;
@@ -367,7 +367,7 @@ fn fuse_pair(
     computation: &mut Computation,
     producer: OpId,
     consumer: OpId,
-    fused: &Fused,
+    fused: &FusedKernel,
     callees: &Callees<'_>,
 ) -> Option<OpId> {
     let kind = if fused.tiled.is_some() { "kCustom" } else { kind_text(fused.kind) };
