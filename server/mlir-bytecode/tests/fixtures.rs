@@ -53,15 +53,7 @@ fn damaged_bytes_do_not_panic() {
     for seed in 0..20_000 {
         let mut rng = Rng::new(seed);
         let mut bytes = rng.pick(&files).clone();
-        for _ in 0..=rng.index(4) {
-            let at = rng.index(bytes.len());
-            match rng.index(4) {
-                0 => bytes[at] = rng.next_u64() as u8,
-                1 => bytes[at] ^= 1 << rng.index(8),
-                2 => _ = bytes.remove(at),
-                _ => bytes.insert(at, rng.next_u64() as u8),
-            }
-        }
+        rng.damage(&mut bytes);
         if let Ok(text) = mlir_bytecode::module_text(&bytes) {
             assert!(text.len() < (64 << 20), "{} bytes from {}", text.len(), bytes.len());
         }

@@ -54,6 +54,19 @@ impl Rng {
         &items[self.range(0, items.len() as i64 - 1) as usize]
     }
 
+    /// Changes, flips, removes or inserts one to four bytes. There must be at least four.
+    pub fn damage(&mut self, bytes: &mut Vec<u8>) {
+        for _ in 0..=self.index(4) {
+            let at = self.index(bytes.len());
+            match self.index(4) {
+                0 => bytes[at] = self.next_u64() as u8,
+                1 => bytes[at] ^= 1 << self.index(8),
+                2 => _ = bytes.remove(at),
+                _ => bytes.insert(at, self.next_u64() as u8),
+            }
+        }
+    }
+
     pub fn permutation(&mut self, n: usize) -> Vec<usize> {
         let mut order: Vec<usize> = (0..n).collect();
         for i in (1..n).rev() {

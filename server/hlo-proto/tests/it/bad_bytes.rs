@@ -40,15 +40,7 @@ fn mutated_messages_do_not_panic() {
     for case in 0..generators::cases(3000) {
         let mut rng = Rng::new(generators::seed(case));
         let mut bytes = rng.pick(&fixtures).clone();
-        for _ in 0..=rng.index(4) {
-            let at = rng.index(bytes.len());
-            match rng.index(4) {
-                0 => bytes[at] = rng.next_u64() as u8,
-                1 => bytes[at] ^= 1 << rng.index(8),
-                2 => _ = bytes.remove(at),
-                _ => bytes.insert(at, rng.next_u64() as u8),
-            }
-        }
+        rng.damage(&mut bytes);
         read_all(&bytes);
     }
 }
