@@ -10,7 +10,7 @@ use passes::{ComputationId, InstructionId, Module};
 use super::known::KnownOptimized;
 use super::planned::{Totals, change_in_words};
 use super::rewrites::{Difference, computation_text, instruction_text, rewrite_of};
-use super::source::{SourceModule, innermost};
+use super::source::SourceModule;
 use crate::TextRange;
 use crate::code_actions::{Actions, CodeActionKind};
 use crate::file_context::FileContext;
@@ -19,7 +19,7 @@ use crate::hlo::locate::InstructionRef;
 use crate::kernel::heaviest::timed;
 
 /// Texts of more bytes have no such actions: each copies the module.
-const MAX_BYTES: usize = 1 << 20;
+pub(super) const MAX_BYTES: usize = 1 << 20;
 /// Pairs that are offered at one place.
 const MAX_PAIRS: usize = 12;
 
@@ -56,8 +56,7 @@ pub(crate) fn offer(
         return;
     }
     let Ok(source) = known.source(context) else { return };
-    let Some(id) = innermost(&source.instructions, range.start).first().copied() else { return };
-    let Some(id) = source.module.read_instructions().nth(id as usize) else { return };
+    let Some(id) = source.instruction_at(range.start) else { return };
     let module = &source.module;
     let name = |id: InstructionId| {
         let written = source.instructions.get(Module::index(id)).and_then(Option::as_ref);

@@ -11,11 +11,11 @@ use ir::Opcode;
 use passes::{InstructionId, Module, Relaid, Relayout, WrittenBy};
 
 use self::time::{Analysed, time_of};
-use super::fusing::{executions_of, total};
+use super::fusing::{MAX_BYTES, executions_of, total};
 use super::known::KnownOptimized;
 use super::planned::change_in_words;
 use super::rewrites::{Difference, rewrite_of_all};
-use super::source::{SourceModule, innermost};
+use super::source::SourceModule;
 use crate::TextRange;
 use crate::code_actions::{Actions, CodeActionKind};
 use crate::file_context::FileContext;
@@ -24,9 +24,7 @@ use crate::kernel::figures::duration;
 use crate::kernel::shown_kernel::kernel_around;
 use crate::units::{averaged, bytes, figure};
 
-/// Texts of more bytes have no such actions: each copies the module.
-const MAX_BYTES: usize = 1 << 20;
-/// Smaller gains, in microseconds, are none.
+/// The smallest gain that counts, in microseconds.
 const LEAST_GAIN: f64 = 0.001;
 
 /// What the ids of these actions start with.
@@ -85,8 +83,7 @@ pub(crate) fn offer(
     let Ok(source) = known.source(context) else { return };
     let device = db.device_of(file);
     let start = context.range(launch.piece, context.block(launch.piece).instruction(launch.id).name).start;
-    let Some(kernel) = innermost(&source.instructions, start).first().copied() else { return };
-    let Some(kernel) = source.module.read_instructions().nth(kernel as usize) else { return };
+    let Some(kernel) = source.instruction_at(start) else { return };
     let total = (!actions.is_about_one()).then(|| {
         context.kernels_ahead();
         total(context, |id| time_of(context, id))

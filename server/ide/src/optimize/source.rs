@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use db::Language;
 use mlir_hlo::HloModule;
-use passes::Module;
+use passes::{InstructionId, Module};
 use syntax::hlo::PieceState;
 
 use super::NotOptimized;
@@ -44,6 +44,12 @@ impl SourceModule {
             Language::Hlo => of_hlo(context),
             Language::Mlir => of_mlir(context),
         }
+    }
+
+    /// The innermost instruction around an offset; of an op of StableHLO that is several, the first.
+    pub(crate) fn instruction_at(&self, offset: usize) -> Option<InstructionId> {
+        let index = innermost(&self.instructions, offset).first().copied()?;
+        self.module.read_instructions().nth(index as usize)
     }
 }
 
