@@ -9,6 +9,7 @@ pub mod completions;
 pub mod convert;
 pub mod diff;
 mod dump_folders;
+mod edit_times;
 pub mod evaluate;
 pub mod explain;
 pub mod input;

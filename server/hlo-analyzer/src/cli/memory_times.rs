@@ -6,14 +6,11 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow};
-use ide::{AnalysisHost, FileId, Language, TextEdit};
+use ide::{AnalysisHost, FileId, Language};
 use serde_json::json;
 
-use super::input;
 use super::terminal::write_json;
-
-/// Edits of a kind, whose median time is reported.
-const EDITS: usize = 9;
+use super::{edit_times, input};
 
 struct Times {
     /// Opening the text, without the plan.
@@ -71,8 +68,9 @@ fn times(path: &Path, text: &str) -> Result<Times> {
     let open = started.elapsed();
     let values = plan(&host, path, file)?;
     let cold = started.elapsed();
-    let same = edited(&mut host, path, file, &places(text, " add(", 2), ["d", "n"])?;
-    let moved = edited(&mut host, path, file, &places(text, " = f32[", 7), ["", "1"])?;
+    let planned = |host: &AnalysisHost| plan(host, path, file).map(drop);
+    let same = edit_times::median(&mut host, file, &places(text, " add(", 2), ["d", "n"], planned)?;
+    let moved = edit_times::median(&mut host, file, &places(text, " = f32[", 7), ["", "1"], planned)?;
     Ok(Times { open, cold, same, moved, values })
 }
 
@@ -84,32 +82,9 @@ fn plan(host: &AnalysisHost, path: &Path, file: FileId) -> Result<usize> {
     Ok(memory.values.len())
 }
 
-/// Some of the places of `wanted`, spread over the text, `offset` bytes behind its start. Not in front of a `]`: what has no
+/// The places of `wanted`, `offset` bytes behind its start. Not in front of a `]`: what has no
 /// dimensions gets none.
 fn places(text: &str, wanted: &str, offset: usize) -> Vec<usize> {
-    let all: Vec<usize> = text.match_indices(wanted).map(|(at, _)| at + offset).collect();
-    let all: Vec<usize> = all.into_iter().filter(|&at| text.as_bytes().get(at) != Some(&b']')).collect();
-    let count = EDITS.min(all.len());
-    (0..count).map(|n| all[n * all.len() / count]).collect()
-}
-
-/// The median time to the plan after `old` becomes `new` at each of the places.
-fn edited(
-    host: &mut AnalysisHost,
-    path: &Path,
-    file: FileId,
-    places: &[usize],
-    [old, new]: [&str; 2],
-) -> Result<Duration> {
-    let mut times = Vec::new();
-    for &at in places {
-        let started = Instant::now();
-        host.apply(file, &[TextEdit { range: at..at + old.len(), insert: new.to_owned() }]);
-        plan(host, path, file)?;
-        times.push(started.elapsed());
-        host.apply(file, &[TextEdit { range: at..at + new.len(), insert: old.to_owned() }]);
-        plan(host, path, file)?;
-    }
-    times.sort_unstable();
-    Ok(times.get(times.len() / 2).copied().unwrap_or_default())
+    let all = text.match_indices(wanted).map(|(at, _)| at + offset);
+    all.filter(|&at| text.as_bytes().get(at) != Some(&b']')).collect()
 }

@@ -6,14 +6,12 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow};
-use ide::{AnalysisHost, FileId, OptimizeRequest, TextEdit};
+use ide::{AnalysisHost, FileId, OptimizeRequest};
 use serde_json::json;
 
-use super::input;
 use super::terminal::write_json;
+use super::{edit_times, input};
 
-/// Edits whose median time is reported.
-const EDITS: usize = 9;
 /// An opcode that becomes another one of the same operands and types.
 const EDIT: [&str; 2] = [" multiply(", " subtract("];
 
@@ -55,20 +53,9 @@ fn times(path: &Path, text: &str) -> Result<(Duration, Duration)> {
     let file = host.open(&name, ide::language_of(&name, text), text);
     preview(&host, path, file)?;
     let cold = started.elapsed();
-    let [old, new] = EDIT;
-    let places: Vec<usize> = text.match_indices(old).map(|(at, _)| at).collect();
-    let count = EDITS.min(places.len());
-    let mut edited = Vec::new();
-    for at in (0..count).map(|n| places[n * places.len() / count]) {
-        let started = Instant::now();
-        host.apply(file, &[TextEdit { range: at..at + old.len(), insert: new.to_owned() }]);
-        preview(&host, path, file)?;
-        edited.push(started.elapsed());
-        host.apply(file, &[TextEdit { range: at..at + new.len(), insert: old.to_owned() }]);
-        preview(&host, path, file)?;
-    }
-    edited.sort_unstable();
-    Ok((cold, edited.get(edited.len() / 2).copied().unwrap_or_default()))
+    let places: Vec<usize> = text.match_indices(EDIT[0]).map(|(at, _)| at).collect();
+    let edited = edit_times::median(&mut host, file, &places, EDIT, |host| preview(host, path, file))?;
+    Ok((cold, edited))
 }
 
 fn preview(host: &AnalysisHost, path: &Path, file: FileId) -> Result<()> {
