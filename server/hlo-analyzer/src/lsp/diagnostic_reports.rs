@@ -15,7 +15,7 @@ use super::diagnostics;
 use super::preview_uri;
 use super::snapshot::View;
 
-/// What a client is told of a document.
+/// The answer to a client that asks for the findings of a document.
 pub(super) enum Report {
     Full(FullDocumentDiagnosticReport),
     Unchanged(UnchangedDocumentDiagnosticReport),
@@ -34,8 +34,7 @@ pub(super) fn capability() -> DiagnosticServerCapabilities {
 /// The findings of a document. While a job analyses many kernels for the first time, those that need no kernels: the client is
 /// asked to ask again at its end.
 pub(super) fn find(analysis: &Analysis, view: &View) -> Cancellable<ide::Diagnostics> {
-    if view.uri.scheme() == preview_uri::SCHEME {
-        // A preview repeats what is wrong in the text, and nobody repairs it.
+    if !preview_uri::has_findings(&view.uri) {
         return Ok(ide::Diagnostics::default());
     }
     let is_early = !view.has_all_diagnostics && view.session.client.refreshes_diagnostics;

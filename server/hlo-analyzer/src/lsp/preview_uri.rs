@@ -34,6 +34,11 @@ pub(super) struct PreviewUri {
     pub(super) part: Part,
 }
 
+/// Whether a document has findings of its own. A preview would repeat those of the text, where they are mended.
+pub(super) fn has_findings(uri: &Url) -> bool {
+    uri.scheme() != SCHEME
+}
+
 impl PreviewUri {
     /// Returns `None` for URIs of other schemes or formats.
     pub(super) fn parse(uri: &Url) -> Option<PreviewUri> {

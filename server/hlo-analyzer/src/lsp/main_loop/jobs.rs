@@ -26,8 +26,7 @@ impl MainLoop {
                     continue;
                 }
                 let work = match job {
-                    // A preview repeats what is wrong in the text, and nobody repairs it.
-                    Job::Diagnostics if uri.scheme() == preview_uri::SCHEME => None,
+                    Job::Diagnostics if !preview_uri::has_findings(uri) => None,
                     // A client that asks for them needs the job for slow ones alone, see `diagnostic_reports.rs`.
                     Job::Diagnostics
                         if self.session.client.pulls_diagnostics
