@@ -352,7 +352,7 @@ impl Printer<'_, '_> {
             return op.error("a function without a name or a type: the file is damaged");
         };
         let Attribute::Type(ty) = &*self.entries.attribute(ty)? else {
-            return op.error("the type of a function is none");
+            return op.error("a function has an attribute in place of its type");
         };
         let ty = self.entries.ty(*ty)?;
         let Type::Function { inputs, results } = &*ty else {

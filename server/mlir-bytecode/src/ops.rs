@@ -237,7 +237,7 @@ impl Ir<'_, '_> {
         Ok(Some(op))
     }
 
-    /// Whether values have these types in StableHLO: then a cast between VHLO and another dialect is none.
+    /// Whether values have these types in StableHLO: then a cast between VHLO and another dialect leaves them as they are.
     fn are_equal(&self, operands: &[Value], types: &[u32]) -> Result<bool> {
         if operands.len() != types.len() {
             return Ok(false);
