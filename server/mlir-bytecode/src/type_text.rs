@@ -149,12 +149,12 @@ impl Entries<'_> {
     }
 
     pub(crate) fn check_nesting(&self, out: &str, depth: usize) -> Result<()> {
+        cancel::tick();
         let message = match (depth > MAX_DEPTH, out.len() > MAX_TEXT) {
             (true, _) => format!("types and attributes are nested more than {MAX_DEPTH} deep"),
             (_, true) => format!("a type or an attribute has a text of more than {} MB", MAX_TEXT >> 20),
             _ => return Ok(()),
         };
-        cancel::tick();
         Err(crate::Error { offset: 0, message })
     }
 }
