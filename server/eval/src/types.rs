@@ -99,7 +99,12 @@ impl Kind {
     pub fn is_near(self, a: f64, b: f64, error: f64) -> bool {
         // Of types with few bits, much.
         let tolerance = if self.width() < 32 { 0.1 } else { 1e-3 };
-        a == b || a.is_nan() && b.is_nan() || (a - b).abs() <= error + tolerance * a.abs().max(1.0)
+        let distance = (a - b).abs();
+        // Relative to an infinite number, all numbers would be near.
+        a == b
+            || a.is_nan() && b.is_nan()
+            || distance <= error
+            || a.is_finite() && distance <= error + tolerance * a.abs().max(1.0)
     }
 
     /// The nearest number of this type (of its parts, for a complex type).
