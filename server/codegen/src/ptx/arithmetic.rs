@@ -149,6 +149,10 @@ impl Indices {
         let range = self.range(expr);
         let (value, width) = self.compute(code, expr);
         let int = Operand::Int;
+        if range.intersect(*interval).is_empty() {
+            // Never true: nothing is below 0 without a sign.
+            return code.pure(setp(Comparison::Lt, Type::u(width)), [value, int(0)]);
+        }
         if let Some(point) = interval.as_point() {
             return code.pure(setp(Comparison::Eq, Type::s(width)), [value, int(point)]);
         }
