@@ -71,3 +71,16 @@ ENTRY e {
     let Emitted { kernel, .. } = emitted(hlo, "f", "h100-sxm").expect("a kernel");
     assert_eq!(kernel.slices(), [0, 1, 2, 0]);
 }
+
+/// The older form, whose indices are one array.
+#[test]
+fn an_update_with_its_indices_in_one_array_is_refused() {
+    let hlo = test_files::hlo::fusion_module(
+        "",
+        &["f32[20,16]", "f32[4,16]", "s32[2]"],
+        "  ROOT r = f32[20,16] dynamic-update-slice(p0, p1, p2)",
+        "f32[20,16]",
+    );
+    let refused = written(&hlo, "f", "h100-sxm").err().expect("XLA does not emit it");
+    assert_eq!(refused, "an update does not have an index for each dimension");
+}

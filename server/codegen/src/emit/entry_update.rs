@@ -1,9 +1,9 @@
 //! The entry of the in-place dynamic-update-slice emitter: only the updated elements are computed and written
-//! into the
-//! buffer of the operand. Source: `backends/gpu/codegen/emitters/in_place_dynamic_update_slice.cc`.
+//! into the buffer of the operand. Source: `backends/gpu/codegen/emitters/in_place_dynamic_update_slice.cc`.
 
 use gpu::DynamicUpdateSliceEmitter;
 use indexing_map::{Expr, Variable};
+use ir::OpId;
 
 use crate::Reason;
 use crate::emit::Emission;
@@ -19,6 +19,13 @@ pub(super) fn emit(
     let analysis = emission.source.analysis;
     let fused = &analysis.fused;
     let own = results_of(emission);
+    let has_all_indices = |&dus: &OpId| {
+        let op = fused.op(dus);
+        op.operand_shapes.len() == 2 + op.shape.dims().len()
+    };
+    if !update.updates.iter().all(has_all_indices) {
+        return Err("an update does not have an index for each dimension".into());
+    }
     for (own, &dus) in own.iter().zip(&update.updates) {
         share_buffer(kernel, own.start, buffer(emission, dus, 0));
     }
