@@ -85,3 +85,14 @@ compare {
         "(s32[300], u8[300])",
     );
 }
+
+/// The operands are copied to the results, and sorted there.
+#[test]
+fn arrays_of_several_layouts_are_refused() {
+    let result = "(f32[3,5]{1,0}, f32[3,5]{1,0})";
+    let sort = format!("  ROOT r = {result} sort(p0, p1), dimensions={{0}}, to_apply=compare");
+    let params = ["f32[3,5]{0,1}", "f32[3,5]{1,0}"];
+    let hlo = test_files::hlo::fusion_module(&compare(&["f32", "f32"], "LT"), &params, &sort, result);
+    let refused = written::written(&hlo, "f", "h100-sxm").err().expect("it is no sort of XLA");
+    assert_eq!(refused, "XLA sorts arrays of one layout, and these have several");
+}

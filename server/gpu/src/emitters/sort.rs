@@ -2,7 +2,7 @@
 //! There are no thread maps, because elements move.
 
 use indexing_map::ceil_div;
-use ir::{AttributeKey, ElementTypeExt};
+use ir::{ArrayShape, AttributeKey, ElementTypeExt, Shape};
 
 use super::Context;
 use crate::Reason;
@@ -36,6 +36,17 @@ impl SortEmitter {
         let keys = op.operand_shapes.first().ok_or("the sort has no operand")?.dims();
         let dim = op.attributes.ints(AttributeKey::Dimensions).first().and_then(|&d| usize::try_from(d).ok());
         let dim = dim.filter(|&dim| dim < keys.len()).ok_or("the sort names no dimension")?;
+        let results = match op.shape.tuple_elements() {
+            Some(elements) => elements,
+            None => std::slice::from_ref(&op.shape),
+        };
+        let arrays = op.operand_shapes.iter().chain(results).filter_map(Shape::as_array);
+        let mut layouts = arrays.map(ArrayShape::minor_to_major);
+        let first = layouts.next();
+        // `backends/gpu/codegen/sort.cc`: the operands are copied to the results and sorted there.
+        if layouts.any(|layout| Some(&layout) != first.as_ref()) {
+            return Err("XLA sorts arrays of one layout, and these have several".into());
+        }
         let n = keys[dim];
         if n <= 1 || product(keys)? == 0 {
             return Err("there is nothing to sort: no kernel".into());
