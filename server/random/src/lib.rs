@@ -6,21 +6,38 @@
 use std::ops::Range;
 
 #[derive(Debug, Clone)]
-pub struct Rng(u64);
+pub struct Rng {
+    state: u64,
+    /// The first numbers, last one first.
+    given: Vec<u16>,
+}
 
 impl Rng {
     pub fn new(seed: u64) -> Rng {
-        Rng(seed)
+        Rng { state: seed, given: Vec::new() }
     }
 
-    /// Returns the state; `Rng::new(state)` continues the sequence from here.
+    /// Takes the first numbers from `bytes`, two bytes for each, so that who changes a byte changes one decision:
+    /// coverage-guided fuzzers find their way through a generator by that. The numbers after those follow from all bytes.
+    pub fn from_bytes(bytes: &[u8]) -> Rng {
+        let given: Vec<u16> =
+            bytes.chunks_exact(2).rev().map(|pair| u16::from_le_bytes([pair[0], pair[1]])).collect();
+        // FNV-1a.
+        let hash = |hash: u64, &byte: &u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+        Rng { state: bytes.iter().fold(0xcbf2_9ce4_8422_2325, hash), given }
+    }
+
+    /// Returns the state; `Rng::new(state)` continues the sequence from here, if no given number is left.
     pub fn state(&self) -> u64 {
-        self.0
+        self.state
     }
 
     pub fn next_u64(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
+        if let Some(number) = self.given.pop() {
+            return number.into();
+        }
+        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.state;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         z ^ (z >> 31)
@@ -136,5 +153,18 @@ mod tests {
         let expect: [u64; 3] =
             [6_457_827_717_110_365_317, 3_203_168_211_198_807_973, 9_817_491_932_198_370_423];
         assert_eq!(expect, [(); 3].map(|()| rng.next_u64()));
+    }
+
+    #[test]
+    fn bytes_are_the_first_numbers() {
+        let numbers = |bytes: &[u8]| {
+            let mut rng = Rng::from_bytes(bytes);
+            [(); 4].map(|()| rng.next_u64())
+        };
+        let [a, b, c, d] = numbers(&[1, 0, 2, 1, 7]);
+        assert_eq!([a, b], [1, 0x102]);
+        assert!(c > 1 << 32 || d > 1 << 32);
+        assert_eq!(numbers(&[1, 0, 2, 1, 7]), [a, b, c, d]);
+        assert_ne!(numbers(&[1, 0, 2, 1, 8])[2..], [c, d]);
     }
 }
