@@ -66,6 +66,8 @@ pub(super) enum Event {
     WarnOnce(String),
     /// Asks the client to show these files.
     ShowDocuments(Vec<Url>),
+    /// The connection has ended: the main loop ends too.
+    End,
 }
 
 /// Any number of senders post; the main loop takes events in the order in which they were posted. Unbounded,

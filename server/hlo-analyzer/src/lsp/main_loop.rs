@@ -56,6 +56,7 @@ pub(super) struct MainLoop {
     mailbox: Mailbox,
     outbox: Outbox,
     pool: Handle,
+    has_ended: bool,
 }
 
 impl MainLoop {
@@ -73,6 +74,7 @@ impl MainLoop {
             mailbox,
             outbox,
             pool,
+            has_ended: false,
         }
     }
 
@@ -98,6 +100,9 @@ impl MainLoop {
                 }
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return,
+            }
+            if self.has_ended {
+                return;
             }
             self.held.release(&mut self.reads);
             self.work_done.ask(&self.outbox);
@@ -161,6 +166,7 @@ impl MainLoop {
                 }
             }
             Event::Assembled => self.look_at_shown_kernels(),
+            Event::End => self.has_ended = true,
             Event::WarnOnce(message) => {
                 if self.warned.len() < MAX_WARNINGS && self.warned.insert(message.clone()) {
                     let params = ShowMessageParams { typ: MessageType::WARNING, message };

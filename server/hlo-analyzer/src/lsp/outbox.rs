@@ -48,7 +48,7 @@ struct Shared {
 struct Queue {
     messages: VecDeque<Outgoing>,
     bytes: usize,
-    /// Whether the writer has failed; nothing is queued any more.
+    /// Whether the writer has failed or ended; nothing is queued any more.
     is_broken: bool,
 }
 
@@ -60,6 +60,8 @@ enum Outgoing {
     },
     /// Notifies the sender when everything posted before it has been written.
     Flush(mpsc::Sender<()>),
+    /// Ends the writer.
+    End,
 }
 
 /// A request or notification from the server.
@@ -91,6 +93,10 @@ impl Outbox {
                     Outgoing::Flush(done) => {
                         let _ = done.send(());
                         continue;
+                    }
+                    Outgoing::End => {
+                        shared.wrote(0, true);
+                        return;
                     }
                 };
                 let written = write_message(&mut output, &body);
@@ -170,6 +176,11 @@ impl Outbox {
         self.0.push(Outgoing::Flush(done));
         // An error is a timeout or a failed writer.
         let _ = written.recv_timeout(patience);
+    }
+
+    /// Ends the writer after what was posted before. What is posted later is dropped.
+    pub(super) fn end(&self) {
+        self.0.push(Outgoing::End);
     }
 
     fn id(&self) -> String {

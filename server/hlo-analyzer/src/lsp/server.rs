@@ -54,7 +54,7 @@ enum End {
 ///
 /// Reading and writing have their own threads, so that `exit` ends the process although a read of the input
 /// cannot be interrupted.
-pub(super) fn serve(input: Box<dyn Read + Send>, output: Box<dyn Write + Send>) -> anyhow::Result<ExitCode> {
+pub fn serve(input: Box<dyn Read + Send>, output: Box<dyn Write + Send>) -> anyhow::Result<ExitCode> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(WRITERS)
         .max_blocking_threads(POOL)
@@ -68,6 +68,7 @@ pub(super) fn serve(input: Box<dyn Read + Send>, output: Box<dyn Write + Send>) 
     let on_room = move || waiting.post(Event::Room);
     let outbox = Outbox::start(output, on_room, move || drop(broken.send((End::Broken, false))))?;
     let main_loop = MainLoop::new(mailbox.clone(), outbox.clone(), runtime.handle().clone());
+    let ended = mailbox.clone();
     thread::Builder::new().name("main loop".into()).spawn(move || main_loop.run(&events))?;
 
     // The router's own channel to the client is not used, see `outbox.rs`.
@@ -96,6 +97,8 @@ pub(super) fn serve(input: Box<dyn Read + Send>, output: Box<dyn Write + Send>) 
     if !matches!(end, End::Broken | End::Orphaned) {
         outbox.flush(LAST_WORDS);
     }
+    ended.post(Event::End);
+    outbox.end();
     // Computations that do not check for cancellation are not awaited.
     runtime.shutdown_background();
     kernel_files::clean();
