@@ -61,6 +61,8 @@ mod watched_folders;
 mod work_done;
 mod workspace_folders;
 
+pub use server::serve;
+
 use std::path::Path;
 use std::process::ExitCode;
 
