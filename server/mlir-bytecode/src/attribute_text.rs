@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use crate::Result;
 use crate::entries::{Attribute, Entries, Enum, Location, Type};
+use crate::type_text::Nesting;
 
 impl Enum {
     /// The attribute's name in StableHLO and its cases from number 0 on.
@@ -27,13 +28,18 @@ impl Enum {
 impl Entries<'_> {
     pub(crate) fn attribute_text(&self, index: u32) -> Result<String> {
         let mut out = String::new();
-        self.write_attribute(index, &mut out, 0)?;
+        self.write_attribute(index, &mut out)?;
         Ok(out)
     }
 
-    pub(crate) fn write_attribute(&self, index: u32, out: &mut String, depth: usize) -> Result<()> {
-        self.check_nesting(out, depth)?;
-        let depth = depth + 1;
+    pub(crate) fn write_attribute(&self, index: u32, out: &mut String) -> Result<()> {
+        let outermost = Nesting::outermost(out);
+        self.write_inner_attribute(index, out, outermost)
+    }
+
+    pub(crate) fn write_inner_attribute(&self, index: u32, out: &mut String, nesting: Nesting) -> Result<()> {
+        self.check_nesting(out, nesting)?;
+        let nesting = nesting.inner();
         let attribute = self.attribute(index)?;
         match &*attribute {
             Attribute::Text(text) => out.push_str(text),
@@ -43,7 +49,7 @@ impl Entries<'_> {
                     if n > 0 {
                         out.push_str(", ");
                     }
-                    self.write_attribute(*element, out, depth)?;
+                    self.write_inner_attribute(*element, out, nesting)?;
                 }
                 out.push(']');
             }
@@ -53,7 +59,7 @@ impl Entries<'_> {
                     if n > 0 {
                         out.push_str(", ");
                     }
-                    self.write_member(*name, *value, out, depth)?;
+                    self.write_member(*name, *value, out, nesting)?;
                 }
                 out.push('}');
             }
@@ -61,7 +67,7 @@ impl Entries<'_> {
             Attribute::TypedString(string, ty) => {
                 write_string(string, out);
                 out.push_str(" : ");
-                self.write_type(*ty, out, depth)?;
+                self.write_inner_type(*ty, out, nesting)?;
             }
             Attribute::Symbol(names) => {
                 for (n, name) in names.iter().enumerate() {
@@ -69,7 +75,7 @@ impl Entries<'_> {
                     write_name(self.string(*name)?, out);
                 }
             }
-            Attribute::Type(ty) => self.write_type(*ty, out, depth)?,
+            Attribute::Type(ty) => self.write_inner_type(*ty, out, nesting)?,
             Attribute::Unit => out.push_str("unit"),
             Attribute::Bool(is_true) => out.push_str(if *is_true { "true" } else { "false" }),
             Attribute::Integer { ty, bits } => {
@@ -86,24 +92,24 @@ impl Entries<'_> {
                         _ => _ = write!(out, "{}", (bits << shift).cast_signed() >> shift),
                     }
                     out.push_str(" : ");
-                    self.write_type(*ty, out, depth)?;
+                    self.write_inner_type(*ty, out, nesting)?;
                 }
             }
             Attribute::Float { ty, bits } => {
                 let mut name = String::new();
-                self.write_type(*ty, &mut name, depth)?;
+                self.write_inner_type(*ty, &mut name, nesting.in_own_text())?;
                 let width = crate::element_text::bit_width(&name).unwrap_or(64);
                 _ = write!(out, "{} : {name}", crate::element_text::float(*bits, width, name == "bf16"));
             }
             Attribute::Location(location) => {
                 out.push_str("loc(");
-                self.write_location(location, out, &|index, out| {
-                    self.check_nesting(out, depth)?;
-                    self.write_nested_location(index, out, depth)
+                self.write_location(location, out, nesting, &|index, out| {
+                    self.check_nesting(out, nesting)?;
+                    self.write_nested_location(index, out, nesting)
                 })?;
                 out.push(')');
             }
-            Attribute::Dense { ty, bytes } => self.write_dense(*ty, bytes, out, depth)?,
+            Attribute::Dense { ty, bytes } => self.write_dense(*ty, bytes, out, nesting)?,
             Attribute::DenseStrings { ty, is_splat, strings } => {
                 out.push_str("dense<");
                 if !is_splat {
@@ -119,7 +125,7 @@ impl Entries<'_> {
                     out.push(']');
                 }
                 out.push_str("> : ");
-                self.write_type(*ty, out, depth)?;
+                self.write_inner_type(*ty, out, nesting)?;
             }
             Attribute::DenseArray { element, len, bytes } => self.write_array(*element, *len, bytes, out)?,
             Attribute::Enum { of, number } => {
@@ -157,20 +163,22 @@ impl Entries<'_> {
                     "#stablehlo.result_accuracy<atol = {atol}, rtol = {rtol}, ulps = {ulps}, mode = "
                 );
                 // `#stablehlo.result_accuracy_mode<DEFAULT>`
-                let mode = self.attribute_text(*mode)?;
+                let mut mode_text = String::new();
+                self.write_inner_attribute(*mode, &mut mode_text, nesting.in_own_text())?;
                 out.push_str(
-                    &mode.replace("#stablehlo<result_accuracy_mode ", "#stablehlo.result_accuracy_mode<"),
+                    &mode_text
+                        .replace("#stablehlo<result_accuracy_mode ", "#stablehlo.result_accuracy_mode<"),
                 );
                 out.push('>');
             }
-            Attribute::Sharding(sharding) => self.write_sharding(sharding, out, depth)?,
+            Attribute::Sharding(sharding) => self.write_sharding(sharding, out, nesting)?,
             Attribute::SubAxis { pre, size } => _ = write!(out, "#stablehlo.sub_axis_info<({pre}){size}>"),
             Attribute::Axis { name, sub } => {
                 out.push_str("#stablehlo.axis_ref<name = ");
                 write_string(self.string(*name)?, out);
                 if let Some(sub) = sub {
                     out.push_str(", sub_axis_info = ");
-                    self.write_attribute(*sub, out, depth)?;
+                    self.write_inner_attribute(*sub, out, nesting)?;
                 }
                 out.push('>');
             }
@@ -181,10 +189,10 @@ impl Entries<'_> {
                         out.push('@');
                         write_name(name, out);
                     }
-                    _ => self.write_attribute(*mesh, out, depth)?,
+                    _ => self.write_inner_attribute(*mesh, out, nesting)?,
                 }
                 out.push_str(", axes = ");
-                self.write_attribute(*axes, out, depth)?;
+                self.write_inner_attribute(*axes, out, nesting)?;
                 out.push('>');
             }
             Attribute::MeshAxis { name, size } => {
@@ -194,10 +202,10 @@ impl Entries<'_> {
             }
             Attribute::Mesh { axes, devices } => {
                 out.push_str("#stablehlo.mesh<axes = ");
-                self.write_attribute(*axes, out, depth)?;
+                self.write_inner_attribute(*axes, out, nesting)?;
                 if let Some(devices) = devices {
                     out.push_str(", device_ids = ");
-                    self.write_attribute(*devices, out, depth)?;
+                    self.write_inner_attribute(*devices, out, nesting)?;
                 }
                 out.push('>');
             }
@@ -206,11 +214,17 @@ impl Entries<'_> {
     }
 
     /// `name = value`, or the name of a unit.
-    pub(crate) fn write_member(&self, name: u32, value: u32, out: &mut String, depth: usize) -> Result<()> {
+    pub(crate) fn write_member(
+        &self,
+        name: u32,
+        value: u32,
+        out: &mut String,
+        nesting: Nesting,
+    ) -> Result<()> {
         write_name(self.string(name)?, out);
         if *self.attribute(value)? != Attribute::Unit {
             out.push_str(" = ");
-            self.write_attribute(value, out, depth)?;
+            self.write_inner_attribute(value, out, nesting)?;
         }
         Ok(())
     }
@@ -220,6 +234,7 @@ impl Entries<'_> {
         &self,
         location: &Location,
         out: &mut String,
+        nesting: Nesting,
         nested: &dyn Fn(u32, &mut String) -> Result<()>,
     ) -> Result<()> {
         match location {
@@ -246,7 +261,7 @@ impl Entries<'_> {
                 out.push_str("fused");
                 if let Some(metadata) = metadata {
                     out.push('<');
-                    self.write_attribute(*metadata, out, 1)?;
+                    self.write_inner_attribute(*metadata, out, nesting)?;
                     out.push('>');
                 }
                 out.push('[');
@@ -270,11 +285,11 @@ impl Entries<'_> {
         Ok(())
     }
 
-    fn write_nested_location(&self, index: u32, out: &mut String, depth: usize) -> Result<()> {
+    fn write_nested_location(&self, index: u32, out: &mut String, nesting: Nesting) -> Result<()> {
         match &*self.attribute(index)? {
-            Attribute::Location(location) => self.write_location(location, out, &|index, out| {
-                self.check_nesting(out, depth + 1)?;
-                self.write_nested_location(index, out, depth + 1)
+            Attribute::Location(location) => self.write_location(location, out, nesting, &|index, out| {
+                self.check_nesting(out, nesting.inner())?;
+                self.write_nested_location(index, out, nesting.inner())
             }),
             found => self.attribute_error(index, format!("a location is expected, not {found:?}")),
         }

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use crate::Result;
 use crate::entries::{Entries, Type};
+use crate::type_text::{MAX_DEPTH, Nesting};
 
 /// Above this number of elements a constant is written as its bytes, as MLIR does; truth values are always listed, because MLIR has
 /// read their bytes in two ways.
@@ -133,14 +134,20 @@ impl Entries<'_> {
     }
 
     /// `dense<…> : tensor<…>`
-    pub(crate) fn write_dense(&self, ty: u32, bytes: &[u8], out: &mut String, depth: usize) -> Result<()> {
+    pub(crate) fn write_dense(
+        &self,
+        ty: u32,
+        bytes: &[u8],
+        out: &mut String,
+        nesting: Nesting,
+    ) -> Result<()> {
         let wrong = |message: String| Err(crate::Error { offset: self.type_offset(ty), message });
         let Some((shape, element_type)) = self.shaped(ty)? else {
             return wrong("a constant is of a type without a shape: the file is damaged".to_owned());
         };
         let Some((element, parts)) = self.element(element_type)? else {
             let mut name = String::new();
-            self.write_type(element_type, &mut name, 0)?;
+            self.write_type(element_type, &mut name)?;
             return wrong(format!(
                 "constants of {name} are not supported: print the text with the tool that wrote the file"
             ));
@@ -199,7 +206,7 @@ impl Entries<'_> {
             }
         }
         out.push_str("> : ");
-        self.write_type(ty, out, depth)
+        self.write_inner_type(ty, out, nesting)
     }
 
     /// `array<i64: 1, 2>`
@@ -214,7 +221,7 @@ impl Entries<'_> {
             return wrong("an array has other elements than it says: the file is damaged");
         }
         out.push_str("array<");
-        self.write_type(element, out, 0)?;
+        self.write_type(element, out)?;
         for (n, bytes) in bytes.chunks_exact(kind.bytes()).enumerate() {
             out.push_str(if n == 0 { ": " } else { ", " });
             kind.write(bytes, out);
@@ -263,7 +270,7 @@ fn bits(bytes: &[u8], count: u64) -> Option<Vec<u8>> {
 /// Lists in lists, one level per dimension.
 fn nested(shape: &[i64], out: &mut String, one: &mut impl FnMut(&mut String), depth: usize) {
     let [extent, rest @ ..] = shape else { return one(out) };
-    if depth >= crate::type_text::MAX_DEPTH {
+    if depth >= MAX_DEPTH {
         return;
     }
     out.push('[');

@@ -8,6 +8,7 @@ use crate::entries::{Attribute, Entries, Location, Type};
 use crate::ops::{Argument, Block, Name, Named, Op, Ops, Region, Value};
 use crate::sections::File;
 use crate::stablehlo::{Converted, convert, unversioned};
+use crate::type_text::Nesting;
 use crate::{Error, Result, ops};
 
 /// The text may be this many times longer than the bytes, beside a fixed allowance.
@@ -173,7 +174,7 @@ impl Printer<'_, '_> {
                 }
                 if !operand_types.is_empty() {
                     self.out.push_str(" : ");
-                    self.entries.write_types(&operand_types, &mut self.out, 0)?;
+                    self.entries.write_types(&operand_types, &mut self.out)?;
                 }
                 Ok(true)
             }
@@ -187,7 +188,7 @@ impl Printer<'_, '_> {
             ("stablehlo.constant", [(key, value)]) if key == "value" => {
                 let mut ty = String::new();
                 if let [(_, result)] = op.results.as_slice() {
-                    self.entries.write_type(*result, &mut ty, 0)?;
+                    self.entries.write_type(*result, &mut ty)?;
                 }
                 let is_typed = value.strip_suffix(&ty).is_some_and(|rest| rest.ends_with(" : "));
                 if is_typed {
@@ -203,7 +204,7 @@ impl Printer<'_, '_> {
                 _ = write!(self.out, "{name} ");
                 self.operands(op)?;
                 self.out.push_str(" : ");
-                self.entries.write_type(*result, &mut self.out, 0)?;
+                self.entries.write_type(*result, &mut self.out)?;
                 Ok(self.out.len() > start)
             }
             _ => Ok(false),
@@ -226,16 +227,16 @@ impl Printer<'_, '_> {
 
     fn function_type(&mut self, operands: &[u32], op: &Op) -> Result<()> {
         self.out.push('(');
-        self.entries.write_types(operands, &mut self.out, 0)?;
+        self.entries.write_types(operands, &mut self.out)?;
         self.out.push_str(") -> ");
         let results: Vec<u32> = op.results.iter().map(|(_, ty)| *ty).collect();
         match results.as_slice() {
             [one] if !matches!(*self.entries.ty(*one)?, Type::Function { .. }) => {
-                self.entries.write_type(*one, &mut self.out, 0)
+                self.entries.write_type(*one, &mut self.out)
             }
             _ => {
                 self.out.push('(');
-                self.entries.write_types(&results, &mut self.out, 0)?;
+                self.entries.write_types(&results, &mut self.out)?;
                 self.out.push(')');
                 Ok(())
             }
@@ -253,7 +254,7 @@ impl Printer<'_, '_> {
         }
         if let Some(dictionary) = op.property_dictionary {
             self.out.push_str(" <");
-            self.entries.write_attribute(dictionary, &mut self.out, 0)?;
+            self.entries.write_attribute(dictionary, &mut self.out)?;
             self.out.push('>');
         } else if !converted.attributes.is_empty() {
             self.out.push_str(" <{");
@@ -278,7 +279,7 @@ impl Printer<'_, '_> {
         }
         if let Some(dictionary) = op.attributes.filter(|index| !self.is_empty_dictionary(*index)) {
             self.out.push(' ');
-            self.entries.write_attribute(dictionary, &mut self.out, 0)?;
+            self.entries.write_attribute(dictionary, &mut self.out)?;
         }
         self.out.push_str(" : ");
         self.function_type(&types, op)
@@ -316,7 +317,7 @@ impl Printer<'_, '_> {
             }
             self.value(argument.value, op)?;
             self.out.push_str(": ");
-            self.entries.write_type(argument.ty, &mut self.out, 0)?;
+            self.entries.write_type(argument.ty, &mut self.out)?;
             self.argument_location(argument)?;
         }
         self.out.push(')');
@@ -332,7 +333,7 @@ impl Printer<'_, '_> {
         }
         if let Some(attributes) = op.attributes.filter(|index| !self.is_empty_dictionary(*index)) {
             self.out.push_str(" attributes ");
-            self.entries.write_attribute(attributes, &mut self.out, 0)?;
+            self.entries.write_attribute(attributes, &mut self.out)?;
         }
         self.out.push_str(" {\n");
         for region in &op.regions {
@@ -391,7 +392,7 @@ impl Printer<'_, '_> {
                 self.value(argument.value, op)?;
                 self.out.push_str(": ");
             }
-            self.entries.write_type(*input, &mut self.out, 0)?;
+            self.entries.write_type(*input, &mut self.out)?;
             self.argument_attributes(argument_attributes.get(n))?;
             if let Some(argument) = argument {
                 self.argument_location(argument)?;
@@ -402,14 +403,14 @@ impl Printer<'_, '_> {
             self.out.push_str(" -> (");
             for (n, result) in results.iter().enumerate() {
                 self.out.push_str(if n == 0 { "" } else { ", " });
-                self.entries.write_type(*result, &mut self.out, 0)?;
+                self.entries.write_type(*result, &mut self.out)?;
                 self.argument_attributes(result_attributes.get(n))?;
             }
             self.out.push(')');
         }
         if let Some(attributes) = op.attributes.filter(|index| !self.is_empty_dictionary(*index)) {
             self.out.push_str(" attributes ");
-            self.entries.write_attribute(attributes, &mut self.out, 0)?;
+            self.entries.write_attribute(attributes, &mut self.out)?;
         }
         if !region.blocks.is_empty() {
             self.out.push_str(" {\n");
@@ -427,7 +428,7 @@ impl Printer<'_, '_> {
             && !self.is_empty_dictionary(dictionary)
         {
             self.out.push(' ');
-            self.entries.write_attribute(dictionary, &mut self.out, 0)?;
+            self.entries.write_attribute(dictionary, &mut self.out)?;
         }
         Ok(())
     }
@@ -514,7 +515,7 @@ impl Printer<'_, '_> {
         let numbers: HashMap<u32, usize> =
             parts(location).into_iter().map(|part| (part, self.number(part))).collect();
         let mut text = String::new();
-        self.entries.write_location(location, &mut text, &|part, out| {
+        self.entries.write_location(location, &mut text, Nesting::outermost(""), &|part, out| {
             match &*self.entries.attribute(part)? {
                 Attribute::Location(Location::Unknown) => out.push_str("unknown"),
                 _ => _ = write!(out, "#loc{}", numbers.get(&part).copied().unwrap_or(0)),

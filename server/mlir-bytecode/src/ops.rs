@@ -245,8 +245,8 @@ impl Ir<'_, '_> {
         for (operand, ty) in operands.iter().zip(types) {
             let from = self.values.get(*operand as usize).map_or(u32::MAX, |named| named.ty);
             let mut texts = [String::new(), String::new()];
-            self.entries.write_type(from, &mut texts[0], 0)?;
-            self.entries.write_type(*ty, &mut texts[1], 0)?;
+            self.entries.write_type(from, &mut texts[0])?;
+            self.entries.write_type(*ty, &mut texts[1])?;
             if texts[0] != texts[1] {
                 return Ok(false);
             }

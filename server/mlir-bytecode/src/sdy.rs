@@ -6,6 +6,7 @@ use crate::Result;
 use crate::attribute_text::write_string;
 use crate::bytes::Reader;
 use crate::entries::{Attribute, Entries, foreign};
+use crate::type_text::Nesting;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Sharding<'a> {
@@ -93,7 +94,7 @@ impl Entries<'_> {
         &self,
         sharding: &Sharding<'_>,
         out: &mut String,
-        depth: usize,
+        nesting: Nesting,
     ) -> Result<()> {
         let (start, end) = match sharding {
             Sharding::ManualAxes(_) => ("#sdy<manual_axes", ">"),
@@ -109,13 +110,13 @@ impl Entries<'_> {
             Sharding::Rule(_) => ("#sdy.op_sharding_rule", ""),
         };
         out.push_str(start);
-        self.write_part(sharding, out, depth)?;
+        self.write_part(sharding, out, nesting)?;
         out.push_str(end);
         Ok(())
     }
 
     /// The same inside another one of Shardy, without its name.
-    fn write_part(&self, sharding: &Sharding<'_>, out: &mut String, depth: usize) -> Result<()> {
+    fn write_part(&self, sharding: &Sharding<'_>, out: &mut String, nesting: Nesting) -> Result<()> {
         match sharding {
             Sharding::ManualAxes(axes) => {
                 out.push('{');
@@ -131,7 +132,7 @@ impl Entries<'_> {
             }
             Sharding::Mesh { axes, devices } => {
                 out.push_str("<[");
-                self.write_parts(axes, out, depth)?;
+                self.write_parts(axes, out, nesting)?;
                 out.push(']');
                 if !devices.is_empty() {
                     _ = write!(out, ", device_ids={devices:?}");
@@ -143,12 +144,12 @@ impl Entries<'_> {
                 write_string(name, out);
                 if let Some(sub) = sub {
                     out.push(':');
-                    self.write_parts(&[*sub], out, depth)?;
+                    self.write_parts(&[*sub], out, nesting)?;
                 }
             }
             Sharding::Dimension { axes, is_closed, priority } => {
                 out.push('{');
-                self.write_parts(axes, out, depth)?;
+                self.write_parts(axes, out, nesting)?;
                 if !is_closed {
                     out.push_str(if axes.is_empty() { "?" } else { ", ?" });
                 }
@@ -162,18 +163,18 @@ impl Entries<'_> {
                 match &*self.attribute(*mesh)? {
                     Attribute::Sharding(mesh) => {
                         out.push_str("mesh");
-                        self.check_nesting(out, depth + 1)?;
-                        self.write_part(mesh, out, depth + 1)?;
+                        self.check_nesting(out, nesting.inner())?;
+                        self.write_part(mesh, out, nesting.inner())?;
                     }
-                    _ => self.write_attribute(*mesh, out, depth + 1)?,
+                    _ => self.write_inner_attribute(*mesh, out, nesting.inner())?,
                 }
                 out.push_str(", [");
-                self.write_parts(dimensions, out, depth)?;
+                self.write_parts(dimensions, out, nesting)?;
                 out.push(']');
                 for (name, axes) in [("replicated", replicated), ("unreduced", unreduced)] {
                     if !axes.is_empty() {
                         _ = write!(out, ", {name}={{");
-                        self.write_parts(axes, out, depth)?;
+                        self.write_parts(axes, out, nesting)?;
                         out.push('}');
                     }
                 }
@@ -187,14 +188,14 @@ impl Entries<'_> {
             }
             Sharding::TensorMapping(dimensions) => {
                 out.push('[');
-                self.write_parts(dimensions, out, depth)?;
+                self.write_parts(dimensions, out, nesting)?;
                 out.push(']');
             }
             Sharding::Rule(rule) => {
                 out.push_str("<(");
-                self.write_parts(&rule.operands, out, depth)?;
+                self.write_parts(&rule.operands, out, nesting)?;
                 out.push_str(")->(");
-                self.write_parts(&rule.results, out, depth)?;
+                self.write_parts(&rule.results, out, nesting)?;
                 out.push_str(") {");
                 for (n, size) in (0..).zip(&rule.sizes) {
                     _ = write!(out, "{}{}={size}", if n == 0 { "" } else { ", " }, factor_name(n));
@@ -210,20 +211,20 @@ impl Entries<'_> {
             }
             Sharding::PerValue(shardings) => {
                 out.push_str("<[");
-                self.write_parts(shardings, out, depth)?;
+                self.write_parts(shardings, out, nesting)?;
                 out.push_str("]>");
             }
         }
         Ok(())
     }
 
-    fn write_parts(&self, parts: &[u32], out: &mut String, depth: usize) -> Result<()> {
-        self.check_nesting(out, depth)?;
+    fn write_parts(&self, parts: &[u32], out: &mut String, nesting: Nesting) -> Result<()> {
+        self.check_nesting(out, nesting)?;
         for (n, part) in parts.iter().enumerate() {
             out.push_str(if n == 0 { "" } else { ", " });
             match &*self.attribute(*part)? {
-                Attribute::Sharding(sharding) => self.write_part(sharding, out, depth + 1)?,
-                _ => self.write_attribute(*part, out, depth + 1)?,
+                Attribute::Sharding(sharding) => self.write_part(sharding, out, nesting.inner())?,
+                _ => self.write_inner_attribute(*part, out, nesting.inner())?,
             }
         }
         Ok(())

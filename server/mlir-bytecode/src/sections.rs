@@ -58,6 +58,8 @@ pub(crate) struct OpName {
 
 pub(crate) struct File<'a> {
     pub(crate) header: Header,
+    /// In bytes.
+    pub(crate) len: usize,
     strings: Vec<&'a [u8]>,
     dialects: Vec<u32>,
     pub(crate) op_names: Vec<OpName>,
@@ -133,7 +135,7 @@ impl<'a> File<'a> {
         let (attributes, types) = offsets(needed(ENTRY_OFFSETS, "offsets")?, entries)?;
         let properties = sections[PROPERTIES_SECTION].map_or(Ok(Vec::new()), properties)?;
         let ops = needed(OPS, "ops")?;
-        Ok(File { header, strings, dialects, op_names, attributes, types, properties, ops })
+        Ok(File { header, len: bytes.len(), strings, dialects, op_names, attributes, types, properties, ops })
     }
 
     pub(crate) fn string(&self, index: u32, at: &Reader<'_>) -> Result<&'a [u8]> {

@@ -7,16 +7,48 @@ use crate::entries::{Entries, Type};
 
 /// The deepest nesting of types and attributes.
 pub(crate) const MAX_DEPTH: usize = 64;
-/// The longest text of one type or attribute without its elements: nested ones refer to each other, and may repeat.
-pub(crate) const MAX_TEXT: usize = 1 << 22;
+/// The longest text of one type or attribute beside the elements of constants: nested ones refer to each other, and may repeat.
+const MAX_TEXT: usize = 1 << 22;
+/// The longest text of a byte of elements: eight truth values, each in brackets of its own.
+const MAX_ELEMENTS: usize = 8 * "[[[false]]], ".len();
 
 /// A dynamic extent.
 const DYNAMIC: i64 = i64::MIN;
 
+/// Where a type or an attribute is in the outermost one that it is part of.
+#[derive(Clone, Copy)]
+pub(crate) struct Nesting {
+    depth: usize,
+    /// The start of the outermost one in the text.
+    start: usize,
+}
+
+impl Nesting {
+    /// The outermost one.
+    pub(crate) fn outermost(out: &str) -> Self {
+        Self { depth: 0, start: out.len() }
+    }
+
+    /// The next level.
+    pub(crate) fn inner(self) -> Self {
+        Self { depth: self.depth + 1, ..self }
+    }
+
+    /// The same level, written to a text of its own.
+    pub(crate) fn in_own_text(self) -> Self {
+        Self { start: 0, ..self }
+    }
+}
+
 impl Entries<'_> {
-    pub(crate) fn write_type(&self, index: u32, out: &mut String, depth: usize) -> Result<()> {
-        self.check_nesting(out, depth)?;
-        let depth = depth + 1;
+    pub(crate) fn write_type(&self, index: u32, out: &mut String) -> Result<()> {
+        let outermost = Nesting::outermost(out);
+        self.write_inner_type(index, out, outermost)
+    }
+
+    pub(crate) fn write_inner_type(&self, index: u32, out: &mut String, nesting: Nesting) -> Result<()> {
+        self.check_nesting(out, nesting)?;
+        let nesting = nesting.inner();
         let ty = self.ty(index)?;
         match &*ty {
             Type::Text(text) => out.push_str(text),
@@ -24,41 +56,41 @@ impl Entries<'_> {
             Type::Integer { width, sign } => _ = write!(out, "{sign}{width}"),
             Type::Function { inputs, results } => {
                 out.push('(');
-                self.write_types(inputs, out, depth)?;
+                self.write_inner_types(inputs, out, nesting)?;
                 out.push_str(") -> ");
                 match results.as_slice() {
                     [one] if !matches!(*self.ty(*one)?, Type::Function { .. }) => {
-                        self.write_type(*one, out, depth)?
+                        self.write_inner_type(*one, out, nesting)?
                     }
                     _ => {
                         out.push('(');
-                        self.write_types(results, out, depth)?;
+                        self.write_inner_types(results, out, nesting)?;
                         out.push(')');
                     }
                 }
             }
-            Type::Complex(element) => self.write_wrapped("complex<", *element, out, depth)?,
+            Type::Complex(element) => self.write_wrapped("complex<", *element, out, nesting)?,
             Type::Tensor { shape, element, encoding } => {
                 out.push_str("tensor<");
                 write_shape(shape, out);
-                self.write_type(*element, out, depth)?;
+                self.write_inner_type(*element, out, nesting)?;
                 if let Some(encoding) = encoding {
                     out.push_str(", ");
-                    self.write_attribute(*encoding, out, depth)?;
+                    self.write_inner_attribute(*encoding, out, nesting)?;
                 }
                 out.push('>');
             }
-            Type::Unranked(element) => self.write_wrapped("tensor<*x", *element, out, depth)?,
+            Type::Unranked(element) => self.write_wrapped("tensor<*x", *element, out, nesting)?,
             Type::MemRef { shape, element, layout, space } => {
                 out.push_str("memref<");
                 match shape {
                     Some(shape) => write_shape(shape, out),
                     None => out.push_str("*x"),
                 }
-                self.write_type(*element, out, depth)?;
+                self.write_inner_type(*element, out, nesting)?;
                 if let Some(layout) = layout {
                     let mut text = String::new();
-                    self.write_attribute(*layout, &mut text, depth)?;
+                    self.write_inner_attribute(*layout, &mut text, nesting.in_own_text())?;
                     // The identity is not written.
                     if !is_identity(&text) {
                         _ = write!(out, ", {text}");
@@ -66,7 +98,7 @@ impl Entries<'_> {
                 }
                 if let Some(space) = space {
                     out.push_str(", ");
-                    self.write_attribute(*space, out, depth)?;
+                    self.write_inner_attribute(*space, out, nesting)?;
                 }
                 out.push('>');
             }
@@ -78,27 +110,27 @@ impl Entries<'_> {
                         _ => _ = write!(out, "{extent}x"),
                     }
                 }
-                self.write_type(*element, out, depth)?;
+                self.write_inner_type(*element, out, nesting)?;
                 out.push('>');
             }
             Type::Tuple(elements) => {
                 out.push_str("tuple<");
-                self.write_types(elements, out, depth)?;
+                self.write_inner_types(elements, out, nesting)?;
                 out.push('>');
             }
             Type::Future(elements) => {
                 out.push_str("!stablehlo.future<");
-                self.write_types(elements, out, depth)?;
+                self.write_inner_types(elements, out, nesting)?;
                 out.push('>');
             }
             Type::Quantized(quantized) => {
                 out.push_str("!quant.uniform<");
-                self.write_type(quantized.storage, out, depth)?;
+                self.write_inner_type(quantized.storage, out, nesting)?;
                 if !self.is_whole_range(quantized.storage, quantized.min, quantized.max)? {
                     _ = write!(out, "<{}:{}>", quantized.min, quantized.max);
                 }
                 out.push(':');
-                self.write_type(quantized.expressed, out, depth)?;
+                self.write_inner_type(quantized.expressed, out, nesting)?;
                 if let Some(dimension) = quantized.dimension {
                     _ = write!(out, ":{dimension}");
                 }
@@ -120,19 +152,24 @@ impl Entries<'_> {
         Ok(())
     }
 
-    fn write_wrapped(&self, start: &str, element: u32, out: &mut String, depth: usize) -> Result<()> {
+    fn write_wrapped(&self, start: &str, element: u32, out: &mut String, nesting: Nesting) -> Result<()> {
         out.push_str(start);
-        self.write_type(element, out, depth)?;
+        self.write_inner_type(element, out, nesting)?;
         out.push('>');
         Ok(())
     }
 
-    pub(crate) fn write_types(&self, types: &[u32], out: &mut String, depth: usize) -> Result<()> {
+    pub(crate) fn write_types(&self, types: &[u32], out: &mut String) -> Result<()> {
+        let outermost = Nesting::outermost(out);
+        self.write_inner_types(types, out, outermost)
+    }
+
+    fn write_inner_types(&self, types: &[u32], out: &mut String, nesting: Nesting) -> Result<()> {
         for (n, ty) in types.iter().enumerate() {
             if n > 0 {
                 out.push_str(", ");
             }
-            self.write_type(*ty, out, depth)?;
+            self.write_inner_type(*ty, out, nesting)?;
         }
         Ok(())
     }
@@ -148,11 +185,13 @@ impl Entries<'_> {
         })
     }
 
-    pub(crate) fn check_nesting(&self, out: &str, depth: usize) -> Result<()> {
+    pub(crate) fn check_nesting(&self, out: &str, nesting: Nesting) -> Result<()> {
         cancel::tick();
-        let message = match (depth > MAX_DEPTH, out.len() > MAX_TEXT) {
+        let limit = MAX_ELEMENTS.saturating_mul(self.file.len).saturating_add(MAX_TEXT);
+        let is_long = out.len().saturating_sub(nesting.start) > limit;
+        let message = match (nesting.depth > MAX_DEPTH, is_long) {
             (true, _) => format!("types and attributes are nested more than {MAX_DEPTH} deep"),
-            (_, true) => format!("a type or an attribute has a text of more than {} MB", MAX_TEXT >> 20),
+            (_, true) => format!("a type or an attribute has a text of more than {} MB", limit >> 20),
             _ => return Ok(()),
         };
         Err(crate::Error { offset: 0, message })
