@@ -7,7 +7,14 @@ use crate::entries::{Attribute, Entries, Enum, Location, Type};
 use crate::type_text::Nesting;
 
 impl Enum {
-    /// The attribute's name in StableHLO and its cases from number 0 on.
+    fn dialect(self) -> &'static str {
+        match self {
+            Enum::ChloComparisonDirection | Enum::ChloComparisonType => "chlo",
+            _ => "stablehlo",
+        }
+    }
+
+    /// The attribute's name in its dialect and its cases from number 0 on.
     fn cases(self) -> (&'static str, &'static [&'static str]) {
         match self {
             Enum::ComparisonDirection => ("comparison_direction", &["EQ", "NE", "GE", "GT", "LE", "LT"]),
@@ -21,6 +28,8 @@ impl Enum {
             Enum::RngDistribution => ("rng_distribution", &["", "UNIFORM", "NORMAL"]),
             Enum::Transpose => ("transpose", &["TRANSPOSE_INVALID", "NO_TRANSPOSE", "TRANSPOSE", "ADJOINT"]),
             Enum::AccuracyMode => ("result_accuracy_mode", &["DEFAULT", "HIGHEST", "TOLERANCE"]),
+            Enum::ChloComparisonDirection => Enum::ComparisonDirection.cases(),
+            Enum::ChloComparisonType => Enum::ComparisonType.cases(),
         }
     }
 }
@@ -43,26 +52,8 @@ impl Entries<'_> {
         let attribute = self.attribute(index)?;
         match &*attribute {
             Attribute::Text(text) => out.push_str(text),
-            Attribute::Array(elements) => {
-                out.push('[');
-                for (n, element) in elements.iter().enumerate() {
-                    if n > 0 {
-                        out.push_str(", ");
-                    }
-                    self.write_inner_attribute(*element, out, nesting)?;
-                }
-                out.push(']');
-            }
-            Attribute::Dictionary(members) => {
-                out.push('{');
-                for (n, (name, value)) in members.iter().enumerate() {
-                    if n > 0 {
-                        out.push_str(", ");
-                    }
-                    self.write_member(*name, *value, out, nesting)?;
-                }
-                out.push('}');
-            }
+            Attribute::Array(elements) => self.write_list(elements, out, nesting)?,
+            Attribute::Dictionary(members) => self.write_members(members, out, nesting)?,
             Attribute::String(string) => write_string(string, out),
             Attribute::TypedString(string, ty) => {
                 write_string(string, out);
@@ -133,7 +124,7 @@ impl Entries<'_> {
                 let case = usize::try_from(*number).ok().and_then(|number| cases.get(number));
                 match (case.filter(|case| !case.is_empty()), of) {
                     (Some(number), Enum::ApiVersion) => _ = write!(out, "{number} : i32"),
-                    (Some(case), _) => _ = write!(out, "#stablehlo<{name} {case}>"),
+                    (Some(case), _) => _ = write!(out, "#{}<{name} {case}>", of.dialect()),
                     (None, _) => {
                         return self.attribute_error(
                             index,
@@ -173,33 +164,20 @@ impl Entries<'_> {
             }
             Attribute::Sharding(sharding) => self.write_sharding(sharding, out, nesting)?,
             Attribute::SubAxis { pre, size } => _ = write!(out, "#stablehlo.sub_axis_info<({pre}){size}>"),
-            Attribute::Axis { name, sub } => {
-                out.push_str("#stablehlo.axis_ref<name = ");
-                write_string(self.string(*name)?, out);
-                if let Some(sub) = sub {
-                    out.push_str(", sub_axis_info = ");
-                    self.write_inner_attribute(*sub, out, nesting)?;
-                }
-                out.push('>');
-            }
+            Attribute::Axis { name, sub } => self.write_axis(self.string(*name)?, *sub, out, nesting)?,
+            Attribute::NamedAxis { name, sub } => self.write_axis(name, *sub, out, nesting)?,
             Attribute::MeshAxes { mesh, axes } => {
-                out.push_str("#stablehlo.replica_group_mesh_axes<mesh = ");
-                match &*self.attribute(*mesh)? {
-                    Attribute::String(name) => {
-                        out.push('@');
-                        write_name(name, out);
-                    }
-                    _ => self.write_inner_attribute(*mesh, out, nesting)?,
-                }
-                out.push_str(", axes = ");
+                self.write_mesh_of_axes(*mesh, out, nesting)?;
                 self.write_inner_attribute(*axes, out, nesting)?;
                 out.push('>');
             }
-            Attribute::MeshAxis { name, size } => {
-                out.push_str("#stablehlo.mesh_axis<name = ");
-                write_string(self.string(*name)?, out);
-                _ = write!(out, ", size = {size}>");
+            Attribute::MeshAxisList { mesh, axes } => {
+                self.write_mesh_of_axes(*mesh, out, nesting)?;
+                self.write_list(axes, out, nesting)?;
+                out.push('>');
             }
+            Attribute::MeshAxis { name, size } => write_mesh_axis(self.string(*name)?, *size, out),
+            Attribute::NamedMeshAxis { name, size } => write_mesh_axis(name, *size, out),
             Attribute::Mesh { axes, devices } => {
                 out.push_str("#stablehlo.mesh<axes = ");
                 self.write_inner_attribute(*axes, out, nesting)?;
@@ -213,19 +191,58 @@ impl Entries<'_> {
         Ok(())
     }
 
-    /// `name = value`, or the name of a unit.
-    pub(crate) fn write_member(
-        &self,
-        name: u32,
-        value: u32,
-        out: &mut String,
-        nesting: Nesting,
-    ) -> Result<()> {
-        write_name(self.string(name)?, out);
-        if *self.attribute(value)? != Attribute::Unit {
-            out.push_str(" = ");
-            self.write_inner_attribute(value, out, nesting)?;
+    /// `{name = value, unit}`
+    pub(crate) fn write_dictionary(&self, members: &[(u32, u32)], out: &mut String) -> Result<()> {
+        let outermost = Nesting::outermost(out);
+        self.write_members(members, out, outermost)
+    }
+
+    fn write_members(&self, members: &[(u32, u32)], out: &mut String, nesting: Nesting) -> Result<()> {
+        out.push('{');
+        for (n, (name, value)) in members.iter().enumerate() {
+            out.push_str(if n == 0 { "" } else { ", " });
+            write_name(self.string(*name)?, out);
+            if *self.attribute(*value)? != Attribute::Unit {
+                out.push_str(" = ");
+                self.write_inner_attribute(*value, out, nesting)?;
+            }
         }
+        out.push('}');
+        Ok(())
+    }
+
+    fn write_list(&self, elements: &[u32], out: &mut String, nesting: Nesting) -> Result<()> {
+        out.push('[');
+        for (n, element) in elements.iter().enumerate() {
+            out.push_str(if n == 0 { "" } else { ", " });
+            self.write_inner_attribute(*element, out, nesting)?;
+        }
+        out.push(']');
+        Ok(())
+    }
+
+    fn write_axis(&self, name: &[u8], sub: Option<u32>, out: &mut String, nesting: Nesting) -> Result<()> {
+        out.push_str("#stablehlo.axis_ref<name = ");
+        write_string(name, out);
+        if let Some(sub) = sub {
+            out.push_str(", sub_axis_info = ");
+            self.write_inner_attribute(sub, out, nesting)?;
+        }
+        out.push('>');
+        Ok(())
+    }
+
+    /// `#stablehlo.replica_group_mesh_axes<mesh = @mesh, axes = `
+    fn write_mesh_of_axes(&self, mesh: u32, out: &mut String, nesting: Nesting) -> Result<()> {
+        out.push_str("#stablehlo.replica_group_mesh_axes<mesh = ");
+        match &*self.attribute(mesh)? {
+            Attribute::String(name) => {
+                out.push('@');
+                write_name(name, out);
+            }
+            _ => self.write_inner_attribute(mesh, out, nesting)?,
+        }
+        out.push_str(", axes = ");
         Ok(())
     }
 
@@ -294,6 +311,12 @@ impl Entries<'_> {
             found => self.attribute_error(index, format!("a location is expected, not {found:?}")),
         }
     }
+}
+
+fn write_mesh_axis(name: &[u8], size: i64, out: &mut String) {
+    out.push_str("#stablehlo.mesh_axis<name = ");
+    write_string(name, out);
+    _ = write!(out, ", size = {size}>");
 }
 
 /// A string with its quotes.

@@ -2,7 +2,23 @@
 
 use crate::Result;
 use crate::bytes::Reader;
-use crate::entries::{Attribute, Entries, Location, Type};
+use crate::entries::{Attribute, Entries, Location, Type, unknown_code};
+
+/// Floats from code 21 on.
+const SMALL_FLOATS: [&str; 12] = [
+    "tf32",
+    "f8E5M2",
+    "f8E4M3",
+    "f8E4M3FN",
+    "f8E5M2FNUZ",
+    "f8E4M3FNUZ",
+    "f8E4M3B11FNUZ",
+    "f8E3M4",
+    "f4E2M1FN",
+    "f6E2M3FN",
+    "f6E3M2FN",
+    "f8E8M0FNU",
+];
 
 /// The width of an integer that an attribute has the type of.
 fn integer_width(entries: &Entries<'_>, ty: u32, at: &Reader<'_>) -> Result<u32> {
@@ -100,7 +116,7 @@ pub(crate) fn attribute<'a>(entries: &Entries<'a>, reader: &mut Reader<'a>) -> R
                 _ => at.error("a range of source text has more than four numbers: the file is damaged"),
             }
         }
-        code => at.error(format!("an attribute of the builtin dialect with the unknown code {code}")),
+        code => unknown_code(&at, "an attribute", "builtin", code),
     }
 }
 
@@ -153,6 +169,7 @@ pub(crate) fn ty(reader: &mut Reader<'_>) -> Result<Type> {
             let scalable = reader.list(Reader::number)?.iter().map(|number| *number != 0).collect();
             Ok(Type::Vector { scalable, shape: reader.signed_list()?, element: reader.index()? })
         }
-        code => at.error(format!("a type of the builtin dialect with the unknown code {code}")),
+        code @ 21..=32 => Ok(Type::Name(SMALL_FLOATS[usize::try_from(code - 21).unwrap_or(0)])),
+        code => unknown_code(&at, "a type", "builtin", code),
     }
 }

@@ -141,6 +141,10 @@ impl<'a> Reader<'a> {
         };
         Ok(bits & mask)
     }
+
+    pub(crate) fn double(&mut self) -> Result<f64> {
+        Ok(f64::from_bits(self.bits(64)? as u64))
+    }
 }
 
 #[cfg(test)]

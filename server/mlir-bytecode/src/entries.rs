@@ -6,7 +6,7 @@ use std::rc::Rc;
 use crate::bytes::Reader;
 use crate::sdy::Sharding;
 use crate::sections::{Entry, File};
-use crate::{Result, builtin, sdy, vhlo};
+use crate::{Result, builtin, native, sdy, vhlo};
 
 /// An attribute of any dialect that is read, in the terms of builtin and StableHLO.
 #[derive(Debug, Clone, PartialEq)]
@@ -46,7 +46,7 @@ pub(crate) enum Attribute<'a> {
         len: u64,
         bytes: &'a [u8],
     },
-    /// A case of an enumeration of StableHLO.
+    /// A case of an enumeration of StableHLO or CHLO.
     Enum {
         of: Enum,
         number: u64,
@@ -75,6 +75,20 @@ pub(crate) enum Attribute<'a> {
         mesh: u32,
         axes: u32,
     },
+    /// The same, with the list of axes in itself.
+    MeshAxisList {
+        mesh: u32,
+        axes: Vec<u32>,
+    },
+    /// An axis whose name is a string of the file rather than an attribute.
+    NamedAxis {
+        name: &'a [u8],
+        sub: Option<u32>,
+    },
+    NamedMeshAxis {
+        name: &'a [u8],
+        size: i64,
+    },
     MeshAxis {
         name: u32,
         size: i64,
@@ -97,6 +111,8 @@ pub(crate) enum Enum {
     RngDistribution,
     Transpose,
     AccuracyMode,
+    ChloComparisonDirection,
+    ChloComparisonType,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -191,6 +207,8 @@ impl<'a> Entries<'a> {
             (true, "builtin") => builtin::attribute(self, &mut reader)?,
             (true, "vhlo") => vhlo::attribute(self, &mut reader)?,
             (true, "sdy") => sdy::attribute(self, &mut reader)?,
+            (true, "stablehlo") => native::stablehlo_attribute(self, &mut reader)?,
+            (true, "chlo") => native::chlo_attribute(&mut reader)?,
             (true, dialect) => return reader.error(foreign("an attribute", dialect)),
         };
         let read = Rc::new(read);
@@ -209,6 +227,7 @@ impl<'a> Entries<'a> {
             (false, _) => Type::Text(text(&mut reader)?),
             (true, "builtin") => builtin::ty(&mut reader)?,
             (true, "vhlo") => vhlo::ty(&mut reader)?,
+            (true, "stablehlo") => native::stablehlo_type(&mut reader)?,
             (true, dialect) => return reader.error(foreign("a type", dialect)),
         };
         let read = Rc::new(read);
@@ -244,12 +263,24 @@ fn text(reader: &mut Reader<'_>) -> Result<String> {
 
 /// What to do with what only its dialect can read.
 pub(crate) fn foreign(what: &str, dialect: &str) -> String {
-    let instead = match dialect {
+    format!("{what} in the encoding of the dialect {dialect}, which is not read: {}", instead(dialect))
+}
+
+/// What to write in place of a dialect's own encoding.
+pub(crate) fn instead(dialect: &str) -> &'static str {
+    match dialect {
         "stablehlo" | "chlo" | "mhlo" => {
             "write the module as a portable artifact (`stablehlo.serialize_portable_artifact`, `stablehlo-translate --serialize`), or \
              print its text"
         }
         _ => "print the text with the tool that wrote it",
-    };
-    format!("{what} in the encoding of the dialect {dialect}, which is not read: {instead}")
+    }
+}
+
+/// An error at an attribute or a type of a dialect that is read, with a code that its sources do not have.
+pub(crate) fn unknown_code<T>(at: &Reader<'_>, what: &str, dialect: &str, code: u64) -> Result<T> {
+    at.error(format!(
+        "{what} of the dialect {dialect} with the unknown code {code}: the file is newer; {}",
+        instead(dialect)
+    ))
 }

@@ -1,12 +1,12 @@
-//! MLIR bytecode to text: modules of the builtin and func dialects, with VHLO, the portable form of StableHLO, mapped back to
-//! StableHLO.
+//! MLIR bytecode to text: modules of the builtin and func dialects with StableHLO, or with VHLO, its portable form, which is mapped
+//! back to StableHLO.
 //!
 //! ```text
 //! bytes ─► sections ─► entries (attributes and types, read when used) ─► ops ─► StableHLO's names and attributes ─► text
 //! ```
 //!
 //! Sources: <https://mlir.llvm.org/docs/BytecodeFormat/>, MLIR's `BuiltinDialectBytecode.td`, StableHLO's `VhloBytecode.cpp`,
-//! `VhloOps.td` and `VhloLegalizeToStablehlo.cpp`.
+//! `VhloOps.td`, `VhloLegalizeToStablehlo.cpp`, `StablehloBytecode.cpp` and `StablehloOps.td`.
 //!
 //! Architecture Invariant: no byte is believed. Counts are compared with the bytes that are left, nesting has a depth, and the text has a
 //! largest size, so that memory is bounded by the size of the file.
@@ -14,9 +14,12 @@
 mod attribute_text;
 mod builtin;
 mod bytes;
+mod dimension_numbers;
 mod element_text;
 mod entries;
 mod module_text;
+mod native;
+mod native_properties;
 mod ops;
 mod properties;
 mod sdy;

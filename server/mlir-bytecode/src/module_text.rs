@@ -155,7 +155,7 @@ impl Printer<'_, '_> {
 
     /// Writes an op in its short form; `false` if it is to be written in the generic one.
     fn short(&mut self, op: &Op, converted: &Converted) -> Result<bool> {
-        if op.attributes.is_some()
+        if !op.attributes.is_empty()
             || op.property_dictionary.is_some()
             || !op.regions.is_empty()
             || !op.successors.is_empty()
@@ -277,9 +277,9 @@ impl Printer<'_, '_> {
             }
             self.out.push(')');
         }
-        if let Some(dictionary) = op.attributes.filter(|index| !self.is_empty_dictionary(*index)) {
+        if !op.attributes.is_empty() {
             self.out.push(' ');
-            self.entries.write_attribute(dictionary, &mut self.out)?;
+            self.entries.write_dictionary(&op.attributes, &mut self.out)?;
         }
         self.out.push_str(" : ");
         self.function_type(&types, op)
@@ -331,9 +331,9 @@ impl Printer<'_, '_> {
             self.out.push_str(" @");
             write_name(self.entries.string(*name)?, &mut self.out);
         }
-        if let Some(attributes) = op.attributes.filter(|index| !self.is_empty_dictionary(*index)) {
+        if !op.attributes.is_empty() {
             self.out.push_str(" attributes ");
-            self.entries.write_attribute(attributes, &mut self.out)?;
+            self.entries.write_dictionary(&op.attributes, &mut self.out)?;
         }
         self.out.push_str(" {\n");
         for region in &op.regions {
@@ -408,9 +408,9 @@ impl Printer<'_, '_> {
             }
             self.out.push(')');
         }
-        if let Some(attributes) = op.attributes.filter(|index| !self.is_empty_dictionary(*index)) {
+        if !op.attributes.is_empty() {
             self.out.push_str(" attributes ");
-            self.entries.write_attribute(attributes, &mut self.out)?;
+            self.entries.write_dictionary(&op.attributes, &mut self.out)?;
         }
         if !region.blocks.is_empty() {
             self.out.push_str(" {\n");

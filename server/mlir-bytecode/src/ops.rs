@@ -1,9 +1,9 @@
 //! The ops: regions, blocks, values.
 
 use crate::bytes::Reader;
-use crate::entries::{Entries, foreign};
-use crate::properties::layout;
-use crate::sections::{LAZY_REGIONS, OPS, OPTIONAL_ARGUMENT_LOCATIONS, USE_LIST_ORDERS, section};
+use crate::entries::{Attribute, Entries, foreign, instead};
+use crate::properties::{is_known, layout, names};
+use crate::sections::{LAZY_REGIONS, OPS, OPTIONAL_ARGUMENT_LOCATIONS, PROPERTIES, USE_LIST_ORDERS, section};
 use crate::{Error, Result};
 
 /// The deepest nesting of regions.
@@ -17,8 +17,8 @@ pub(crate) struct Op {
     pub(crate) name: String,
     /// Its place in the file.
     pub(crate) offset: usize,
-    /// The dictionary of attributes that the op does not define.
-    pub(crate) attributes: Option<u32>,
+    /// The attributes that the op does not define: names, which are strings, and values.
+    pub(crate) attributes: Vec<(u32, u32)>,
     /// The attributes that it defines.
     pub(crate) properties: Vec<(&'static str, u32)>,
     /// The same, from a writer that did not know the op: a dictionary.
@@ -170,8 +170,11 @@ impl Ir<'_, '_> {
         let mask = reader.byte()?;
         let has = |bit: u32| mask & 1 << bit != 0;
         let location = reader.index()?;
-        let attributes = has(0).then(|| reader.index()).transpose()?;
+        let mut attributes = if has(0) { self.dictionary(reader)? } else { Vec::new() };
         let (mut properties, mut property_dictionary) = (Vec::new(), None);
+        if self.version() < PROPERTIES {
+            properties = self.defined_attributes(&name, &mut attributes)?;
+        }
         if has(6) {
             let index = reader.index()?;
             match is_registered {
@@ -317,13 +320,58 @@ impl Ir<'_, '_> {
         Ok(Region { blocks: read })
     }
 
+    fn dictionary(&self, reader: &mut Reader<'_>) -> Result<Vec<(u32, u32)>> {
+        let index = reader.index()?;
+        match &*self.entries.attribute(index)? {
+            Attribute::Dictionary(members) => Ok(members.clone()),
+            _ => self.entries.attribute_error(
+                index,
+                "the attributes of an op are no dictionary: print the text with the tool that wrote the file",
+            ),
+        }
+    }
+
+    /// Takes the attributes that the op defines from its dictionary: older versions of the format have no properties.
+    fn defined_attributes(
+        &self,
+        op: &str,
+        attributes: &mut Vec<(u32, u32)>,
+    ) -> Result<Vec<(&'static str, u32)>> {
+        let mut defined = Vec::new();
+        let mut others = Vec::new();
+        for &(name, value) in &*attributes {
+            let string = self.entries.string(name)?;
+            let known = names(op).find(|known| known.as_bytes() == string);
+            match known {
+                Some(known) => defined.push((known, value)),
+                None => others.push((name, value)),
+            }
+        }
+        *attributes = others;
+        Ok(defined)
+    }
+
     fn properties(&self, op: &str, index: u32, at: &Reader<'_>) -> Result<Vec<(&'static str, u32)>> {
         let Some(&(mut reader)) = self.entries.file.properties.get(index as usize) else {
             return at.error(format!("properties {index} of {op} do not exist: the file is damaged"));
         };
-        let Some(layout) = layout(op) else {
-            let dialect = op.split('.').next().unwrap_or(op);
+        let dialect = op.split('.').next().unwrap_or(op);
+        if !is_known(op) {
             return reader.error(foreign(&format!("the properties of {op} are"), dialect));
+        }
+        let mut count = 0;
+        let mut rest = reader;
+        while !rest.is_empty() {
+            rest.number()?;
+            count += 1;
+        }
+        let Some(layout) = layout(op, count) else {
+            let instead = match dialect {
+                "vhlo" => "write it for an older version, or print the text with the tool that wrote it",
+                _ => instead(dialect),
+            };
+            return reader
+                .error(format!("{op} has properties that are not known: the file is newer; {instead}"));
         };
         let mut properties = Vec::new();
         for property in layout {
@@ -336,12 +384,7 @@ impl Ir<'_, '_> {
                 properties.push((property.name, reader.index()?));
             }
         }
-        match reader.is_empty() {
-            true => Ok(properties),
-            false => reader.error(format!(
-                "{op} has properties that are not known: the file is newer; write it for an older version, or print the text with the tool that wrote it"
-            )),
-        }
+        Ok(properties)
     }
 }
 

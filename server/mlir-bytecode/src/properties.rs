@@ -2,6 +2,8 @@
 //!
 //! An encoding of properties has no names, so an op that is not here cannot be read, unless its writer did not know it either.
 
+use crate::native_properties;
+
 /// Ops, and their attributes. Those with `?` are optional. Sources: StableHLO's `VhloOps.td`, MLIR's `BuiltinOps.td` and `FuncOps.td`,
 /// Shardy's `ops.td`.
 const LAYOUTS: &[(&str, &str)] = &[
@@ -208,18 +210,41 @@ const WITHOUT: &[&str] = &[
 ];
 
 /// A property of an op: its name, and whether it may be missing.
+#[derive(Clone, Copy)]
 pub(crate) struct Property {
     pub(crate) name: &'static str,
     pub(crate) is_optional: bool,
 }
 
-/// The properties of an op; `None` if they are not known.
-pub(crate) fn layout(op: &str) -> Option<impl Iterator<Item = Property> + use<>> {
-    let known = LAYOUTS.iter().find(|(name, _)| *name == op).map(|(_, layout)| *layout);
-    let without = || op.strip_prefix("vhlo.").filter(|name| WITHOUT.contains(name)).map(|_| "");
-    let property = |name: &'static str| match name.strip_suffix('?') {
+/// The layouts of an op: more than one if releases of its dialect differ.
+fn layouts(op: &str) -> impl Iterator<Item = &'static str> {
+    let known = LAYOUTS.iter().chain(native_properties::LAYOUTS).filter(move |(name, _)| *name == op);
+    let vhlo = op.strip_prefix("vhlo.").filter(|name| WITHOUT.contains(name));
+    let stablehlo = op
+        .strip_prefix("stablehlo.")
+        .filter(|name| WITHOUT.iter().any(|versioned| versioned.strip_suffix("_v1") == Some(name)));
+    let chlo = op.strip_prefix("chlo.").filter(|name| native_properties::CHLO_WITHOUT.contains(name));
+    let without = vhlo.or(stablehlo).or(chlo).map(|_| "");
+    known.map(|(_, layout)| *layout).chain(without)
+}
+
+fn properties(layout: &'static str) -> impl Iterator<Item = Property> + Clone {
+    layout.split_ascii_whitespace().map(|name| match name.strip_suffix('?') {
         Some(name) => Property { name, is_optional: true },
         None => Property { name, is_optional: false },
-    };
-    Some(known.or_else(without)?.split_ascii_whitespace().map(property))
+    })
+}
+
+pub(crate) fn is_known(op: &str) -> bool {
+    layouts(op).next().is_some()
+}
+
+/// The properties of an op that has this number of them; `None` if they are not known.
+pub(crate) fn layout(op: &str, count: usize) -> Option<impl Iterator<Item = Property>> {
+    layouts(op).map(properties).find(|properties| properties.clone().count() == count)
+}
+
+/// The names of all attributes that an op defines.
+pub(crate) fn names(op: &str) -> impl Iterator<Item = &'static str> {
+    layouts(op).flat_map(properties).map(|property| property.name)
 }

@@ -2,10 +2,11 @@
 //!
 //! Source: StableHLO's `VhloLegalizeToStablehlo.cpp`.
 
-use std::fmt::Write as _;
-
 use crate::Result;
 use crate::attribute_text::write_name;
+use crate::dimension_numbers::{
+    DOT, DOT_ALGORITHM, GATHER, Part, SCATTER, Side, channel, convolution, named_parts,
+};
 use crate::entries::{Attribute, Entries, Enum, Type};
 use crate::ops::Op;
 
@@ -38,38 +39,7 @@ const ARRAYS: &[(&str, &[&str])] = &[
     ("transpose", &["permutation"]),
 ];
 
-/// The parts of an attribute that VHLO has as attributes of the op, in the order of StableHLO's text.
-const GATHER: &[&str] = &[
-    "offset_dims",
-    "collapsed_slice_dims",
-    "operand_batching_dims",
-    "start_indices_batching_dims",
-    "start_index_map",
-    "index_vector_dim",
-];
-const SCATTER: &[&str] = &[
-    "update_window_dims",
-    "inserted_window_dims",
-    "input_batching_dims",
-    "scatter_indices_batching_dims",
-    "scatter_dims_to_operand_dims",
-    "index_vector_dim",
-];
-const DOT: &[&str] = &[
-    "lhs_batching_dimensions",
-    "rhs_batching_dimensions",
-    "lhs_contracting_dimensions",
-    "rhs_contracting_dimensions",
-];
-const DOT_ALGORITHM: &[&str] = &[
-    "lhs_precision_type",
-    "rhs_precision_type",
-    "accumulation_type",
-    "lhs_component_count",
-    "rhs_component_count",
-    "num_primitive_operations",
-    "allow_imprecise_accumulation",
-];
+/// The parts of the dimension numbers of a convolution, which VHLO has as attributes of the op.
 const CONVOLUTION: &[&str] = &[
     "input_batch_dimension",
     "input_feature_dimension",
@@ -295,58 +265,33 @@ impl Vhlo<'_, '_> {
     }
 
     /// `#stablehlo.gather<offset_dims = [0], …>`
-    fn dimensions(&self, attribute: &str, parts: &[&str]) -> Result<String> {
-        let mut texts = Vec::new();
-        for &part in parts {
-            match part {
-                "index_vector_dim" => texts.push(format!("{part} = {}", self.integer(part)?)),
-                _ => texts.push(format!("{part} = {:?}", self.numbers(part)?)),
-            }
-        }
-        Ok(format!("#stablehlo.{attribute}<{}>", texts.join(", ")))
+    fn dimensions(&self, attribute: &str, names: &[&str]) -> Result<String> {
+        let part = |name: &&str| match *name {
+            "index_vector_dim" => Ok(Part::Number(self.integer(name)?).text()),
+            _ => Ok(Part::List(self.numbers(name)?).text()),
+        };
+        let texts: Vec<String> = names.iter().map(part).collect::<Result<_>>()?;
+        Ok(named_parts(attribute, names, &texts))
     }
 
     /// `#stablehlo.conv<[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]>`
     fn convolution(&self) -> Result<String> {
-        let side = |first: (&str, char), second: (&str, char), spatial: &str| -> Result<String> {
-            let spatial = self.numbers(spatial)?;
-            let mut names: Vec<Option<String>> = vec![None; spatial.len() + 2];
-            let places = [
-                (self.integer(first.0)?, first.1.to_string()),
-                (self.integer(second.0)?, second.1.to_string()),
-            ];
-            let spatial = spatial.iter().enumerate().map(|(n, place)| (*place, n.to_string()));
-            for (place, name) in places.into_iter().chain(spatial) {
-                match usize::try_from(place).ok().and_then(|place| names.get_mut(place)) {
-                    Some(slot) if slot.is_none() => *slot = Some(name),
-                    _ => {
-                        return self.op.error(format!(
-                            "dimension {place} does not exist or has two roles: the file is damaged"
-                        ));
-                    }
-                }
-            }
-            let names: Vec<String> = names.into_iter().flatten().collect();
-            Ok(format!("[{}]", names.join(", ")))
+        let side = |first: &str, second: &str, spatial: &str| -> Result<Side> {
+            let (first, second) = (self.integer(first)?, self.integer(second)?);
+            Ok(Side { first, second, spatial: self.numbers(spatial)? })
         };
-        Ok(format!(
-            "#stablehlo.conv<{}x{}->{}>",
+        let sides = [
+            side("input_batch_dimension", "input_feature_dimension", "input_spatial_dimensions")?,
             side(
-                ("input_batch_dimension", 'b'),
-                ("input_feature_dimension", 'f'),
-                "input_spatial_dimensions"
+                "kernel_input_feature_dimension",
+                "kernel_output_feature_dimension",
+                "kernel_spatial_dimensions",
             )?,
-            side(
-                ("kernel_input_feature_dimension", 'i'),
-                ("kernel_output_feature_dimension", 'o'),
-                "kernel_spatial_dimensions"
-            )?,
-            side(
-                ("output_batch_dimension", 'b'),
-                ("output_feature_dimension", 'f'),
-                "output_spatial_dimensions"
-            )?
-        ))
+            side("output_batch_dimension", "output_feature_dimension", "output_spatial_dimensions")?,
+        ];
+        convolution(&sides).or_else(|place| {
+            self.op.error(format!("dimension {place} does not exist or has two roles: the file is damaged"))
+        })
     }
 
     /// `#stablehlo.dot_algorithm<…>`; `None` if none is set, which VHLO writes as the type `none`.
@@ -357,20 +302,14 @@ impl Vhlo<'_, '_> {
         {
             return Ok(None);
         }
-        let mut out = "#stablehlo.dot_algorithm<".to_owned();
-        for (n, part) in DOT_ALGORITHM.iter().enumerate() {
+        let mut texts = Vec::new();
+        for part in DOT_ALGORITHM {
             let Some(index) = self.index(part) else { return self.op.error(format!("{part} is missing")) };
-            let value = match self.integer_of(index)? {
+            texts.push(match self.integer_of(index)? {
                 Some(integer) => integer.to_string(),
                 None => self.entries.attribute_text(index)?,
-            };
-            _ = write!(out, "{}{part} = {value}", if n == 0 { "" } else { ", " });
+            });
         }
-        out.push('>');
-        Ok(Some(out))
+        Ok(Some(named_parts("dot_algorithm", DOT_ALGORITHM, &texts)))
     }
-}
-
-fn channel(handle: i64, kind: i64) -> String {
-    format!("#stablehlo.channel_handle<handle = {handle}, type = {kind}>")
 }

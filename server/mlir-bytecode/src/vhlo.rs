@@ -39,8 +39,8 @@ pub(crate) fn attribute<'a>(entries: &Entries<'a>, reader: &mut Reader<'a>) -> R
         18 => Ok(Attribute::Bounds(reader.signed_list()?)),
         19 => case(reader, Enum::AccuracyMode),
         20 => Ok(Attribute::Accuracy {
-            atol: double(reader)?,
-            rtol: double(reader)?,
+            atol: reader.double()?,
+            rtol: reader.double()?,
             ulps: reader.signed()?,
             mode: reader.index()?,
         }),
@@ -66,10 +66,6 @@ pub(crate) fn attribute<'a>(entries: &Entries<'a>, reader: &mut Reader<'a>) -> R
              (`stablehlo-translate --serialize --target=1.9.0`)"
         )),
     }
-}
-
-fn double(reader: &mut Reader<'_>) -> Result<f64> {
-    Ok(f64::from_bits(reader.bits(64)? as u64))
 }
 
 pub(crate) fn ty(reader: &mut Reader<'_>) -> Result<Type> {
@@ -107,7 +103,7 @@ pub(crate) fn ty(reader: &mut Reader<'_>) -> Result<Type> {
             // Flags say that the storage is signed, which its type says, too.
             reader.number()?;
             let (storage, expressed) = (reader.index()?, reader.index()?);
-            let scales = vec![double(reader)?];
+            let scales = vec![reader.double()?];
             let zero_points = vec![reader.signed()?];
             let (min, max, dimension) = (reader.signed()?, reader.signed()?, None);
             let quantized = Quantized { storage, expressed, dimension, scales, zero_points, min, max };
@@ -123,7 +119,7 @@ pub(crate) fn ty(reader: &mut Reader<'_>) -> Result<Type> {
             let (storage, expressed) = (reader.index()?, reader.index()?);
             let dimension = Some(reader.number()?);
             let (min, max) = (reader.signed()?, reader.signed()?);
-            let scales = reader.list(double)?;
+            let scales = reader.list(Reader::double)?;
             let zero_points = reader.signed_list()?;
             let quantized = Quantized { storage, expressed, dimension, scales, zero_points, min, max };
             Ok(Type::Quantized(Box::new(quantized)))

@@ -1,4 +1,4 @@
-//! Programs that jax exported: their texts, and damaged copies of them.
+//! Programs that jax exported or wrote in the own bytecode of StableHLO (`native*`): their texts, and damaged copies of them.
 //!
 //! `UPDATE_EXPECT=1` writes the texts anew. Each was compared with XLA's own text of the same bytes: both are the same module under
 //! XLA's parser, with all locations.
@@ -67,4 +67,20 @@ fn newer_files_say_what_to_do() {
     assert!(error.message.contains("write an older version"), "{error}");
     let error = mlir_bytecode::module_text(b"module {}").unwrap_err();
     assert_eq!(error.to_string(), "byte 0: no MLIR bytecode: it starts otherwise");
+}
+
+#[test]
+fn encodings_of_other_dialects_say_what_to_do() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/refused");
+    let refused = |name: &str| mlir_bytecode::module_text(&bytes_of(&folder.join(name))).unwrap_err().message;
+    assert_eq!(
+        refused("arith.mlirbc"),
+        "the properties of arith.constant are in the encoding of the dialect arith, which is not read: print the text with the tool that \
+         wrote it"
+    );
+    assert_eq!(
+        refused("chlo_scan.mlirbc"),
+        "the properties of chlo.scan are in the encoding of the dialect chlo, which is not read: write the module as a portable artifact \
+         (`stablehlo.serialize_portable_artifact`, `stablehlo-translate --serialize`), or print its text"
+    );
 }
