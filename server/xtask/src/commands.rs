@@ -74,7 +74,7 @@ fn is_executable(file: &Path) -> bool {
 }
 
 /// The command as typed in a shell, without the environment; paths inside the checkout are shortened.
-fn show(command: &Command) -> String {
+pub fn show(command: &Command) -> String {
     let words = std::iter::once(command.get_program()).chain(command.get_args());
     let root = format!("{}/", root().display());
     words.map(|word| word.to_string_lossy().replace(&root, "")).collect::<Vec<_>>().join(" ")

@@ -8,6 +8,7 @@ mod commands;
 mod dist;
 mod docs;
 mod editors;
+mod fuzz;
 mod install;
 mod kernels;
 mod needs;
@@ -52,6 +53,9 @@ usage: cargo xtask TASK
                           random edits compared with analysis from scratch, and random requests to `query`: deaths, panics,
                           hangs and differences, shrunk, in target/soak; --seed runs one case again; small-stack asks
                           everything about deep inputs once
+  fuzz [TARGET…] [--minutes N]
+                          searches for inputs that break a property of `server/fuzzing`, an hour for each target; failures and
+                          what was found on the way are kept in target/fuzz
   codegen [--check]       the parts of this tree that are made from others; --check only compares
   editors [--server FILE] Neovim, Emacs and Helix of newer Debians, which it puts into the cache (as root), with the clients here
                           and a server of the release build or FILE
@@ -59,8 +63,9 @@ usage: cargo xtask TASK
 ";
 
 /// The names of the tasks in [`USAGE`], for those who call them.
-const TASKS: [&str; 11] = [
-    "test", "install", "dist", "wheel", "release", "bench", "kernels", "soak", "codegen", "editors", "tools",
+const TASKS: [&str; 12] = [
+    "test", "install", "dist", "wheel", "release", "bench", "kernels", "soak", "fuzz", "codegen", "editors",
+    "tools",
 ];
 
 fn main() -> ExitCode {
@@ -95,6 +100,7 @@ fn task() -> Result<()> {
         ["bench", options @ ..] => bench::bench(options, &tools),
         ["kernels", options @ ..] => kernels::kernels(options),
         ["soak", options @ ..] => soak::soak(options),
+        ["fuzz", options @ ..] => fuzz::fuzz(options),
         ["codegen"] => codegen::codegen(codegen::Mode::Write),
         ["codegen", "--check"] => codegen::codegen(codegen::Mode::Check),
         ["editors"] => editors::editors(&tools, None),

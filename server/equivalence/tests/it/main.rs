@@ -7,7 +7,7 @@ mod pairs;
 mod random_modules;
 
 use equivalence::{Verdict, compare};
-use passes::{Change, Module, Options, optimize};
+use passes::{Module, Options};
 
 #[track_caller]
 fn module(text: &str) -> Module {
@@ -25,12 +25,4 @@ fn compared(before: &str, after: &str) -> Verdict {
 fn options(pipeline: &str) -> Options {
     let device = gpu::Device::find(gpu::DEFAULT_DEVICE).expect("it is known");
     Options::new(pipeline, device)
-}
-
-/// The module after a pass, and what changed; `None` where the pass does not support it or changes nothing.
-fn after(module: &Module, pass: &str, pipeline: &str) -> Option<(Module, Vec<Change>)> {
-    let mut after = module.clone();
-    let applied = optimize(&mut after, &[pass], &options(pipeline)).ok()?;
-    let changes: Vec<Change> = applied.into_iter().flat_map(|applied| applied.changes).collect();
-    (!changes.is_empty()).then_some((after, changes))
 }
