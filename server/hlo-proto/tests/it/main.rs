@@ -4,6 +4,7 @@ mod bad_bytes;
 mod fixtures;
 mod kinds;
 mod round_trip;
+mod xla_parser;
 
 use std::sync::Arc;
 
