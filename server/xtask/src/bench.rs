@@ -16,6 +16,9 @@ mod optimizer;
 mod previews;
 mod xla;
 
+pub use generate::training_step as generated_hlo;
+pub use generate_mlir::module as generated_mlir;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 

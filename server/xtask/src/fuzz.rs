@@ -17,7 +17,7 @@ const COVERAGE: [&str; 6] = [
     "-Cllvm-args=-sanitizer-coverage-inline-8bit-counters",
     "-Cllvm-args=-sanitizer-coverage-pc-table",
     "-Cllvm-args=-sanitizer-coverage-trace-compares",
-    "-Ccodegen-units=1",
+    "-Ccodegen-units=16",
 ];
 
 /// Longer inputs are cut, so that some hundred run in a second.

@@ -5,6 +5,7 @@
 mod bench;
 mod codegen;
 mod commands;
+mod counts;
 mod dist;
 mod docs;
 mod editors;
@@ -53,6 +54,7 @@ usage: cargo xtask TASK
                           random edits compared with analysis from scratch, and random requests to `query`: deaths, panics,
                           hangs and differences, shrunk, in target/soak; --seed runs one case again; small-stack asks
                           everything about deep inputs once
+  counts [--record WHY]   processor instructions of twelve operations, held against the recorded ones; with WHY, records them
   fuzz [TARGET…] [--minutes N]
                           searches for inputs that break a property of `server/fuzzing`, an hour for each target; failures and
                           what was found on the way are kept in target/fuzz
@@ -63,9 +65,9 @@ usage: cargo xtask TASK
 ";
 
 /// The names of the tasks in [`USAGE`], for those who call them.
-const TASKS: [&str; 12] = [
-    "test", "install", "dist", "wheel", "release", "bench", "kernels", "soak", "fuzz", "codegen", "editors",
-    "tools",
+const TASKS: [&str; 13] = [
+    "test", "install", "dist", "wheel", "release", "bench", "kernels", "soak", "counts", "fuzz", "codegen",
+    "editors", "tools",
 ];
 
 fn main() -> ExitCode {
@@ -100,6 +102,7 @@ fn task() -> Result<()> {
         ["bench", options @ ..] => bench::bench(options, &tools),
         ["kernels", options @ ..] => kernels::kernels(options),
         ["soak", options @ ..] => soak::soak(options),
+        ["counts", options @ ..] => counts::counts(options),
         ["fuzz", options @ ..] => fuzz::fuzz(options),
         ["codegen"] => codegen::codegen(codegen::Mode::Write),
         ["codegen", "--check"] => codegen::codegen(codegen::Mode::Check),

@@ -8,6 +8,7 @@ use anyhow::{Context, Result, bail};
 
 use crate::codegen;
 use crate::commands::{cargo, command, on_path, root, run, target_dir};
+use crate::counts;
 use crate::dist::{self, EXTENSION};
 use crate::docs;
 use crate::editors;
@@ -141,6 +142,7 @@ pub fn test(tools: &Tools, only: &[&str]) -> Result<()> {
         let tests = std::cell::RefCell::new(tests);
         needs_build(&|| Ok(run(&mut tests.borrow_mut())?))
     });
+    all.step("instruction counts", || needs_build(&|| Ok(counts::check()??)));
     let left_out = if built { needs::counted(&left_out)? } else { Vec::new() };
     all.step("protocol, with a client of others", || {
         needs_build(&|| with_client(tools, PROTOCOL_TEST, "pytest-lsp"))
