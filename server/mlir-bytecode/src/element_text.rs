@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use syntax::hlo::float_format::{bf16_to_f32, f16_to_f32};
+
 use crate::Result;
 use crate::entries::{Entries, Type};
 use crate::type_text::{MAX_DEPTH, Nesting};
@@ -68,8 +70,8 @@ pub(crate) fn float(bits: u128, width: u32, is_brain: bool) -> String {
             }
             f64::from(value)
         }
-        (16, true) => f64::from(f32::from_bits((bits as u32) << 16)),
-        (16, false) => half(bits as u16),
+        (16, true) => f64::from(bf16_to_f32(bits as u32)),
+        (16, false) => f64::from(f16_to_f32(bits as u32)),
         _ => f64::NAN,
     };
     match value.is_finite() {
@@ -91,17 +93,6 @@ fn with_point(text: &str) -> String {
     let point = if mantissa.contains('.') { "" } else { ".0" };
     let sign = if exponent.starts_with('-') { "" } else { "+" };
     format!("{mantissa}{point}e{sign}{exponent}")
-}
-
-fn half(bits: u16) -> f64 {
-    let (exponent, fraction) = (bits >> 10 & 0x1f, f64::from(bits & 0x3ff));
-    let value = match exponent {
-        0 => fraction * 2f64.powi(-24),
-        0x1f if fraction == 0.0 => f64::INFINITY,
-        0x1f => f64::NAN,
-        _ => (1.0 + fraction / 1024.0) * 2f64.powi(i32::from(exponent) - 15),
-    };
-    if bits >> 15 == 1 { -value } else { value }
 }
 
 impl Entries<'_> {
