@@ -9,7 +9,8 @@ const here = dirname(fileURLToPath(import.meta.url));
 const tree = join(here, "../..");
 
 mkdirSync(join(here, "syntaxes"), { recursive: true });
-for (const grammar of ["hlo.tmLanguage.json", "mlir.tmLanguage.json", "ptx.tmLanguage.json"]) {
+for (const name of ["hlo", "mlir", "ptx", "markdown-injection", "cpp-injection"]) {
+  const grammar = `${name}.tmLanguage.json`;
   copyFileSync(join(tree, "grammar/textmate", grammar), join(here, "syntaxes", grammar));
 }
 copyFileSync(join(tree, "LICENSE"), join(here, "LICENSE"));
