@@ -197,6 +197,8 @@ fn check_form(
         "the scatter is not simplified: updates must have one scatter dimension, the first"
     } else if !ints(AttributeKey::InsertedWindowDims).is_empty() {
         "the scatter is not simplified: it inserts window dimensions"
+    } else if !ints(AttributeKey::InputBatchingDims).is_empty() {
+        "the scatter is not simplified: it has batching dimensions"
     } else {
         return Ok(());
     };
@@ -242,5 +244,8 @@ p = f32[1000] parameter(0)
             ROOT s = f32[1000] scatter(p, i, u), update_window_dims={}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=add";
         let reason = analysis(text, "h100-sxm").unwrap_err();
         assert!(reason.contains("inserts window dimensions"), "{reason}");
+        let batched = text.replace("inserted_window_dims={0}, scatter_dims_to_operand_dims={0}", "inserted_window_dims={}, scatter_dims_to_operand_dims={}, input_batching_dims={0}, scatter_indices_batching_dims={0}");
+        let reason = analysis(&batched.replace("s32[5,1]", "s32[5,0]"), "h100-sxm").unwrap_err();
+        assert!(reason.contains("batching dimensions"), "{reason}");
     }
 }
