@@ -147,7 +147,10 @@ pub fn preserves_layout(opcode: Opcode) -> bool {
     match opcode {
         Copy => false,
         Concatenate | Pad | Slice | DynamicSlice | DynamicUpdateSlice | Reverse | Map | ReduceWindow
-        | Sort | SelectAndScatter | Scatter | TriangularSolve | Cholesky | Fft | SetDimensionSize => true,
-        opcode => is_elementwise(opcode) && opcode != BitcastConvert,
+        | Sort | SelectAndScatter | Scatter | TriangularSolve | Cholesky | Fft | SetDimensionSize | Topk
+        | Scan => true,
+        AllGather | AllReduce | AllToAll | CollectiveBroadcast | CollectivePermute | RaggedAllToAll
+        | ReduceScatter => true,
+        opcode => is_elementwise(opcode),
     }
 }
