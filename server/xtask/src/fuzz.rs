@@ -134,7 +134,8 @@ fn search(program: &Path, name: &str, seconds: u64) -> Result<Row> {
     }
     // Each failure is kept, and the search goes on.
     command.args(["-fork=1", "-ignore_crashes=1", "-ignore_timeouts=1", "-ignore_ooms=1"]);
-    command.arg(format!("-max_total_time={seconds}")).arg(format!("-max_len={MAX_BYTES}"));
+    // For libFuzzer 0 seconds are no limit.
+    command.arg(format!("-max_total_time={}", seconds.max(1))).arg(format!("-max_len={MAX_BYTES}"));
     command.arg(format!("-timeout={PATIENCE}")).arg(format!("-rss_limit_mb={MEMORY_MB}"));
     command.arg(format!("-artifact_prefix={}/", failures.display()));
     println!("$ {}", show(&command));

@@ -13,6 +13,7 @@ mod fuzz;
 mod install;
 mod kernels;
 mod needs;
+mod oracle;
 mod release;
 mod soak;
 mod test;
@@ -54,6 +55,8 @@ usage: cargo xtask TASK
                           random edits compared with analysis from scratch, and random requests to `query`: deaths, panics,
                           hangs and differences, shrunk, in target/soak; --seed runs one case again; small-stack asks
                           everything about deep inputs once
+  oracle [--cases N] [--first N]
+                          random modules, computed by XLA on the processor and by the interpreter: what differs is in target/oracle
   counts [--record WHY]   processor instructions of twelve operations, held against the recorded ones; with WHY, records them
   fuzz [TARGET…] [--minutes N]
                           searches for inputs that break a property of `server/fuzzing`, an hour for each target; failures and
@@ -65,9 +68,9 @@ usage: cargo xtask TASK
 ";
 
 /// The names of the tasks in [`USAGE`], for those who call them.
-const TASKS: [&str; 13] = [
-    "test", "install", "dist", "wheel", "release", "bench", "kernels", "soak", "counts", "fuzz", "codegen",
-    "editors", "tools",
+const TASKS: [&str; 14] = [
+    "test", "install", "dist", "wheel", "release", "bench", "kernels", "soak", "oracle", "counts", "fuzz",
+    "codegen", "editors", "tools",
 ];
 
 fn main() -> ExitCode {
@@ -102,6 +105,7 @@ fn task() -> Result<()> {
         ["bench", options @ ..] => bench::bench(options, &tools),
         ["kernels", options @ ..] => kernels::kernels(options),
         ["soak", options @ ..] => soak::soak(options),
+        ["oracle", options @ ..] => oracle::oracle(options, &tools),
         ["counts", options @ ..] => counts::counts(options),
         ["fuzz", options @ ..] => fuzz::fuzz(options),
         ["codegen"] => codegen::codegen(codegen::Mode::Write),
