@@ -47,42 +47,54 @@ impl<'a> Uniquer<'a> {
 
     /// `name`, or its root with the next number if `name` is taken.
     pub fn unique(&mut self, name: &'a str) -> Cow<'a, str> {
-        self.number(sanitized(name))
+        match sanitized(name) {
+            Cow::Borrowed(name) => {
+                self.number(name, |root| Cow::Borrowed(&name[..root])).map_or(name.into(), Cow::Owned)
+            }
+            Cow::Owned(name) => self.unique_sanitized(name).into(),
+        }
     }
 
     /// As [`Uniquer::unique`].
     pub fn unique_owned(&mut self, name: String) -> Cow<'a, str> {
-        self.number(sanitized(&name).into_owned().into())
+        self.changed(&name).unwrap_or(name).into()
     }
 
-    fn number(&mut self, name: Cow<'a, str>) -> Cow<'a, str> {
-        let (root, number) = match split_number(&name, self.separator) {
-            Some((at, number)) => (slice(&name, at), Some(number)),
-            None => (name.clone(), None),
-        };
-        let numbers = match self.by_root.get_mut(&root) {
-            Some(numbers) => numbers,
-            None => self.by_root.entry(root.clone()).or_default(),
-        };
-        let given = numbers.register(number.unwrap_or_default());
-        match number {
-            None if given == 0 => name,
-            Some(wanted) if wanted == given && is_canonical(&name[root.len() + 1..], given) => name,
-            _ => format!("{root}{}{given}", self.separator).into(),
+    /// As [`Uniquer::unique`]; `None` where that is `name` itself.
+    pub fn changed(&mut self, name: &str) -> Option<String> {
+        match sanitized(name) {
+            Cow::Borrowed(name) => self.number(name, |root| name[..root].to_owned().into()),
+            Cow::Owned(name) => Some(self.unique_sanitized(name)),
         }
     }
-}
 
-/// The digits without leading zeros or a sign.
-fn is_canonical(digits: &str, number: i64) -> bool {
-    digits == number.to_string()
-}
-
-fn slice<'a>(name: &Cow<'a, str>, end: usize) -> Cow<'a, str> {
-    match name {
-        Cow::Borrowed(name) => Cow::Borrowed(&name[..end]),
-        Cow::Owned(name) => Cow::Owned(name[..end].to_owned()),
+    fn unique_sanitized(&mut self, name: String) -> String {
+        self.number(&name, |root| name[..root].to_owned().into()).unwrap_or(name)
     }
+
+    /// `key` makes a root of so many bytes to keep.
+    fn number(&mut self, name: &str, key: impl FnOnce(usize) -> Cow<'a, str>) -> Option<String> {
+        let (root, number) = match split_number(name, self.separator) {
+            Some((at, number)) => (&name[..at], Some(number)),
+            None => (name, None),
+        };
+        let numbers = match self.by_root.get_mut(root) {
+            Some(numbers) => numbers,
+            None => self.by_root.entry(key(root.len())).or_default(),
+        };
+        let given = numbers.register(number.unwrap_or_default());
+        let is_kept = match number {
+            None => given == 0,
+            Some(wanted) => wanted == given && is_canonical(&name[root.len() + 1..]),
+        };
+        (!is_kept).then(|| [root, self.separator.encode_utf8(&mut [0; 4]), &given.to_string()].concat())
+    }
+}
+
+/// Whether a number has no leading zeros, and no sign but that of negative numbers.
+fn is_canonical(number: &str) -> bool {
+    let digits = number.strip_prefix('-').unwrap_or(number);
+    number == "0" || digits.starts_with(|first: char| first.is_ascii_digit() && first != '0')
 }
 
 /// The end of the name before its last separator, and the number after it.
@@ -119,9 +131,9 @@ mod tests {
     #[test]
     fn second_names_get_numbers() {
         let mut uniquer = Uniquer::default();
-        let names = ["add", "add", "add.1", "add.5", "add", "x.y", "f32", "__a", "add.007"];
+        let names = ["add", "add", "add.1", "add.5", "add", "x.y", "f32", "__a", "add.007", "%_x"];
         let unique: Vec<_> = names.iter().map(|n| uniquer.unique(n)).collect();
-        assert_eq!(unique, ["add", "add.1", "add.2", "add.5", "add.3", "x.y", "f32_", "a_a", "add.7"]);
+        assert_eq!(unique, ["add", "add.1", "add.2", "add.5", "add.3", "x.y", "f32_", "a_a", "add.7", "__x"]);
     }
 
     #[test]
