@@ -116,7 +116,8 @@ impl Module {
         of: InstructionId,
         operands: &[InstructionId],
     ) -> InstructionId {
-        let Instruction { name, op, calls, verbatim, .. } = self[of].clone();
+        let Instruction { name, op, calls, verbatim, .. } = &self[of];
+        let (name, op, calls, verbatim) = (name.clone(), op.clone(), calls.clone(), verbatim.clone());
         let copy = self.push(computation, &name, op);
         self.inherit_origins(copy, of);
         self.edit(copy).verbatim = verbatim;
@@ -164,10 +165,10 @@ impl Module {
     fn push(&mut self, parent: ComputationId, name: &str, op: Arc<Op>) -> InstructionId {
         cancel::tick();
         let id = InstructionId(self.instructions.len() as u32);
-        let name = self.instruction_names.unique_owned(name.to_owned());
+        let changed = self.instruction_names.changed(name);
         self.origins.push(SmallVec::new());
         self.instructions.push(Instruction {
-            name: name.into(),
+            name: changed.as_deref().unwrap_or(name).into(),
             parent,
             op,
             operands: SmallVec::new(),
