@@ -8,8 +8,8 @@ mod diamonds;
 use std::sync::Arc;
 
 use gpu::{Device, Fused, FusionAnalysis, RankedTiling, best_tilings, estimate};
-use ir::{AttributeValue, Graph};
-use rustc_hash::FxHashMap;
+use ir::{AttributeValue, Graph, Op, OpId};
+use rustc_hash::{FxHashMap, FxHashSet};
 use syntax::hlo::{AttributeKey, Opcode};
 
 use super::backend_config::{BlockConfig, of_block, of_kind};
@@ -65,23 +65,44 @@ pub(super) fn run(run: &mut Run<'_>) -> Result<(), Stop> {
 }
 
 fn is_tileable(module: &Module, diamond: &Diamond) -> bool {
-    // The copy is thrown away.
-    let mut module = module.clone();
-    let Some((called, _)) = add_computation(&mut module, diamond) else { return false };
-    let graph = module.graph(called).graph;
+    let mut graph = Graph { is_complete: true, ..Graph::default() };
+    let mut numbers: FxHashMap<InstructionId, OpId> = FxHashMap::default();
+    let mut inputs = 0;
+    for member in members(module, diamond) {
+        let (id, op, operands) = match member {
+            Member::Input(id) => {
+                inputs += 1;
+                (id, Op::parameter(inputs - 1, module[id].shape().clone()), Some(Vec::new()))
+            }
+            Member::Inner(id) => {
+                let operands = module[id].operands().iter();
+                (id, module.op(id), operands.map(|operand| numbers.get(operand).copied()).collect())
+            }
+        };
+        let Some(operands) = operands else { return false };
+        numbers.insert(id, graph.push(op, operands, module[id].name().to_owned()));
+    }
+    graph.root = numbers[&diamond.root];
     let fused = Fused::of_fusion(&ir::Op::leaf(ir::Shape::Token), &graph, &|_| None);
     fused.is_ok_and(|fused| xtile::check_tileable(&fused).is_ok())
 }
 
-/// Adds the computation of a diamond, and returns what it reads. Source: `MakeFusionForDiamond`.
-fn add_computation(module: &mut Module, diamond: &Diamond) -> Option<(ComputationId, Vec<InstructionId>)> {
-    let called = module.add_computation("triton_softmax_computation");
-    let mut inputs = Vec::new();
-    let mut copies: FxHashMap<InstructionId, InstructionId> = FxHashMap::default();
+/// What the computation of a diamond has.
+enum Member {
+    /// A value that it reads.
+    Input(InstructionId),
+    /// An instruction of which it has a copy.
+    Inner(InstructionId),
+}
+
+/// What the computation of a diamond has, operands first.
+fn members(module: &Module, diamond: &Diamond) -> Vec<Member> {
+    let mut members = Vec::new();
+    let mut known: FxHashSet<InstructionId> = FxHashSet::default();
     let mut stack = vec![(diamond.root, false), (diamond.producer, false)];
     while let Some((id, has_operands)) = stack.pop() {
         cancel::tick();
-        if copies.contains_key(&id) {
+        if known.contains(&id) {
             continue;
         }
         let is_input = id == diamond.producer || module[id].opcode() == Opcode::Parameter;
@@ -90,15 +111,31 @@ fn add_computation(module: &mut Module, diamond: &Diamond) -> Option<(Computatio
             stack.extend(module[id].operands().iter().rev().map(|&operand| (operand, false)));
             continue;
         }
-        let copy = if is_input {
-            let number = inputs.len() as u32;
-            inputs.push(id);
-            let new = NewOp::parameter(module[id].shape().clone(), number);
-            module.add_named(called, new, &format!("parameter_{number}"))
-        } else {
-            let operands: Option<Vec<InstructionId>> =
-                module[id].operands().iter().map(|operand| copies.get(operand).copied()).collect();
-            module.add_copy(called, id, &operands?)
+        known.insert(id);
+        members.push(if is_input { Member::Input(id) } else { Member::Inner(id) });
+    }
+    members
+}
+
+/// Adds the computation of a diamond, and returns what it reads. Source: `MakeFusionForDiamond`.
+fn add_computation(module: &mut Module, diamond: &Diamond) -> Option<(ComputationId, Vec<InstructionId>)> {
+    let members = members(module, diamond);
+    let called = module.add_computation("triton_softmax_computation");
+    let mut inputs = Vec::new();
+    let mut copies: FxHashMap<InstructionId, InstructionId> = FxHashMap::default();
+    for member in members {
+        let (id, copy) = match member {
+            Member::Input(id) => {
+                let number = inputs.len() as u32;
+                inputs.push(id);
+                let new = NewOp::parameter(module[id].shape().clone(), number);
+                (id, module.add_named(called, new, &format!("parameter_{number}")))
+            }
+            Member::Inner(id) => {
+                let operands: Option<Vec<InstructionId>> =
+                    module[id].operands().iter().map(|operand| copies.get(operand).copied()).collect();
+                (id, module.add_copy(called, id, &operands?))
+            }
         };
         copies.insert(id, copy);
     }
