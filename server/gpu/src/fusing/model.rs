@@ -320,17 +320,36 @@ impl<'a> Model<'a> {
 
     fn key(&mut self, computation: &Computation, first: OpId, second: OpId, common: OpId) -> Option<PairKey> {
         let contents = (self.content(computation, first)?, self.content(computation, second)?);
-        let mut distinct: SmallVec<[OpId; 8]> = SmallVec::from_slice(&[common]);
-        let both = [second, first];
-        let operands = both.into_iter().flat_map(|id| computation.operands(id)).map(|operand| {
-            let place = distinct.iter().position(|known| known == operand).unwrap_or(distinct.len());
-            if place == distinct.len() {
-                distinct.push(*operand);
-            }
-            place as u32
-        });
-        Some(PairKey { first: contents.0, second: contents.1, operands: operands.collect() })
+        let operands = places(common, computation.operands(second), computation.operands(first));
+        Some(PairKey { first: contents.0, second: contents.1, operands })
     }
+}
+
+/// The operands of two ops, numbered as they come, those of `first` first; `common` is 0.
+fn places(common: OpId, first: &[OpId], second: &[OpId]) -> SmallVec<[u32; 8]> {
+    /// More operands than this are found by hash.
+    const FEW: usize = 16;
+    let count = first.len() + second.len();
+    let both = first.iter().chain(second).copied();
+    let mut places = SmallVec::with_capacity(count);
+    if count <= FEW {
+        let mut distinct: SmallVec<[OpId; FEW + 1]> = SmallVec::from_slice(&[common]);
+        for operand in both {
+            let place = distinct.iter().position(|&known| known == operand).unwrap_or(distinct.len());
+            if place == distinct.len() {
+                distinct.push(operand);
+            }
+            places.push(place as u32);
+        }
+    } else {
+        let mut distinct = FxHashMap::from_iter([(common, 0)]);
+        distinct.reserve(count);
+        for operand in both {
+            let next = distinct.len() as u32;
+            places.push(*distinct.entry(operand).or_insert(next));
+        }
+    }
+    places
 }
 
 impl PairKey {
