@@ -132,6 +132,13 @@ impl Graph {
         self.push(op, operands.to_vec(), name.into())
     }
 
+    /// Makes room for so many more ops.
+    pub fn reserve(&mut self, ops: usize) {
+        self.ops.reserve(ops);
+        self.operands.reserve(ops);
+        self.names.reserve(ops);
+    }
+
     pub fn push(&mut self, op: Op, operands: Vec<OpId>, name: String) -> OpId {
         cancel::tick();
         self.ops.push(op);

@@ -39,6 +39,7 @@ impl Module {
         let ids = self.post_order(computation);
         let number: FxHashMap<InstructionId, OpId> = ids.iter().copied().zip(0..).collect();
         let mut graph = Graph { is_complete: true, ..Graph::default() };
+        graph.reserve(ids.len());
         for &id in &ids {
             let operands = self[id].operands.iter().map(|operand| number[operand]).collect();
             if let Some(word) = self[id].verbatim().and_then(|verbatim| verbatim.opcode.as_ref()) {
