@@ -6,6 +6,7 @@ use std::sync::Arc;
 use indexing::Callees;
 use ir::{AttributeKey, AttributeValue, Attributes, Graph, Op, OpId, Opcode, Shape};
 use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
 
 use super::content::ContentId;
 use crate::Kind;
@@ -30,7 +31,7 @@ pub struct Computation {
     pub origins: Vec<Option<Origin>>,
     /// Per op its number by content, once it was asked for; forgotten as the op changes.
     numbers: Vec<Cell<Option<ContentId>>>,
-    users: Vec<Vec<OpId>>,
+    users: Vec<SmallVec<[OpId; 3]>>,
     /// The ops whose order of users is a guess.
     guessed: FxHashSet<OpId>,
     /// Per op that was there before the pass its place in the order of creation, by which XLA breaks ties.
@@ -48,6 +49,7 @@ impl Computation {
         let name: Arc<str> = Arc::from(name);
         let mut computation = Computation::default();
         computation.graph.is_complete = graph.is_complete;
+        computation.graph.reserve(graph.ops.len());
         for (id, op) in graph.ops.iter().enumerate() {
             let origin = Some(Origin { computation: name.clone(), op: id as OpId });
             computation.push(op.clone(), graph.operands[id].clone(), graph.names[id].clone(), origin);
@@ -112,7 +114,7 @@ impl Computation {
 
     /// Puts the users of an op into this order. They have to be its users.
     pub fn order_users(&mut self, id: OpId, order: impl IntoIterator<Item = OpId>) {
-        let order: Vec<OpId> = order.into_iter().collect();
+        let order: SmallVec<[OpId; 3]> = order.into_iter().collect();
         let users = &mut self.users[id as usize];
         let sorted = |users: &[OpId]| {
             let mut users = users.to_vec();
@@ -184,7 +186,7 @@ impl Computation {
         for &operand in &operands {
             self.add_user(operand, id);
         }
-        self.users.push(Vec::new());
+        self.users.push(SmallVec::new());
         self.numbers.push(Cell::new(None));
         self.is_removed.push(false);
         self.origins.push(origin);
@@ -201,6 +203,13 @@ impl Computation {
         self.numbers.truncate(id);
         self.is_removed.truncate(id);
         self.origins.truncate(id);
+    }
+
+    /// Takes what an op is, with its name and origin, and leaves nothing of it but its place, operands and users.
+    pub(super) fn take(&mut self, id: OpId) -> (Op, String, Option<Origin>) {
+        let id = id as usize;
+        let op = std::mem::replace(&mut self.graph.ops[id], Op::leaf(Shape::Token));
+        (op, std::mem::take(&mut self.graph.names[id]), self.origins[id].take())
     }
 
     pub(super) fn add_element(&mut self, tuple: OpId, index: usize, shape: Shape) -> OpId {
@@ -349,6 +358,7 @@ impl Computation {
         let order = self.post_order();
         let mut new_ids = vec![0; self.graph.ops.len()];
         let mut graph = Graph { is_complete: self.graph.is_complete, ..Graph::default() };
+        graph.reserve(order.len());
         for &id in &order {
             let operands = self.operands(id).iter().map(|&o| new_ids[o as usize]).collect();
             new_ids[id as usize] = graph.push(self.op(id).clone(), operands, self.name(id).to_owned());

@@ -7,6 +7,17 @@ use ir::{AttributeKey, AttributeValue, Attributes, Op, OpId, Opcode, Shape};
 
 use super::computation::Computation;
 
+/// How an op comes into a fusion.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Appended {
+    /// The op stays for its other users.
+    Copy,
+    /// The op is removed next.
+    Moved,
+    /// The fusion has its result too.
+    Result,
+}
+
 impl Computation {
     /// Replaces an op by a fusion of it alone, and returns the fusion.
     pub(super) fn create_fusion(&mut self, consumer: OpId, kind: &str, callees: &Callees<'_>) -> OpId {
@@ -20,7 +31,7 @@ impl Computation {
         let mut body = Computation::default();
         body.graph.is_complete = true;
         self.set_body(fusion, body);
-        let clone = self.clone_into_body(fusion, consumer);
+        let clone = self.copy_into_body(fusion, consumer, false);
         if let Some(body) = self.body_mut(fusion) {
             body.graph.root = clone;
         }
@@ -41,7 +52,7 @@ impl Computation {
         match self.op(producer).opcode {
             Opcode::Fusion => self.merge(producer, fusion, callees),
             _ => {
-                self.append(producer, fusion, false, callees);
+                self.append(producer, fusion, Appended::Copy, callees);
                 true
             }
         }
@@ -56,15 +67,15 @@ impl Computation {
         if self.op(producer).opcode == Opcode::Fusion {
             return self.merge_with_results(producer, fusion, callees);
         }
-        self.append(producer, fusion, true, callees);
+        self.append(producer, fusion, Appended::Result, callees);
         self.remove(producer);
         true
     }
 
     /// Source: `CloneAndAppendInstructionIntoCalledComputation`.
-    fn append(&mut self, instruction: OpId, fusion: OpId, is_output: bool, callees: &Callees<'_>) -> OpId {
-        let clone = self.clone_into_body(fusion, instruction);
-        let mut is_output = is_output;
+    fn append(&mut self, instruction: OpId, fusion: OpId, how: Appended, callees: &Callees<'_>) {
+        let clone = self.copy_into_body(fusion, instruction, how == Appended::Moved);
+        let mut is_output = how == Appended::Result;
         if let Some(number) = self.operands(fusion).iter().position(|&o| o == instruction) {
             if let Some(body) = self.body_mut(fusion) {
                 let parameter = body.parameters()[number];
@@ -78,13 +89,20 @@ impl Computation {
         if is_output {
             self.add_result(instruction, fusion, clone, callees);
         }
-        clone
     }
 
-    /// Clones an op into the body; the fusion gets those of its operands that it does not have yet.
-    fn clone_into_body(&mut self, fusion: OpId, instruction: OpId) -> OpId {
-        let op = self.op(instruction).clone();
-        let (name, origin) = (self.name(instruction).to_owned(), self.origins[instruction as usize].clone());
+    /// Adds an op to the body, or a copy of it; the fusion gets those of its operands that it does not have yet. An op that is moved
+    /// loses what it is, and has to be removed.
+    fn copy_into_body(&mut self, fusion: OpId, instruction: OpId, is_moved: bool) -> OpId {
+        let number = self.number(instruction);
+        let (op, name, origin) = match is_moved {
+            true => self.take(instruction),
+            false => (
+                self.op(instruction).clone(),
+                self.name(instruction).to_owned(),
+                self.origins[instruction as usize].clone(),
+            ),
+        };
         let operands = self.operands(instruction).to_vec();
         let mut inner = Vec::with_capacity(operands.len());
         for &operand in &operands {
@@ -99,7 +117,6 @@ impl Computation {
                 }
             });
         }
-        let number = self.number(instruction);
         let Some(body) = self.body_mut(fusion) else { return 0 };
         let clone = body.push(op, inner, name, origin);
         if let Some(number) = number {
@@ -178,7 +195,7 @@ impl Computation {
         let Some((root, new)) = self.unfuse(producer) else { return false };
         self.replace_use(producer, fusion, root, callees);
         for &id in new.iter().rev() {
-            self.append(id, fusion, false, callees);
+            self.append(id, fusion, Appended::Moved, callees);
             self.remove(id);
         }
         self.truncate(first);
@@ -214,7 +231,8 @@ impl Computation {
         }
         self.remove(producer);
         for &id in new.iter().rev() {
-            self.append(id, fusion, results.contains(&id), callees);
+            let how = if results.contains(&id) { Appended::Result } else { Appended::Moved };
+            self.append(id, fusion, how, callees);
             self.remove(id);
         }
         true
