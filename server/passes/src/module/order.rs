@@ -11,6 +11,8 @@ use super::{ComputationId, InstructionId, Module};
 #[derive(Debug, Clone, Default)]
 pub(super) struct KnownOrders {
     computations: OnceLock<Arc<[ComputationId]>>,
+    /// See [`Module::fused_computations`].
+    fused: OnceLock<Arc<[bool]>>,
     pub(super) callers: OnceLock<Arc<Callers>>,
 }
 
@@ -19,6 +21,7 @@ impl Module {
     pub(super) fn restructured(&mut self, computation: ComputationId) {
         self.computations[computation.0 as usize].order.take();
         self.known.computations.take();
+        self.known.fused.take();
         self.known.callers.take();
     }
 
@@ -133,14 +136,17 @@ impl Module {
     }
 
     /// By number of the computation, whether a fusion calls it.
-    pub(super) fn fused_computations(&self) -> Vec<bool> {
-        let mut fused = vec![false; self.computations.len()];
-        for instruction in self.instructions.iter().filter(|instruction| !instruction.is_removed) {
-            if instruction.opcode() == Opcode::Fusion {
-                instruction.called().for_each(|c| fused[c.0 as usize] = true);
+    pub(super) fn fused_computations(&self) -> Arc<[bool]> {
+        let find = || {
+            let mut fused = vec![false; self.computations.len()];
+            for instruction in self.instructions.iter().filter(|instruction| !instruction.is_removed) {
+                if instruction.opcode() == Opcode::Fusion {
+                    instruction.called().for_each(|c| fused[c.0 as usize] = true);
+                }
             }
-        }
-        fused
+            fused.into()
+        };
+        self.known.fused.get_or_init(find).clone()
     }
 }
 
