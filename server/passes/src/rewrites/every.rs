@@ -1,9 +1,26 @@
 //! What the passes share that look at one instruction at a time.
 
-use rustc_hash::FxHashSet;
-
 use crate::driver::{MAX_ROUNDS, Run};
-use crate::module::{ComputationId, InstructionId, NewOp};
+use crate::module::{ComputationId, InstructionId, Module, NewOp};
+
+/// Instructions that were visited.
+#[derive(Debug, Default)]
+pub(super) struct Visited(Vec<bool>);
+
+impl Visited {
+    /// Adds an instruction. False if it was there.
+    pub(super) fn insert(&mut self, id: InstructionId) -> bool {
+        let at = Module::index(id);
+        if at >= self.0.len() {
+            self.0.resize(at + 1, false);
+        }
+        !std::mem::replace(&mut self.0[at], true)
+    }
+
+    fn contains(&self, id: InstructionId) -> bool {
+        self.0.get(Module::index(id)).copied().unwrap_or(false)
+    }
+}
 
 /// Calls `f` for each instruction outside of fusions, operands first. Instructions that `f` adds are not visited.
 pub(super) fn every(run: &mut Run<'_>, mut f: impl FnMut(&mut Run<'_>, InstructionId)) {
@@ -37,24 +54,24 @@ pub(super) fn every_until_unchanged(run: &mut Run<'_>, mut f: impl FnMut(&mut Ru
 pub(super) fn visit(
     run: &mut Run<'_>,
     computation: ComputationId,
-    mut f: impl FnMut(&mut Run<'_>, InstructionId, &mut FxHashSet<InstructionId>),
+    mut f: impl FnMut(&mut Run<'_>, InstructionId, &mut Visited),
 ) {
     let module = &run.module;
     let is_loose = |&id: &InstructionId| module.is_dead(id) && module[id].control_successors().is_empty();
     let loose = module.instructions(computation).into_iter().filter(is_loose);
     let starts: Vec<_> = loose.chain([module.root(computation)]).collect();
-    let (mut visited, mut opened) = (FxHashSet::default(), FxHashSet::default());
+    let (mut visited, mut opened) = (Visited::default(), Visited::default());
     for start in starts {
         let mut stack = vec![start];
         while let Some(&id) = stack.last() {
             cancel::tick();
-            if visited.contains(&id) {
+            if visited.contains(id) {
                 stack.pop();
             } else if opened.insert(id) {
                 let instruction = &run.module[id];
                 let before =
                     instruction.operands().iter().chain(instruction.control_predecessors()).rev().copied();
-                stack.extend(before.filter(|id| !visited.contains(id) && !opened.contains(id)));
+                stack.extend(before.filter(|&id| !visited.contains(id) && !opened.contains(id)));
             } else {
                 stack.pop();
                 visited.insert(id);

@@ -8,10 +8,9 @@ mod convolutions;
 
 use eval::{Column, Values};
 use ir::Shape;
-use rustc_hash::FxHashSet;
 use syntax::hlo::{AttributeKey, Opcode};
 
-use super::every::{add, replace, visit};
+use super::every::{Visited, add, replace, visit};
 use crate::dimensions::{inverse_permutation, permute, with_dims, with_order};
 use crate::driver::{Run, Stop};
 use crate::module::{InstructionId, NewOp};
@@ -21,7 +20,7 @@ use convolutions::convolution;
 pub(super) fn run(run: &mut Run<'_>) -> Result<(), Stop> {
     let (mut unsupported, mut unused) = (None, Vec::new());
     let before = run.changes();
-    let mut normalize_one = |run: &mut Run<'_>, id: InstructionId, visited: &mut FxHashSet<InstructionId>| {
+    let mut normalize_one = |run: &mut Run<'_>, id: InstructionId, visited: &mut Visited| {
         let is_normal = is_row_major(run.module[id].shape())
             && run.module[id].operands().iter().all(|&operand| is_row_major(run.module[operand].shape()));
         if is_normal || unsupported.is_some() {
@@ -90,7 +89,7 @@ fn bitcast(run: &mut Run<'_>, id: InstructionId, shape: &Shape) -> InstructionId
     }
 }
 
-fn normalize(run: &mut Run<'_>, id: InstructionId, visited: &mut FxHashSet<InstructionId>) {
+fn normalize(run: &mut Run<'_>, id: InstructionId, visited: &mut Visited) {
     let shape = run.module[id].shape().clone();
     let new = match run.module[id].opcode() {
         _ if shape.as_array().is_none() => None,
@@ -109,7 +108,7 @@ fn normalize(run: &mut Run<'_>, id: InstructionId, visited: &mut FxHashSet<Instr
 }
 
 /// Leaves the instruction as it is, and lets its users see that the result is a row-major array in memory.
-fn by_bitcasts(run: &mut Run<'_>, id: InstructionId, shape: &Shape, visited: &mut FxHashSet<InstructionId>) {
+fn by_bitcasts(run: &mut Run<'_>, id: InstructionId, shape: &Shape, visited: &mut Visited) {
     let users = run.module[id].users().to_vec();
     if shape.as_array().is_none() || users.is_empty() || is_row_major(shape) {
         return;

@@ -3,11 +3,10 @@
 //! Source: XLA `service/gpu/conv_layout_normalization.cc`.
 
 use ir::{AttributeValue, ConvolutionDims, Shape};
-use rustc_hash::FxHashSet;
 use syntax::hlo::{AttributeKey, Opcode};
 
 use super::super::conv_rewriter::labels;
-use super::super::every::{add, replace};
+use super::super::every::{Visited, add, replace};
 use super::{order, row_major};
 use crate::driver::Run;
 use crate::module::{InstructionId, NewOp};
@@ -17,7 +16,7 @@ use crate::module::{InstructionId, NewOp};
 pub(super) fn convolution(
     run: &mut Run<'_>,
     id: InstructionId,
-    visited: &mut FxHashSet<InstructionId>,
+    visited: &mut Visited,
     unused: &mut Vec<InstructionId>,
 ) -> Option<()> {
     let dims = run.module[id].attributes().convolution_dims()?;
@@ -74,7 +73,7 @@ pub(super) fn convolution(
             add(run, id, NewOp::new(Opcode::Bitcast, shape.clone(), &[element]))
         })
         .collect();
-    visited.extend(&parts);
+    parts.iter().for_each(|&part| _ = visited.insert(part));
     let tuple = run.module.add_tuple(run.module[id].parent(), &parts);
     replace(run, id, tuple, "is computed row-major");
     Some(())
