@@ -143,6 +143,13 @@ impl Module {
         listed.filter(|&id| !self[id].is_removed).collect()
     }
 
+    /// All instructions, those of each computation one after the other.
+    pub fn all_instructions(&self) -> impl Iterator<Item = InstructionId> + '_ {
+        let computations = self.computations.iter().filter(|computation| !computation.is_removed);
+        let listed = computations.flat_map(|computation| computation.listed.iter().copied());
+        listed.filter(|&id| !self[id].is_removed)
+    }
+
     /// How many instructions a computation has.
     pub fn count(&self, computation: ComputationId) -> usize {
         self[computation].listed.len() - self[computation].gaps
@@ -194,6 +201,9 @@ impl Module {
     /// Whether an instruction, or what it calls, does more than compute its value.
     /// Source: `HloInstruction::HasSideEffect`.
     pub fn has_side_effect(&self, id: InstructionId) -> bool {
+        if self[id].calls.is_empty() {
+            return self[id].has_own_side_effect();
+        }
         let mut seen = Vec::new();
         let mut open = vec![id];
         while let Some(id) = open.pop() {

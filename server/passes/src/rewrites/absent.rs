@@ -14,15 +14,13 @@ pub(super) fn unless(
     subject: &str,
     is_one: fn(&Module, InstructionId) -> bool,
 ) -> Result<(), Stop> {
-    for computation in run.module.computations() {
-        for id in run.module.instructions(computation) {
-            cancel::tick();
-            if is_one(run.module, id) {
-                let name = run.module[id].name();
-                return Err(Stop::Unsupported(format!(
-                    "the pass rewrites {subject}, like %{name}; that is not implemented"
-                )));
-            }
+    for id in run.module.all_instructions() {
+        cancel::tick();
+        if is_one(run.module, id) {
+            let name = run.module[id].name();
+            return Err(Stop::Unsupported(format!(
+                "the pass rewrites {subject}, like %{name}; that is not implemented"
+            )));
         }
     }
     Ok(())
