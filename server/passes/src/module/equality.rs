@@ -6,6 +6,7 @@ use std::hash::{Hash, Hasher};
 
 use ir::{AttributeValue, decides_value};
 use rustc_hash::{FxHashMap, FxHasher};
+use smallvec::SmallVec;
 use syntax::hlo::{AttributeKey, Opcode};
 
 use super::{ComputationId, InstructionId, Module};
@@ -38,9 +39,8 @@ impl Module {
     pub fn has_same_attributes(&self, a: InstructionId, b: InstructionId) -> bool {
         let (left, right) = (self[a].attributes(), self[b].attributes());
         let count = |attributes: &ir::Attributes| attributes.keys().filter(|key| decides_value(*key)).count();
-        let sharding =
-            |attributes: &ir::Attributes| attributes.text(AttributeKey::Sharding).map(str::to_owned);
-        let has_same_sharding = match (sharding(left), sharding(right)) {
+        let sharding = AttributeKey::Sharding;
+        let has_same_sharding = match (left.text(sharding), right.text(sharding)) {
             (Some(left), Some(right)) => left == right,
             _ => true,
         };
@@ -80,13 +80,13 @@ impl Module {
         instruction.shape().element().hash(&mut hasher);
         instruction.literal().hash(&mut hasher);
         let numbers = instruction.attributes().iter().filter_map(|(key, value)| match value {
-            AttributeValue::Ints(ints) => Some((key, ints.clone())),
-            AttributeValue::Int(int) => Some((key, vec![*int])),
-            AttributeValue::Triples(triples) => Some((key, triples.as_flattened().to_vec())),
+            AttributeValue::Ints(ints) => Some((key, ints.as_slice())),
+            AttributeValue::Int(int) => Some((key, std::slice::from_ref(int))),
+            AttributeValue::Triples(triples) => Some((key, triples.as_flattened())),
             _ => None,
         });
         // The order of attributes in the text does not count.
-        let mut numbers: Vec<_> = numbers.map(|(key, ints)| (key as u32, ints)).collect();
+        let mut numbers: SmallVec<[_; 4]> = numbers.map(|(key, ints)| (key as u32, ints)).collect();
         numbers.sort_unstable();
         numbers.hash(&mut hasher);
         for callee in instruction.called() {

@@ -5,6 +5,7 @@
 use std::hash::{Hash, Hasher};
 
 use rustc_hash::{FxHashMap, FxHasher};
+use smallvec::SmallVec;
 use syntax::hlo::{AttributeKey, Opcode};
 
 use crate::driver::{Run, Stop};
@@ -36,7 +37,7 @@ pub(super) fn merge_all(run: &mut Run<'_>, with_layouts: bool) {
 
 /// Merges each of `candidates` into the first one that it equals.
 fn merge_constants(run: &mut Run<'_>, computation: ComputationId, with_layouts: bool) {
-    let mut known: FxHashMap<u64, Vec<InstructionId>> = FxHashMap::default();
+    let mut known: FxHashMap<u64, SmallVec<[InstructionId; 2]>> = FxHashMap::default();
     for id in run.module.instructions(computation) {
         if run.module[id].opcode() != Opcode::Constant {
             continue;
@@ -56,7 +57,7 @@ fn merge_into(run: &mut Run<'_>, id: InstructionId, other: InstructionId) {
 }
 
 fn merge(run: &mut Run<'_>, computation: ComputationId, with_layouts: bool) {
-    let mut known: FxHashMap<u64, Vec<InstructionId>> = FxHashMap::default();
+    let mut known: FxHashMap<u64, SmallVec<[InstructionId; 2]>> = FxHashMap::default();
     for id in run.module.post_order(computation) {
         cancel::tick();
         if run.module[id].is_removed() || !is_candidate(run.module, id) {
@@ -92,7 +93,7 @@ fn hash(module: &Module, id: InstructionId) -> u64 {
     module.op_hash(id).hash(&mut hasher);
     let is_iota = |operand: InstructionId| module[operand].opcode() == Opcode::Iota;
     let operands = module[id].operands().iter();
-    let mut operands: Vec<Option<InstructionId>> =
+    let mut operands: SmallVec<[Option<InstructionId>; 4]> =
         operands.map(|&operand| Some(operand).filter(|_| !is_iota(operand))).collect();
     if is_commutative(module[id].opcode()) {
         operands.sort_unstable();
