@@ -3,13 +3,17 @@
 use std::sync::Arc;
 
 use ir::{ArrayShape, Layout, Shape};
+use smallvec::{SmallVec, smallvec};
 
 /// Per array in a shape, in the order of [`leaves`], its layout; `None` where none is chosen yet.
 pub(super) type Layouts = Vec<Option<Arc<Layout>>>;
 
 /// The arrays in a shape, elements of tuples in order.
-pub(super) fn leaves(shape: &Shape) -> Vec<&Arc<ArrayShape>> {
-    let mut found = Vec::new();
+pub(super) fn leaves(shape: &Shape) -> SmallVec<[&Arc<ArrayShape>; 1]> {
+    if let Shape::Array(array) = shape {
+        return smallvec![array];
+    }
+    let mut found = SmallVec::new();
     let mut open = vec![shape];
     while let Some(shape) = open.pop() {
         match shape {
