@@ -34,9 +34,8 @@ pub(super) fn run(run: &mut Run<'_>) -> Result<(), Stop> {
 
 /// The opcodes of the heroes of all roots, sorted, each once.
 fn heroes(module: &Module, fusion: InstructionId, computation: ComputationId) -> Result<String, String> {
-    let names = module.computations().into_iter();
     let graph = |name: &str| {
-        let called = names.clone().find(|&id| module[id].name() == name)?;
+        let called = module.computations().into_iter().find(|&id| module[id].name() == name)?;
         Some(Arc::new(module.graph(called).graph))
     };
     let fused = Fused::of_fusion(&module.op(fusion), &module.graph(computation).graph, &graph)
