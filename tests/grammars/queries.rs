@@ -32,6 +32,29 @@ fn every_query_fits_its_grammar() {
     }
 }
 
+/// Zed's own queries, beside the copies of the grammars' ones.
+#[test]
+fn queries_of_zed_fit_the_grammars() {
+    let languages = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../editor-clients/zed/languages");
+    for grammar in [HLO, MLIR, PTX] {
+        let files = test_files::below(languages.join(grammar.name), ".scm");
+        assert!(files.len() >= 4, "{files:?}");
+        for file in files {
+            let source = std::fs::read_to_string(&file).expect("it is text");
+            let query = Query::new(&grammar.language.into(), &source);
+            let query = query.unwrap_or_else(|why| panic!("{}: {why}", file.display()));
+            // Without these, Zed refuses the file.
+            let needed: &[&str] = match file.file_stem().and_then(|name| name.to_str()) {
+                Some("brackets") => &["open", "close"],
+                Some("outline") => &["item", "name"],
+                _ => &[],
+            };
+            let names = query.capture_names();
+            assert!(needed.iter().all(|name| names.contains(name)), "{}: {names:?}", file.display());
+        }
+    }
+}
+
 const HLO_TEXT: &str = "HloModule m\n\nENTRY %e (p: f32[2]) -> f32[2] {\n  %p = f32[2]{0} parameter(0)\n  ROOT %n = f32[2]{0} negate(%p), backend_config={\"a\":[1]} // why\n}\n";
 
 #[test]

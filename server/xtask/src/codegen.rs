@@ -1,5 +1,6 @@
 //! `cargo xtask codegen`: generates all lists of HLO keywords outside the crate `syntax` from its table:
-//! those of the TextMate grammar, and the grammar's test, which contains each keyword once.
+//! those of the TextMate grammar, and the grammar's test, which contains each keyword once. Zed wants the
+//! queries of the tree-sitter grammars beside its languages: they are copied.
 
 use std::fs;
 
@@ -9,6 +10,9 @@ use crate::commands::root;
 
 const VOCABULARY: &str = "server/syntax/src/hlo/vocabulary.rs";
 const GRAMMAR: &str = "grammar/textmate/hlo.tmLanguage.json";
+/// The languages with a tree-sitter grammar, and the queries of them that Zed reads under the same names.
+const LANGUAGES: [&str; 3] = ["hlo", "mlir", "ptx"];
+const QUERIES: [&str; 2] = ["highlights.scm", "injections.scm"];
 const GRAMMAR_TEST: &str = "grammar/textmate/tests/every_opcode_and_type.hlo";
 
 #[derive(Clone, Copy, PartialEq)]
@@ -25,16 +29,24 @@ pub fn codegen(mode: Mode) -> Result<()> {
 
     let grammar = replace_list(&read(GRAMMAR)?, "bf16", &types)?;
     let grammar = replace_list(&grammar, "dynamic-slice", &opcodes)?;
-    let made = [(GRAMMAR, grammar), (GRAMMAR_TEST, grammar_test(&opcodes, &types))];
+    let mut made =
+        vec![(GRAMMAR.to_owned(), grammar), (GRAMMAR_TEST.to_owned(), grammar_test(&opcodes, &types))];
+    for language in LANGUAGES {
+        for query in QUERIES {
+            let source = format!("grammar/tree-sitter/{language}/queries/{query}");
+            let copy = format!("; `cargo xtask codegen` copies {source}.\n{}", read(&source)?);
+            made.push((format!("editor-clients/zed/languages/{language}/{query}"), copy));
+        }
+    }
 
     let mut stale = Vec::new();
     for (file, text) in made {
-        if read(file).is_ok_and(|present| present == text) {
+        if read(&file).is_ok_and(|present| present == text) {
             continue;
         }
         match mode {
             Mode::Write => {
-                fs::write(root().join(file), text)?;
+                fs::write(root().join(&file), text)?;
                 println!("wrote {file}");
             }
             Mode::Check => stale.push(file),

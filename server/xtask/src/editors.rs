@@ -1,7 +1,8 @@
 //! `cargo xtask editors`: tests the clients for Neovim, Emacs and Helix in the editor versions that they
-//! support. A stable system often lacks those, so they come from newer Debians in folders of the cache.
+//! support, and compiles the one for Zed. A stable system often lacks those, so they come from newer Debians in folders of the cache.
 
 mod debian;
+pub mod zed;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -67,6 +68,10 @@ pub fn editors(tools: &Tools, server: Option<&str>) -> Result<()> {
     check("Helix", &stable, "sh", &[HELIX]);
     for (editor, _) in FIRST_FINDING {
         check(&format!("{editor}, never started"), &stable, "sh", &[FIRST_FINDING_SCRIPT, editor]);
+    }
+    println!("\n── Zed");
+    if let Err(Absent(why)) = zed::check(tools) {
+        failed.push(format!("Zed: {why}"));
     }
     println!("\n── Ray");
     if let Err(why) = ray(tools, &server) {

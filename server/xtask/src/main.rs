@@ -62,7 +62,7 @@ usage: cargo xtask TASK
                           searches for inputs that break a property of `server/fuzzing`, an hour for each target; failures and
                           what was found on the way are kept in target/fuzz
   codegen [--check]       the parts of this tree that are made from others; --check only compares
-  editors [--server FILE] Neovim, Emacs and Helix of newer Debians, which it puts into the cache (as root), with the clients here
+  editors [--server FILE] Neovim, Emacs and Helix of newer Debians, which it puts into the cache (as root), with the clients here, and the extension for Zed
                           and a server of the release build or FILE
   tools                   installs what `test` needs to drive a real VS Code and to verify MLIR (else it skips that)
 ";

@@ -151,6 +151,7 @@ pub fn test(tools: &Tools, only: &[&str]) -> Result<()> {
     all.step("Python package", || needs_build(&|| python_package(tools)));
     all.step("Neovim", || needs_build(&|| editor("nvim", editors::neovim)));
     all.step("Emacs", || needs_build(&|| editor("emacs", editors::emacs)));
+    all.step("Zed", || Ok(editors::zed::check(tools)?));
     all.step("documentation", || needs_build(&|| Ok(docs::check()?)));
     all.step("generated parts", || Ok(codegen::codegen(codegen::Mode::Check)?));
     all.step("release", || Ok(release::check(tools)?));

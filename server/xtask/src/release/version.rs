@@ -56,6 +56,7 @@ fn repeated() -> Result<Vec<(String, String)>> {
         "*tree-sitter.json",
         "*pyproject.toml",
         "*extension.toml",
+        "editor-clients/zed/Cargo.toml",
         "*.el",
     ];
     let mut list = command("git", &["ls-files", "--cached", "--others", "--exclude-standard", "--"]);
@@ -85,11 +86,17 @@ fn versions_in(file: &str, text: &str) -> Result<Vec<String>> {
             _ => vec![of(&json["metadata"]["version"])],
         });
     }
-    let lines = text.lines().filter_map(|line| match name.ends_with(".el") {
-        true => line.strip_prefix(";; Version: "),
-        false => line.strip_prefix("version = "),
+    let lines = text.lines().filter_map(|line| match name {
+        name if name.ends_with(".el") => line.strip_prefix(";; Version: "),
+        // Zed takes the grammars from the tag of the release.
+        "extension.toml" => line.strip_prefix("version = ").or_else(|| line.strip_prefix("rev = ")),
+        _ => line.strip_prefix("version = "),
     });
-    Ok(lines.map(|version| version.trim_matches('"').to_owned()).collect())
+    let bare = |version: &str| {
+        let version = version.trim_matches('"');
+        version.strip_prefix('v').unwrap_or(version).to_owned()
+    };
+    Ok(lines.map(bare).collect())
 }
 
 /// The files whose version is another one.
@@ -117,8 +124,13 @@ mod tests {
     #[test]
     fn every_package_has_the_same_version() {
         let found = repeated().unwrap();
-        for file in ["vscode/package.json", "vscode/package-lock.json", "tree-sitter.json", "hlo-analyzer.el"]
-        {
+        for file in [
+            "vscode/package.json",
+            "vscode/package-lock.json",
+            "tree-sitter.json",
+            "hlo-analyzer.el",
+            "zed/extension.toml",
+        ] {
             assert!(found.iter().any(|(name, _)| name.ends_with(file)), "no version in {file}: {found:?}");
         }
         checked().unwrap();
@@ -138,7 +150,7 @@ mod tests {
             &["1.2.3", "1.2.4"],
         );
         check("tree-sitter.json", r#"{"metadata": {"version": "1.2.3"}}"#, &["1.2.3"]);
-        check("extension.toml", "id = \"x\"\nversion = \"1.2.3\"\n", &["1.2.3"]);
+        check("extension.toml", "id = \"x\"\nversion = \"1.2.3\"\nrev = \"v1.2.4\"\n", &["1.2.3", "1.2.4"]);
         check("pyproject.toml", "[project]\ndynamic = [\"version\"]\n", &[]);
         check("x.el", ";; Version: 1.2.3\n", &["1.2.3"]);
         let found = [("a".to_owned(), "1.2.3".to_owned()), ("b".to_owned(), "1.2.4".to_owned())];

@@ -1,0 +1,3 @@
+(op
+  name: (_) @context
+  (symbol) @name) @item

@@ -1,0 +1,2 @@
+(function name: (_) @name) @item
+(label_definition name: (_) @name) @item
