@@ -6,7 +6,7 @@ use hlo_analyzer_tests::sample;
 use random::Rng;
 use serde_json::{Value, json};
 
-use crate::editor::{Editor, URI, range};
+use crate::editor::{Editor, URI, document, range};
 
 fn client_for(encoding: &str) -> LspClient {
     let mut client = LspClient::spawn();
@@ -124,4 +124,24 @@ fn five_hundred_random_edits_give_the_editors_text() {
         }
         assert_eq!(client.text(URI), text, "{encoding}");
     }
+}
+
+/// HLO is often saved as `.mlir`, and pasted into an empty document.
+#[test]
+fn the_language_follows_the_text() {
+    let mut client = LspClient::modern();
+    let item = json!({"uri": URI, "languageId": "mlir", "version": 1, "text": ""});
+    client.notify("textDocument/didOpen", json!({"textDocument": item}));
+    let converted_to = |client: &mut LspClient| {
+        let answer = client.ask("hlo-analyzer/convert", document(URI));
+        answer["language"].as_str().unwrap_or_default().to_owned()
+    };
+    assert_eq!(converted_to(&mut client), "hlo");
+    let hlo = "// a comment\nHloModule m\n\nENTRY e {\n  ROOT p = f32[8]{0} parameter(0)\n}\n";
+    client.change(URI, 2, json!([{"range": range((0, 0), (0, 0)), "text": hlo}]));
+    assert_eq!(converted_to(&mut client), "mlir");
+    assert_eq!(client.ask("hlo-analyzer/test/diagnostics", document(URI)), json!([]));
+    client.change(URI, 3, json!([{"range": range((1, 0), (1, 3)), "text": "module @"}]));
+    assert_eq!(converted_to(&mut client), "hlo");
+    assert_eq!(client.text(URI), hlo.replace("HloModule", "module @Module"));
 }

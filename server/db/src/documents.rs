@@ -36,6 +36,11 @@ pub struct Documents {
 
 struct OpenFile {
     document: Document,
+    /// The language that the file was opened with.
+    named: Language,
+    language: Language,
+    /// The language depends on this many bytes at the start of the text.
+    head: usize,
     file: File,
     pieces: Vec<Piece>,
     progress: Arc<Progress>,
@@ -56,6 +61,27 @@ pub(crate) fn whole_text(db: &dyn salsa::Database, file: File) -> String {
     file.pieces(db).iter().map(|piece| &**piece.text(db)).collect()
 }
 
+/// The language of a file that is opened as `named`, and the number of bytes at its start that decide it: HLO is often saved as
+/// `.mlir`.
+fn language_of(named: Language, text: &str) -> (Language, usize) {
+    let language = if mlir::holds_hlo(text) { Language::Hlo } else { named };
+    (language, mlir::deciding_bytes(text))
+}
+
+/// The same of a rope, which is not copied as a whole.
+fn language_of_rope(named: Language, text: &Rope) -> (Language, usize) {
+    let mut bytes = 1 << 10;
+    loop {
+        let end = text.byte_to_char(bytes.min(text.len_bytes()));
+        let start = text.slice(..end).to_string();
+        let (language, head) = language_of(named, &start);
+        if head < start.len() || start.len() == text.len_bytes() {
+            return (language, head);
+        }
+        bytes *= 2;
+    }
+}
+
 fn split_hlo(text: &str, state: u8, min_bytes: usize) -> Cuts {
     let cuts = syntax::hlo::split(text, PieceState::from_u8(state), min_bytes);
     Cuts {
@@ -71,9 +97,32 @@ impl Documents {
         Documents { min_bytes: Some(min_bytes), ..Documents::default() }
     }
 
-    pub fn open(&mut self, db: &mut Database, language: Language, text: &str) -> FileId {
-        // HLO is often saved as `.mlir`.
-        let language = if mlir::holds_hlo(text) { Language::Hlo } else { language };
+    pub fn open(&mut self, db: &mut Database, named: Language, text: &str) -> FileId {
+        let (language, head) = language_of(named, text);
+        let file = match self.free_files.pop() {
+            Some(file) => {
+                file.set_language(db).to(language);
+                file
+            }
+            None => File::new(db, language, Vec::new(), None),
+        };
+        let open = self.opened(db, file, text, (named, language, head));
+        let slot = self.open.iter().position(Option::is_none).unwrap_or(self.open.len());
+        if slot == self.open.len() {
+            self.open.push(None);
+        }
+        self.open[slot] = Some(open);
+        FileId(slot as u32)
+    }
+
+    /// Cuts a text and writes the pieces of a file that has none.
+    fn opened(
+        &mut self,
+        db: &mut Database,
+        file: File,
+        text: &str,
+        (named, language, head): (Language, Language, usize),
+    ) -> OpenFile {
         let split = match language {
             Language::Hlo => split_hlo,
             Language::Mlir => mlir::split,
@@ -82,22 +131,11 @@ impl Documents {
             Language::Hlo => (split(text, 0, min_bytes), Vec::new()),
             Language::Mlir => mlir::read_in_pieces(text, min_bytes),
         });
-        let file = match self.free_files.pop() {
-            Some(file) => {
-                file.set_language(db).to(language);
-                file
-            }
-            None => File::new(db, language, Vec::new(), None),
-        };
-        let mut open = OpenFile { document, file, pieces: Vec::new(), progress: Arc::default() };
+        let (pieces, progress) = (Vec::new(), Arc::default());
+        let mut open = OpenFile { document, named, language, head, file, pieces, progress };
         let all = 0..open.document.pieces().len();
         self.write_pieces(db, &mut open, 0..0, all, Some((text, ahead)));
-        let slot = self.open.iter().position(Option::is_none).unwrap_or(self.open.len());
-        if slot == self.open.len() {
-            self.open.push(None);
-        }
-        self.open[slot] = Some(open);
-        FileId(slot as u32)
+        open
     }
 
     /// Applies edits one after the other; ranges are bytes of the text before each edit.
@@ -110,6 +148,17 @@ impl Documents {
             }
             let new = change.replaced.start..change.replaced.start + change.new;
             self.write_pieces(db, &mut open, change.replaced, new, None);
+        }
+        if open.named != Language::Hlo && edits.iter().any(|edit| edit.range.start <= open.head) {
+            let (language, head) = language_of_rope(open.named, open.document.rope());
+            open.head = head;
+            if language != open.language {
+                let text = open.document.rope().to_string();
+                open.file.set_pieces(db).to(Vec::new());
+                self.release(db, open.pieces);
+                open.file.set_language(db).to(language);
+                open = self.opened(db, open.file, &text, (open.named, language, head));
+            }
         }
         self.open[id.0 as usize] = Some(open);
     }

@@ -20,6 +20,12 @@ pub fn holds_hlo(text: &str) -> bool {
     behind.is_some_and(|b| b.starts_with(|c: char| c.is_whitespace() || c == ','))
 }
 
+/// The number of bytes at the start of a text on which [`holds_hlo`] depends: up to and with the first word.
+pub fn deciding_bytes(text: &str) -> usize {
+    // A character behind the word has up to 4 bytes.
+    (text.len() - code(text).len() + "HloModule".len() + 4).min(text.len())
+}
+
 /// Whether a text starts like MLIR, and unlike HLO.
 pub fn starts_like_mlir(text: &str) -> bool {
     let code = code(text);
@@ -40,6 +46,9 @@ mod tests {
         assert!(!holds_hlo("module @HloModule {}"));
         assert!(!holds_hlo("HloModules"));
         assert!(!holds_hlo("//"));
+        let text = "// x\nHloModule m, a=b, c=d";
+        assert_eq!(&text[..deciding_bytes(text)], "// x\nHloModule m, ");
+        assert_eq!(deciding_bytes("// x"), 4);
         assert!(starts_like_mlir("// c\n\nmodule @a {"));
         assert!(!starts_like_mlir("HloModule m"));
     }

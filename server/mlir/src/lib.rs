@@ -43,7 +43,7 @@ pub use check::{
 };
 pub use einsum::{Einsum, EinsumError};
 pub use giants::FunctionPart;
-pub use language::{holds_hlo, starts_like_mlir};
+pub use language::{deciding_bytes, holds_hlo, starts_like_mlir};
 pub use lexer::{Token, TokenKind, tokens};
 pub use locations::{SourceFrame, SourcePlace, source_place};
 pub use piece_state::PieceState;
