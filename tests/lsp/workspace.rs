@@ -103,3 +103,16 @@ fn a_saved_file_lists_its_dump_folder_again() {
     let shown = client.ask("textDocument/hover", at(&uri, line, column));
     assert!(hover_text(&shown).contains("introduced between `layout-assignment` and"), "{shown}");
 }
+
+#[test]
+fn an_unknown_device_leaves_the_one_before() {
+    let mut client = LspClient::modern();
+    client.open(URI, sample::MODULE);
+    for device in ["a6000", "no such device"] {
+        let settings = json!({"gpu": {"device": device}});
+        client.notify("workspace/didChangeConfiguration", json!({"settings": settings}));
+    }
+    assert_eq!(client.ask("hlo-analyzer/status", json!({}))["device"], "a6000");
+    let shown = client.notification("window/showMessage", |_| true);
+    assert!(shown["message"].as_str().is_some_and(|text| text.contains("no such device")), "{shown}");
+}

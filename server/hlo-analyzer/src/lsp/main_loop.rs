@@ -123,7 +123,7 @@ impl MainLoop {
                 session.settings = settings.unwrap_or_default();
                 session.has_sent_settings = has_settings;
                 (session.client, session.roots) = (client, roots);
-                self.use_device();
+                self.use_device(ide::DEFAULT_DEVICE);
                 self.use_assembler();
             }
             Event::Initialized => self.ask_for_settings_at_start(),

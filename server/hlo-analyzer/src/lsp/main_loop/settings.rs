@@ -116,7 +116,7 @@ impl MainLoop {
                 .for_each(|(_, document)| document.schedule(Job::Diagnostics).changed(now));
         }
         if device_changed || old.coalescing_threshold.to_bits() != new.coalescing_threshold.to_bits() {
-            self.use_device();
+            self.use_device(&old.device);
         }
         if device_changed {
             let now = Instant::now();
@@ -151,8 +151,9 @@ impl MainLoop {
         }
     }
 
-    /// Applies the device and the threshold of the settings. For an unknown name the user gets a list of the known ones.
-    pub(super) fn use_device(&mut self) {
+    /// Applies the device and the threshold of the settings. For an unknown name the user gets a list of the known ones, and the
+    /// device stays `before`.
+    pub(super) fn use_device(&mut self, before: &str) {
         let name = self.session.settings.device.clone();
         let threshold = self.session.settings.coalescing_threshold;
         self.interrupt_reads();
@@ -161,6 +162,7 @@ impl MainLoop {
             host.set_device(&name)
         });
         if let Some(Err(message)) = set {
+            before.clone_into(&mut Arc::make_mut(&mut self.session).settings.device);
             let message = format!("The setting hlo-analyzer.gpu.device: {message}");
             self.outbox.notify::<ShowMessage>(ShowMessageParams { typ: MessageType::ERROR, message });
         }
