@@ -194,3 +194,17 @@ fn a_folder_that_is_none_has_no_compiles() {
     }
     assert!(client.ask("hlo-analyzer/stageChanges", json!({"stages": []})).is_null());
 }
+
+/// The listing of the folder is the server's own change: the text that a request is about stays the same.
+#[test]
+fn a_listing_refuses_no_request() {
+    let dump = Dump::new("unrefused");
+    let mut client = LspClient::modern();
+    let uri = dump.file_uri("after_optimizations.txt");
+    let text = fs::read_to_string(dump.file("after_optimizations.txt")).expect("a text file");
+    client.open(&uri, &text);
+    let mut sleep = document(&uri);
+    sleep["ms"] = json!(400);
+    // It starts again after the listing has cancelled it.
+    client.ask("hlo-analyzer/test/sleep", sleep);
+}

@@ -207,6 +207,12 @@ impl Document {
         }
     }
 
+    /// Whether the text has changed since a place was found in it.
+    pub(super) fn is_edited_since(&self, place: &DocumentSpan) -> bool {
+        let edits = self.edits_forgotten + self.edits.len() as u64;
+        place.generation != self.generation || place.edits != edits
+    }
+
     /// The current range of a place in an earlier text, or `None` if that text is no longer remembered.
     pub(super) fn now(&self, place: &DocumentSpan) -> Option<Range<usize>> {
         if place.generation != self.generation {

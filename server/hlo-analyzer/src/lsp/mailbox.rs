@@ -31,8 +31,10 @@ pub(super) enum Event {
     Open(DidOpenTextDocumentParams),
     Change(DidChangeTextDocumentParams),
     Close(Url),
-    /// A request, from the client or repeated because an edit cancelled it.
+    /// A request from the client.
     Read(Read),
+    /// A request that a change of the database has cancelled.
+    Interrupted(Read),
     /// A request that has nothing to report until something changes.
     Hold(Read),
     /// The client's response to a request of the server.

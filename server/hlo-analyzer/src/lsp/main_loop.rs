@@ -150,6 +150,7 @@ impl MainLoop {
             Event::Change(params) => self.change(params),
             Event::Close(uri) => self.close(&uri),
             Event::Read(read) => self.receive(read),
+            Event::Interrupted(read) => self.interrupted(read),
             Event::FilesChanged(files) => self.files_changed(&files),
             Event::Listed(listed) => self.listed(listed),
             // Reads are started when the mailbox is empty.
@@ -195,6 +196,21 @@ impl MainLoop {
             read.place = Some(document.find(&read.target, self.session.client.encoding));
         }
         self.reads.push(read);
+    }
+
+    /// Computes a read again that a change of the database has cancelled, or refuses it.
+    fn interrupted(&mut self, mut read: Read) {
+        let is_edited = match &read.place {
+            Some(place) => {
+                let document = self.documents.get_mut(&read.uri);
+                document.is_none_or(|document| document.is_edited_since(place))
+            }
+            None => !matches!(read.target, Target::Folder),
+        };
+        match read.may_run_again(is_edited) {
+            true => self.reads.push(read),
+            false => read.refuse(),
+        }
     }
 
     fn start_read(&mut self, read: Read) {

@@ -14,7 +14,7 @@ use super::read_queue::Permit;
 use super::requests::Request;
 use super::snapshot::{Snapshot, View};
 
-/// The handling of a request whose computation an edit has cancelled.
+/// The handling of a request whose computation an edit of its document has cancelled.
 #[derive(Clone, Copy)]
 pub(super) enum WhenEdited {
     /// Computed again on the new text, its place moved along with the edits, at most this many times; after
@@ -43,6 +43,10 @@ pub(super) struct DocumentSpan {
     pub(super) generation: u64,
     pub(super) edits: u64,
 }
+
+/// A request is computed again so often if its document was not edited: an edit of another document, a listing of a
+/// dump folder or a change of settings has cancelled it.
+const MAX_UNEDITED_RETRIES: u32 = 100;
 
 pub(super) struct Read {
     pub(super) method: &'static str,
@@ -73,6 +77,7 @@ pub(super) fn read<R: Request>(
     let (reply, answer) = oneshot::channel();
     let cancel = Arc::new(CancelSlot::default());
     let guard = CancelOnDrop(cancel.clone());
+    let slot = cancel.clone();
     let work = Box::new(Asked::<R> { params, found: None, reply });
     let (method, when_edited) = (R::METHOD, R::WHEN_EDITED);
     let (place, permit) = (None, None);
@@ -81,8 +86,14 @@ pub(super) fn read<R: Request>(
         let _guard = guard;
         // The permit is released here: the runtime has few threads, and each holds one response between here
         // and the outbox.
-        let (answer, _permit) =
-            answer.await.unwrap_or_else(|_| (Err(internal_error("the request was lost")), None));
+        let (answer, _permit) = answer.await.unwrap_or_else(|_| {
+            let is_stopped = slot.lock().is_stopped;
+            let error = match is_stopped {
+                true => Error::request_cancelled(),
+                false => internal_error("the request was lost"),
+            };
+            (Err(error), None)
+        });
         answer
     })
 }
@@ -96,10 +107,25 @@ impl Read {
     pub(super) fn canceller(&self) -> Box<dyn Fn() + Send> {
         let slot = self.cancel.clone();
         Box::new(move || {
-            if let Some(handle) = &slot.lock().handle {
+            let mut slot = slot.lock();
+            slot.is_stopped = true;
+            if let Some(handle) = &slot.handle {
                 handle.cancel();
             }
         })
+    }
+
+    /// Whether it is computed again after a change of the database has cancelled it.
+    pub(super) fn may_run_again(&mut self, is_edited: bool) -> bool {
+        let at_most = match self.when_edited {
+            WhenEdited::Retry(at_most) if is_edited => at_most,
+            WhenEdited::Refuse if is_edited => 0,
+            WhenEdited::Retry(at_most) => at_most.max(MAX_UNEDITED_RETRIES),
+            WhenEdited::Refuse => MAX_UNEDITED_RETRIES,
+        };
+        let may_run = self.retries < at_most;
+        self.retries += u32::from(may_run);
+        may_run
     }
 
     /// Connects the client's cancellation to the snapshot on which [`Read::run`] works.
@@ -128,14 +154,10 @@ impl Read {
                 mailbox.post(Event::Hold(self));
             }
             Ok(Err(Cancelled::Local)) => self.work.fail(Error::request_cancelled()),
-            Ok(Err(Cancelled::PendingWrite)) => match self.when_edited {
-                WhenEdited::Retry(at_most) if self.retries < at_most => {
-                    self.retries += 1;
-                    self.permit = None;
-                    mailbox.post(Event::Read(self));
-                }
-                _ => self.refuse(),
-            },
+            Ok(Err(Cancelled::PendingWrite)) => {
+                self.permit = None;
+                mailbox.post(Event::Interrupted(self));
+            }
             Err(panic) => {
                 let message = format!("{} failed, which is a bug: {}", self.method, panic_message(&*panic));
                 tracing::error!("{message} ({})", self.uri);
@@ -210,6 +232,8 @@ struct CancelSlot(Mutex<CancelState>);
 #[derive(Default)]
 struct CancelState {
     cancelled: bool,
+    /// Cancelled by the server itself, which then responds.
+    is_stopped: bool,
     /// The cancellation handle of the running attempt.
     handle: Option<CancellationHandle>,
 }

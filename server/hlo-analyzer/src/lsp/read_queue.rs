@@ -133,4 +133,16 @@ mod tests {
         }
         assert!(queue.waiting.len() < 1000, "{} wait", queue.waiting.len());
     }
+
+    #[test]
+    fn a_read_that_the_server_stops_is_answered_as_cancelled() {
+        let uri = Url::parse("file:///a").unwrap();
+        let (read, answer) = read::read::<Nothing>(uri, Target::Document, ());
+        read.canceller()();
+        // Its response is interrupted on the way.
+        drop(read);
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let error = runtime.block_on(answer).expect_err("it was stopped");
+        assert_eq!(error.code, tower_lsp::jsonrpc::ErrorCode::RequestCancelled);
+    }
 }
