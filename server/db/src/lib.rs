@@ -141,6 +141,16 @@ impl Database {
         Database::with_storage(salsa::Storage::new(Some(Box::new(callback))))
     }
 
+    /// A database that calls `hook` before every query that runs, to inject faults.
+    pub fn with_query_hook(hook: fn()) -> Self {
+        let callback = move |event: salsa::Event| {
+            if matches!(event.kind, salsa::EventKind::WillExecute { .. }) {
+                hook();
+            }
+        };
+        Database::with_storage(salsa::Storage::new(Some(Box::new(callback))))
+    }
+
     fn with_storage(storage: salsa::Storage<Self>) -> Self {
         Database { storage, estimates: std::sync::Arc::default() }.with_target()
     }

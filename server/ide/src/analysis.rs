@@ -112,6 +112,11 @@ impl AnalysisHost {
         AnalysisHost { db: Database::observed(observe), ..Self::default() }
     }
 
+    /// A host that calls `hook` before every query that runs, to inject faults.
+    pub fn with_query_hook(hook: fn()) -> Self {
+        AnalysisHost { db: Database::with_query_hook(hook), ..Self::default() }
+    }
+
     /// Calls `observer` at each cancellation check, for tests that measure the interval between them.
     pub fn observe_checks(&mut self, observer: impl Fn() + Send + Sync + 'static) {
         self.revision = cancel::Token::observed(observer);

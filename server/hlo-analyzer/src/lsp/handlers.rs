@@ -108,6 +108,11 @@ impl Handlers {
     }
 }
 
+/// Whether the project's tests run this server.
+pub(super) fn has_test_hooks() -> bool {
+    std::env::var_os("HLO_ANALYZER_TEST_HOOKS").is_some_and(|value| value == "1")
+}
+
 /// Implements tower-lsp's trait and the registration of our own methods.
 ///
 /// `standard` rows are `function: Request`, by the function's name in [`tower_lsp::LanguageServer`]. The response
@@ -182,7 +187,7 @@ macro_rules! serve_requests {
             let service = service.custom_method("window/workDoneProgress/cancel", Handlers::cancel_work);
             let service = service.custom_method(CompileSource::METHOD, Handlers::compile_with_xla);
             let service = service$(.custom_method(<$custom>::METHOD, Handlers::serve::<$custom>))*;
-            if std::env::var_os("HLO_ANALYZER_TEST_HOOKS").is_none_or(|value| value != "1") {
+            if !$crate::lsp::handlers::has_test_hooks() {
                 return service;
             }
             service$(.custom_method(<$test>::METHOD, Handlers::serve::<$test>))*

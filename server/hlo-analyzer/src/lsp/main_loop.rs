@@ -21,14 +21,15 @@ use self::held_reads::HeldReads;
 use super::config::Settings;
 use super::documents::Documents;
 use super::dump_folders::DumpFolders;
+use super::handlers::has_test_hooks;
 use super::jobs::Job;
 use super::mailbox::{Event, Mailbox};
 use super::outbox::Outbox;
 use super::read::{Read, Target};
 use super::read_queue::ReadQueue;
 use super::snapshot::{OpenDocument, Session, Snapshot, View};
-use super::status;
 use super::work_done::{self, WorkDone, Working};
+use super::{requests, status};
 
 /// The longest time spent taking events before the requests among them are started.
 const DRAIN: Duration = Duration::from_millis(20);
@@ -59,10 +60,18 @@ pub(super) struct MainLoop {
     has_ended: bool,
 }
 
+/// A host without documents.
+fn empty_host() -> AnalysisHost {
+    match has_test_hooks() {
+        true => AnalysisHost::with_query_hook(requests::before_query),
+        false => AnalysisHost::new(),
+    }
+}
+
 impl MainLoop {
     pub(super) fn new(mailbox: Mailbox, outbox: Outbox, pool: Handle) -> Self {
         Self {
-            host: AnalysisHost::new(),
+            host: empty_host(),
             documents: Documents::default(),
             session: Arc::new(Session::new(mailbox.clone())),
             reads: ReadQueue::new(mailbox.clone(), outbox.clone()),

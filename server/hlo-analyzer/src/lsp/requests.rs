@@ -93,6 +93,7 @@ use super::snapshot::{Snapshot, View};
 
 pub(super) use compile_source::{CompileSource, Source};
 pub(super) use open_kernel::OpenKernel;
+pub(super) use test_panic::before_query;
 pub(super) use text_document_content::{Refresh, RefreshParams};
 
 serve_requests! {

@@ -167,7 +167,7 @@ impl MainLoop {
     }
 
     fn refill(&mut self) {
-        self.host = AnalysisHost::new();
+        self.host = super::empty_host();
         // An unknown name was reported when it was set.
         _ = self.host.set_device(&self.session.settings.device);
         self.host.set_coalescing_threshold(self.session.settings.coalescing_threshold);
