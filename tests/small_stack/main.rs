@@ -104,7 +104,7 @@ fn every_request_of_an_editor() {
         let first = sample.input % places.len();
         places.rotate_left(first);
         places.truncate(if is_sample { 2 } else { places.len() });
-        let methods = hlo_analyzer_tests::soak::questions::METHODS.iter().flat_map(|methods| methods.iter());
+        let methods = hlo_analyzer_tests::soak::requests::METHODS.iter().flat_map(|methods| methods.iter());
         for (_, only) in methods.enumerate().filter(|(n, _)| sample.holds(*n)) {
             let client = server.get_or_insert_with(|| {
                 let mut client = client();

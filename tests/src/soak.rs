@@ -8,6 +8,7 @@ pub mod differential;
 pub mod edits;
 pub mod queries;
 pub mod questions;
+pub mod requests;
 pub mod shrink;
 pub mod texts;
 

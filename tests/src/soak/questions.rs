@@ -6,62 +6,9 @@ use serde_json::{Value, json};
 
 use crate::lsp_client::{LspClient, NoAnswer};
 use crate::positions::position;
+use crate::soak::requests::{self, OF_DOCUMENTS, OF_PLACES, Question};
 use crate::soak::{Failure, Kind, PATIENCE};
 use random::Rng;
-
-/// Requests about a whole document.
-const OF_DOCUMENTS: &[&str] = &[
-    "hlo-analyzer/test/diagnostics",
-    "textDocument/documentSymbol",
-    "textDocument/foldingRange",
-    "textDocument/inlayHint",
-    "textDocument/semanticTokens/full",
-    "textDocument/semanticTokens/range",
-    "textDocument/documentLink",
-    "textDocument/codeLens",
-    "textDocument/formatting",
-    "textDocument/rangeFormatting",
-    "hlo-analyzer/convert",
-    "hlo-analyzer/heaviestKernels",
-    "hlo-analyzer/memoryTimeline",
-    "hlo-analyzer/memoryAdvice",
-    "hlo-analyzer/compiles",
-    "hlo-analyzer/compileDetails",
-    "hlo-analyzer/stageChanges",
-    "hlo-analyzer/stageCosts",
-    "hlo-analyzer/compareStages",
-];
-
-/// Requests about a position.
-const OF_PLACES: &[&str] = &[
-    "textDocument/hover",
-    "textDocument/definition",
-    "textDocument/declaration",
-    "textDocument/implementation",
-    "textDocument/typeDefinition",
-    "textDocument/references",
-    "textDocument/documentHighlight",
-    "textDocument/prepareRename",
-    "textDocument/rename",
-    "textDocument/prepareCallHierarchy",
-    "textDocument/selectionRange",
-    "textDocument/completion",
-    "textDocument/signatureHelp",
-    "textDocument/codeAction",
-    "textDocument/onTypeFormatting",
-    "hlo-analyzer/accessPattern",
-    "hlo-analyzer/kernelFunctions",
-    "hlo-analyzer/evaluate",
-    "hlo-analyzer/showKernel",
-    "hlo-analyzer/stepStage",
-    "hlo-analyzer/instructionStages",
-];
-
-/// All requests.
-pub const METHODS: [&[&str]; 2] = [OF_DOCUMENTS, OF_PLACES];
-
-/// The number of elements of a response that get a follow-up request each.
-const MAX_FOLLOWED: usize = 4;
 
 /// The requests about a document.
 pub struct Questions<'a> {
@@ -103,16 +50,16 @@ impl<'a> Questions<'a> {
 
     /// Sends the requests for a document with this text.
     pub fn ask(&self, client: &mut LspClient, uri: &str) -> Result<Vec<Answered>, Failure> {
-        let mut asked = Asked { client, uri, answers: Vec::new() };
+        let mut asked = Asked { client, answers: Vec::new() };
         let wanted = |method: &&&str| self.only.is_none_or(|only| only == **method);
         let end = position(self.text, self.text.len(), "utf-16");
         for method in OF_DOCUMENTS.iter().filter(wanted) {
-            asked.of_document(method, end)?;
+            asked.with_follow_ups(&requests::of_document(method, uri, end))?;
         }
         for &place in &self.places {
             let at = position(self.text, place, "utf-16");
             for method in OF_PLACES.iter().filter(wanted) {
-                asked.of_place(method, at)?;
+                asked.with_follow_ups(&requests::of_place(method, uri, at))?;
             }
         }
         Ok(asked.answers)
@@ -121,100 +68,19 @@ impl<'a> Questions<'a> {
 
 struct Asked<'a> {
     client: &'a mut LspClient,
-    uri: &'a str,
     answers: Vec<Answered>,
 }
 
-fn point((line, character): (usize, usize)) -> Value {
-    json!({"line": line, "character": character})
-}
-
 impl Asked<'_> {
-    fn of_document(&mut self, method: &str, end: (usize, usize)) -> Result<(), Failure> {
-        let options = json!({"tabSize": 2, "insertSpaces": true});
-        let mut params = json!({"textDocument": {"uri": self.uri}});
-        let half = (end.0 / 2, 0);
-        let range = |start, end| json!({"start": point(start), "end": point(end)});
-        match method {
-            "textDocument/inlayHint" => params["range"] = range((0, 0), end),
-            "textDocument/semanticTokens/range" => params["range"] = range(half, end),
-            "textDocument/formatting" => params["options"] = options,
-            "textDocument/rangeFormatting" => {
-                params["range"] = range(half, end);
-                params["options"] = options;
-            }
-            "hlo-analyzer/heaviestKernels" => params["limit"] = json!(5),
-            "hlo-analyzer/compiles" | "hlo-analyzer/compileDetails" => params["compile"] = json!(0),
-            "hlo-analyzer/stageChanges" => params["stages"] = json!([self.uri]),
-            _ => {}
-        }
-        let answer = self.one(method, method, params)?;
-        if method == "textDocument/codeLens" {
-            for (n, lens) in answer.as_array().into_iter().flatten().take(MAX_FOLLOWED).enumerate() {
-                self.one(&format!("codeLens {n}"), "codeLens/resolve", lens.clone())?;
-            }
-        }
-        Ok(())
-    }
-
-    fn of_place(&mut self, method: &str, at: (usize, usize)) -> Result<(), Failure> {
-        let mut params = json!({"textDocument": {"uri": self.uri}, "position": point(at)});
-        match method {
-            "textDocument/references" => params["context"] = json!({"includeDeclaration": true}),
-            "textDocument/rename" => params["newName"] = json!("a_name_nobody_has"),
-            "textDocument/selectionRange" => params["positions"] = json!([point(at)]),
-            "textDocument/codeAction" => {
-                params["range"] = json!({"start": point(at), "end": point(at)});
-                params["context"] = json!({"diagnostics": []});
-            }
-            "textDocument/onTypeFormatting" => {
-                params["ch"] = json!(if at.1 == 0 { "\n" } else { "}" });
-                params["options"] = json!({"tabSize": 2, "insertSpaces": true});
-            }
-            "hlo-analyzer/evaluate" => params["inputs"] = json!([]),
-            "hlo-analyzer/stepStage" => params["to"] = json!("next"),
-            _ => {}
-        }
-        let label = format!("{method} at {}:{}", at.0, at.1);
-        let answer = self.one(&label, method, params)?;
-        let follow = |list: &Value| -> Vec<Value> {
-            list.as_array().into_iter().flatten().take(MAX_FOLLOWED).cloned().collect()
-        };
-        match method {
-            "textDocument/prepareCallHierarchy" => {
-                for item in follow(&answer) {
-                    for direction in ["callHierarchy/incomingCalls", "callHierarchy/outgoingCalls"] {
-                        self.one(&format!("{label}, {direction}"), direction, json!({"item": item}))?;
-                    }
-                }
-            }
-            "textDocument/completion" => {
-                for item in follow(&answer["items"]).into_iter().take(1) {
-                    self.one(&format!("{label}, resolved"), "completionItem/resolve", item)?;
-                }
-            }
-            "textDocument/codeAction" => {
-                for (n, action) in follow(&answer).into_iter().enumerate() {
-                    if !action["data"].is_null() {
-                        self.one(&format!("{label}, action {n}"), "codeAction/resolve", action)?;
-                    }
-                }
-            }
-            "hlo-analyzer/showKernel" => {
-                for tab in follow(&answer["tabs"]) {
-                    let name = tab["tab"].as_str().unwrap_or_default();
-                    let label = format!("{label}, tab {name}");
-                    self.one(&label, "hlo-analyzer/kernelContent", json!({"uri": tab["uri"]}))?;
-                }
-            }
-            _ => {}
-        }
-        Ok(())
+    /// Sends a request and those that follow from its response.
+    fn with_follow_ups(&mut self, question: &Question) -> Result<(), Failure> {
+        let answer = self.one(question)?;
+        requests::follow_ups(question, &answer).iter().try_for_each(|next| self.one(next).map(drop))
     }
 
     /// Sends one request and records the response.
-    fn one(&mut self, label: &str, method: &str, params: Value) -> Result<Value, Failure> {
-        let answer = ask(self.client, method, params, PATIENCE)?;
+    fn one(&mut self, Question { label, method, params }: &Question) -> Result<Value, Failure> {
+        let answer = ask(self.client, method, params.clone(), PATIENCE)?;
         let value = match answer {
             Ok(result) => result,
             Err(error) => json!({"error": error}),
@@ -222,7 +88,7 @@ impl Asked<'_> {
         if let Some(detail) = inverted(&value) {
             return Err(failure(Kind::Malformed, method, detail));
         }
-        self.answers.push((label.to_owned(), value.clone()));
+        self.answers.push((label.clone(), value.clone()));
         Ok(value)
     }
 }
@@ -244,12 +110,12 @@ pub fn ask(
     }
 }
 
-fn failure(kind: Kind, method: &str, detail: String) -> Failure {
+pub(super) fn failure(kind: Kind, method: &str, detail: String) -> Failure {
     Failure { kind, method: method.to_owned(), detail, input: Value::Null }
 }
 
 /// A range in a response whose end is before its start, or a symbol whose name is outside its range.
-fn inverted(value: &Value) -> Option<String> {
+pub(super) fn inverted(value: &Value) -> Option<String> {
     let place = |point: &Value| Some((point["line"].as_u64()?, point["character"].as_u64()?));
     let ends = |range: &Value| Some((place(&range["start"])?, place(&range["end"])?));
     match value {
