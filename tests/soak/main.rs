@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use hlo_analyzer_tests::soak::queries::QueryProcess;
 use hlo_analyzer_tests::soak::texts::Language;
-use hlo_analyzer_tests::soak::{Campaign, Length, PATIENCE, differential, queries};
+use hlo_analyzer_tests::soak::{Campaign, Length, PATIENCE, differential, queries, simulation};
 use serde_json::json;
 
 fn number(name: &str) -> Option<u64> {
@@ -30,6 +30,11 @@ fn campaign(cases: u64) -> Campaign {
 #[test]
 fn random_edits_give_what_the_text_gives_from_scratch() {
     differential::run(campaign(30)).check("differential");
+}
+
+#[test]
+fn a_simulated_client_is_answered_as_by_a_server_without_edits() {
+    simulation::run(campaign(75)).check("simulation");
 }
 
 #[test]

@@ -22,6 +22,7 @@ pub struct LspClient {
     server: Child,
     /// `None` once the test has closed it.
     input: Option<ChildStdin>,
+    writes: Writes,
     messages: Receiver<(Value, Instant)>,
     log: Arc<Mutex<String>>,
     last_id: i64,
@@ -37,6 +38,16 @@ pub struct LspClient {
     /// Whether the test itself checks that the server is alive.
     may_die: bool,
     left: bool,
+}
+
+/// How messages are written to the server's input.
+enum Writes {
+    /// Each with one write.
+    Whole,
+    /// In pieces of this many bytes.
+    Pieces(usize),
+    /// This many messages with one write.
+    Together { count: usize, held: Vec<Vec<u8>> },
 }
 
 /// The reason why a request has no response.
@@ -95,6 +106,7 @@ impl LspClient {
         Self {
             server,
             input,
+            writes: Writes::Whole,
             messages,
             log,
             last_id: 0,
@@ -158,6 +170,12 @@ impl LspClient {
         patience: Duration,
     ) -> Result<Result<Value, Value>, NoAnswer> {
         let id = self.request(method, params);
+        self.try_answer(id, patience)
+    }
+
+    /// Waits for the response to a request, which may be an error. `Err` gives the reason for a missing one.
+    pub fn try_answer(&mut self, id: i64, patience: Duration) -> Result<Result<Value, Value>, NoAnswer> {
+        self.flush();
         let end = Instant::now() + patience;
         while !self.answers.contains_key(&id) {
             if !self.receive(end) {
@@ -317,6 +335,34 @@ impl LspClient {
         }
     }
 
+    /// From here on each message is written at once.
+    pub fn write_whole(&mut self) {
+        self.flush();
+        self.writes = Writes::Whole;
+    }
+
+    /// From here on messages are written in pieces of so many bytes.
+    pub fn write_pieces(&mut self, bytes: usize) {
+        self.flush();
+        self.writes = Writes::Pieces(bytes.max(1));
+    }
+
+    /// From here on so many messages are written at once; [`LspClient::flush`] writes those that wait.
+    pub fn write_together(&mut self, count: usize) {
+        self.flush();
+        self.writes = Writes::Together { count, held: Vec::new() };
+    }
+
+    /// Writes the messages that wait for others.
+    pub fn flush(&mut self) {
+        if let Writes::Together { held, .. } = &mut self.writes {
+            let all = std::mem::take(held).concat();
+            if !all.is_empty() {
+                self.send_raw(&all);
+            }
+        }
+    }
+
     /// Sends raw bytes.
     pub fn send_raw(&mut self, bytes: &[u8]) {
         let input = self.input.as_mut().expect("the input is open");
@@ -330,8 +376,21 @@ impl LspClient {
 
     /// Sends a body that need not be JSON.
     pub fn send_body(&mut self, body: &[u8]) {
-        self.send_raw(format!("Content-Length: {}\r\n\r\n", body.len()).as_bytes());
-        self.send_raw(body);
+        let mut message = format!("Content-Length: {}\r\n\r\n", body.len()).into_bytes();
+        message.extend_from_slice(body);
+        match &mut self.writes {
+            Writes::Whole => self.send_raw(&message),
+            Writes::Pieces(bytes) => {
+                let bytes = *bytes;
+                message.chunks(bytes).for_each(|piece| self.send_raw(piece));
+            }
+            Writes::Together { count, held } => {
+                held.push(message);
+                if held.len() >= *count {
+                    self.flush();
+                }
+            }
+        }
     }
 
     /// Sends a request whose body the test supplies.

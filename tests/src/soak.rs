@@ -1,7 +1,8 @@
 //! Random clients of the real binary, which detect crashes, panics, hangs and wrong responses.
 //!
 //! [`differential`] edits a document and compares every response with that for a document opened with the
-//! same text. [`queries`] sends mutated requests to `query`. Each case is determined by its seed. A failure
+//! same text. [`simulation`] keeps many requests about several documents in flight, injects faults, and
+//! compares with a server that has seen no edits. [`queries`] sends mutated requests to `query`. Each case is determined by its seed. A failure
 //! is reduced and written to a file in `target/soak`, and its seed repeats it.
 
 pub mod differential;
@@ -10,6 +11,7 @@ pub mod queries;
 pub mod questions;
 pub mod requests;
 pub mod shrink;
+pub mod simulation;
 pub mod texts;
 
 use std::fmt;
@@ -49,6 +51,10 @@ pub enum Kind {
 }
 
 impl Failure {
+    pub fn is_hang(&self) -> bool {
+        self.kind == Kind::Hang
+    }
+
     /// Whether a smaller input shows the same failure.
     pub fn is_like(&self, other: &Failure) -> bool {
         self.kind == other.kind && self.method == other.method

@@ -12,11 +12,16 @@ struct Part {
     filter: &'static [&'static str],
 }
 
-const PARTS: [Part; 3] = [
+const PARTS: [Part; 4] = [
     Part {
         name: "differential",
         target: "soak",
         filter: &["--exact", "random_edits_give_what_the_text_gives_from_scratch"],
+    },
+    Part {
+        name: "simulation",
+        target: "soak",
+        filter: &["--exact", "a_simulated_client_is_answered_as_by_a_server_without_edits"],
     },
     Part { name: "queries", target: "soak", filter: &["--exact", "every_query_has_an_answer"] },
     Part { name: "small-stack", target: "small_stack", filter: &[] },
@@ -52,7 +57,7 @@ impl<'a> Options<'a> {
                     rest
                 }
                 (other, _) => bail!(
-                    "soak takes --minutes N, --seed N or --first-seed N, and differential, queries or small-stack, not {other}"
+                    "soak takes --minutes N, --seed N or --first-seed N, and differential, simulation, queries or small-stack, not {other}"
                 ),
             };
         }

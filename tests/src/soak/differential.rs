@@ -69,8 +69,13 @@ fn change(text: &str, edit: &Edit) -> Value {
 
 /// A server with small stacks, for a client that counts columns as VS Code does and supports every feature.
 pub fn client() -> LspClient {
+    initialized(json!({}))
+}
+
+/// The same with more capabilities.
+pub fn initialized(more: Value) -> LspClient {
     let mut client = LspClient::spawn_as(with_small_stacks).may_die();
-    client.initialize(json!({"processId": null, "rootUri": null, "capabilities": {
+    let mut capabilities = json!({
         "textDocument": {
             "hover": {"contentFormat": ["markdown", "plaintext"]},
             "definition": {"linkSupport": true},
@@ -86,7 +91,11 @@ pub fn client() -> LspClient {
         },
         "workspace": {"workspaceEdit": {"documentChanges": true, "resourceOperations": ["create"]}},
         "experimental": {"commands": ["hlo-analyzer.showKernel", "hlo-analyzer.showAccessPattern", "hlo-analyzer.showReferences"]},
-    }}));
+    });
+    if let (Some(all), Value::Object(more)) = (capabilities.as_object_mut(), more) {
+        all.extend(more);
+    }
+    client.initialize(json!({"processId": null, "rootUri": null, "capabilities": capabilities}));
     client
 }
 

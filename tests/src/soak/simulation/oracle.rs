@@ -1,0 +1,69 @@
+//! The server that answers are compared with: it has seen no edits, as each text is opened afresh in it.
+
+use serde_json::{Value, json};
+
+use super::world::{Document, State};
+use crate::lsp_client::LspClient;
+use crate::soak::questions::ask;
+use crate::soak::{Failure, PATIENCE};
+
+/// A response: the result, or `{"error": …}`.
+pub type Response = Value;
+
+pub struct Oracle {
+    client: LspClient,
+    /// What is open in it.
+    state: State,
+}
+
+impl Oracle {
+    pub fn new(client: LspClient) -> Oracle {
+        let mut oracle = Oracle { client, state: State::new() };
+        oracle.configure();
+        oracle
+    }
+
+    fn configure(&mut self) {
+        let settings = &self.state.settings;
+        self.client.notify("workspace/didChangeConfiguration", json!({"settings": settings}));
+    }
+
+    pub fn kill(self) {
+        self.client.kill();
+    }
+
+    /// Opens the texts of a state, and closes all others.
+    fn enter(&mut self, state: &State) {
+        if self.state.settings != state.settings {
+            self.state.settings = state.settings.clone();
+            self.configure();
+        }
+        for (uri, document) in &self.state.documents {
+            if state.documents.get(uri) != Some(document) {
+                self.client.notify("textDocument/didClose", json!({"textDocument": {"uri": uri}}));
+            }
+        }
+        for (uri, document) in &state.documents {
+            if self.state.documents.get(uri) != Some(document) {
+                self.client.notify("textDocument/didOpen", opened(uri, document));
+            }
+        }
+        self.state = state.clone();
+    }
+
+    /// The response to a request in a state.
+    pub fn ask(&mut self, state: &State, method: &str, params: Value) -> Result<Response, Failure> {
+        self.enter(state);
+        let answer = ask(&mut self.client, method, params, PATIENCE).map_err(|mut failure| {
+            failure.detail = format!("in a server that has seen no edits: {}", failure.detail);
+            failure
+        })?;
+        Ok(answer.unwrap_or_else(|error| json!({"error": error})))
+    }
+}
+
+/// The parameters of `didOpen`.
+pub fn opened(uri: &str, document: &Document) -> Value {
+    let Document { language, version, text, .. } = document;
+    json!({"textDocument": {"uri": uri, "languageId": language.id(), "version": version, "text": **text}})
+}
