@@ -35,7 +35,6 @@ pub use memory::{
     timeline as memory_timeline,
 };
 pub use optimize::{changes as optimizer_changes, check as optimizer_check, refusal as optimizer_refusal};
-pub use request::MAX_REQUEST_BYTES;
 pub use session::Session;
 
 /// A line of source as `{"file", "line"}`, or null.

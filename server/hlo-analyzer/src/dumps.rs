@@ -9,10 +9,10 @@ use std::time::UNIX_EPOCH;
 use compile::{ArtefactKind, Compile, Entry};
 use ide::{AnalysisHost, Device, FileId, ListedFile, ReadDump};
 
+use crate::limits;
+
 /// With `--xla_dump_hlo_to_subfolder` a module is two folders deep.
 const MAX_DEPTH: usize = 3;
-/// A folder with more files is not listed. XLA writes some hundred per module.
-const MAX_FILES: usize = 100_000;
 
 /// The files of a folder and its sub-folders whose names XLA gives to dumps.
 ///
@@ -21,7 +21,7 @@ const MAX_FILES: usize = 100_000;
 pub(crate) fn list(folder: &Path) -> Result<Vec<ListedFile>, String> {
     let mut found = Vec::new();
     let mut open = VecDeque::from([(folder.to_owned(), String::new(), 0)]);
-    let mut seen = 0usize;
+    let (mut seen, most) = (0usize, limits::folder_files());
     while let Some((path, prefix, depth)) = open.pop_front() {
         let entries = match fs::read_dir(&path) {
             Ok(entries) => entries,
@@ -30,9 +30,11 @@ pub(crate) fn list(folder: &Path) -> Result<Vec<ListedFile>, String> {
         };
         for entry in entries.flatten() {
             seen += 1;
-            if seen > MAX_FILES && depth == 0 {
-                return Err(format!("{} has more than {MAX_FILES} files", folder.display()));
-            } else if seen > MAX_FILES {
+            if seen > most && depth == 0 {
+                // XLA writes some hundred per module.
+                let folder = folder.display();
+                return Err(format!("{folder} has more than {most} files; --max-files N raises that"));
+            } else if seen > most {
                 // The folder of a project, not of dumps: its own files are enough.
                 open.clear();
                 break;

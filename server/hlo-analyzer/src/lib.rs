@@ -6,6 +6,7 @@ mod cli;
 mod diff;
 mod dumps;
 mod findings;
+mod limits;
 mod lsp;
 mod mcp;
 mod memory;
@@ -31,6 +32,8 @@ struct Arguments {
     /// Default: the language server, as with `lsp`.
     #[command(subcommand)]
     command: Option<Command>,
+    #[command(flatten)]
+    limits: limits::Limits,
 }
 
 #[derive(Subcommand)]
@@ -82,7 +85,9 @@ struct LspArguments {
 /// Runs the program with the arguments of the process.
 pub fn main() -> ExitCode {
     log_to_stderr();
-    let outcome = match Arguments::parse().command.unwrap_or_else(|| Command::Lsp(LspArguments::default())) {
+    let Arguments { command, limits } = Arguments::parse();
+    limits.set();
+    let outcome = match command.unwrap_or_else(|| Command::Lsp(LspArguments::default())) {
         Command::Lsp(LspArguments { pipe: Some(path), .. }) => lsp::serve_pipe(&path),
         Command::Lsp(LspArguments { pipe: None, .. }) => lsp::serve_stdio(),
         Command::Check(arguments) => cli::check::run(&arguments),

@@ -7,9 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::error::{Answer, ApiError, ErrorKind};
 use super::request::params;
-
-/// The limit on the text of all stages of a request, in bytes.
-const MAX_STAGES_BYTES: usize = 64 << 20;
+use crate::limits;
 
 #[derive(Deserialize)]
 struct CompileParams<'a> {
@@ -69,11 +67,8 @@ fn stages(value: &Value) -> Result<Vec<Stage<'_>>, ApiError> {
             "\"stages\" is empty: a compile has at least one",
         ));
     }
-    let bytes: usize = stages.iter().map(|stage| stage.hlo.len()).sum();
-    if bytes > MAX_STAGES_BYTES {
-        let message = format!("the stages have {bytes} bytes; a request has at most {MAX_STAGES_BYTES}");
-        return Err(ApiError::new(ErrorKind::Limit, message));
-    }
+    let texts = stages.iter().map(|stage| stage.hlo);
+    limits::check_texts(texts).map_err(|why| ApiError::new(ErrorKind::Limit, why))?;
     Ok(stages)
 }
 
@@ -276,7 +271,7 @@ ENTRY main {
             assert_eq!(lineage(&request).expect_err("nothing is asked").kind, ErrorKind::InvalidParams);
             assert_eq!(blame(&request).expect_err("nothing is asked").kind, ErrorKind::InvalidParams);
         }
-        let text = " ".repeat(MAX_STAGES_BYTES + 1);
+        let text = " ".repeat((64 << 20) + 1);
         assert_eq!(blame(&request(&[("one", &text)])).expect_err("it is too long").kind, ErrorKind::Limit);
     }
 }

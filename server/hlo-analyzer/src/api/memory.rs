@@ -14,12 +14,10 @@ use super::error::{Answer, ApiError, ErrorKind};
 use super::request::params;
 use super::session::Session;
 use super::source;
+use crate::limits;
 
 pub use advice::{advice, advice_at};
 pub use dumped::comparison;
-
-/// The limit on the text of a request, in bytes.
-const MAX_BYTES: usize = 64 << 20;
 
 #[derive(Deserialize)]
 struct MemoryParams {
@@ -38,10 +36,8 @@ struct MemoryParams {
 pub fn memory(session: &mut Session, value: &Value) -> Answer {
     let MemoryParams { hlo, buffer_assignment, live_range, advice: is_advice_wanted } = params(value)?;
     let texts = [Some(&hlo), buffer_assignment.as_ref(), live_range.as_ref()];
-    if texts.into_iter().flatten().any(|text| text.len() > MAX_BYTES) {
-        let message = format!("the text has more than {} MiB", MAX_BYTES >> 20);
-        return Err(ApiError::new(ErrorKind::Limit, message));
-    }
+    let texts = texts.into_iter().flatten().map(String::as_str);
+    limits::check_texts(texts).map_err(|why| ApiError::new(ErrorKind::Limit, why))?;
     let dumped = buffer_assignment.map(|text| {
         let read = DumpedAssignment::read(&text, live_range.as_deref());
         read.ok_or_else(|| ApiError::new(ErrorKind::Parse, "buffer_assignment has no line of an allocation"))
@@ -282,6 +278,6 @@ ENTRY e {
         assert_eq!((error.kind, error.line), (ErrorKind::Parse, Some(4)));
         assert_eq!(refused(json!({"hlo": ""})).message, "the text has no entry computation");
         assert_eq!(refused(json!({"hlo": "", "device": "toaster"})).kind, ErrorKind::InvalidParams);
-        assert_eq!(refused(json!({"hlo": " ".repeat(MAX_BYTES + 1)})).kind, ErrorKind::Limit);
+        assert_eq!(refused(json!({"hlo": " ".repeat((64 << 20) + 1)})).kind, ErrorKind::Limit);
     }
 }

@@ -8,9 +8,7 @@ use serde_json::{Value, json};
 use super::error::{Answer, ApiError, ErrorKind};
 use super::request::params;
 use super::session::Session;
-
-/// The limit on the text of a request, in bytes.
-const MAX_BYTES: usize = 64 << 20;
+use crate::limits;
 
 #[derive(Deserialize)]
 struct OptimizeParams {
@@ -27,10 +25,7 @@ struct OptimizeParams {
 /// `check`; see [`check`].
 pub fn optimize(session: &mut Session, value: &Value) -> Answer {
     let OptimizeParams { hlo, passes, pipeline, until, check: is_checked } = params(value)?;
-    if hlo.len() > MAX_BYTES {
-        let message = format!("the text has more than {} MiB", MAX_BYTES >> 20);
-        return Err(ApiError::new(ErrorKind::Limit, message));
-    }
+    limits::check_texts([hlo.as_str()]).map_err(|why| ApiError::new(ErrorKind::Limit, why))?;
     session.use_device(value)?;
     let file = session.open(Language::Hlo, hlo);
     let request = OptimizeRequest { passes, pipeline, until, check: is_checked };
@@ -155,6 +150,6 @@ ENTRY e {
         assert_eq!((error.kind, error.line), (ErrorKind::Parse, Some(8)));
         assert!(error.message.starts_with("a module with errors is not rewritten: "), "{}", error.message);
         assert_eq!(refused("", &["dce"]).message, "the text has no entry computation");
-        assert_eq!(refused(&" ".repeat(MAX_BYTES + 1), &[]).kind, ErrorKind::Limit);
+        assert_eq!(refused(&" ".repeat((64 << 20) + 1), &[]).kind, ErrorKind::Limit);
     }
 }

@@ -6,9 +6,6 @@ use serde_json::Value;
 
 use super::error::{ApiError, ErrorKind};
 
-/// The longest request line: enough for a 40 MB module with every character escaped.
-pub const MAX_REQUEST_BYTES: usize = 256 << 20;
-
 #[derive(Deserialize)]
 pub struct Request {
     #[serde(default)]

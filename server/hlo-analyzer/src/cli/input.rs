@@ -8,9 +8,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use hlo_proto::{Bytecode, Contents};
 
 use super::terminal::complain;
-
-/// The most bytes read or unpacked, so that a small archive cannot exhaust memory.
-const MAX_BYTES: u64 = 1 << 30;
+use crate::limits;
 
 /// What a file holds, as text.
 #[derive(Debug)]
@@ -81,10 +79,34 @@ fn unpacked(mut reader: impl Read) -> Result<Vec<u8>> {
 }
 
 fn limited(reader: impl Read) -> Result<Vec<u8>> {
+    limited_to(limits::input_bytes(), reader)
+}
+
+fn limited_to(most: u64, reader: impl Read) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    reader.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > MAX_BYTES {
-        bail!("larger than the limit of {} MiB", MAX_BYTES >> 20);
+    reader.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > most {
+        bail!(limits::larger_input());
     }
     Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+
+    use super::*;
+
+    /// A small archive that unpacks to more than the limit is not unpacked to its end.
+    #[test]
+    fn an_archive_is_unpacked_up_to_the_limit() {
+        let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+        packed.write_all(&vec![b' '; 8 << 20]).expect("memory");
+        let packed = packed.finish().expect("memory");
+        assert!(packed.len() < 20_000);
+        let unpack = |most| limited_to(most, flate2::read::MultiGzDecoder::new(&*packed));
+        assert_eq!(unpack(8 << 20).expect("it fits").len(), 8 << 20);
+        let error = unpack((8 << 20) - 1).expect_err("it is larger");
+        assert!(error.to_string().ends_with("--max-input MIB raises it"), "{error}");
+    }
 }

@@ -7,7 +7,8 @@ use anyhow::Result;
 use serde_json::json;
 
 use super::terminal::write_json;
-use crate::api::{ApiError, ErrorKind, MAX_REQUEST_BYTES, Session};
+use crate::api::{ApiError, ErrorKind, Session};
+use crate::limits;
 
 #[derive(clap::Args)]
 pub struct QueryArguments {
@@ -20,16 +21,16 @@ pub fn run(arguments: &QueryArguments) -> Result<ExitCode> {
     let mut input = stdin().lock();
     let mut output = BufWriter::new(stdout().lock());
     let mut session = Session::for_device(&arguments.device).map_err(anyhow::Error::msg)?;
-    let mut line = Vec::new();
+    let (mut line, most) = (Vec::new(), limits::request_bytes());
     loop {
         line.clear();
-        let mut limited = (&mut input).take(MAX_REQUEST_BYTES as u64);
+        let mut limited = (&mut input).take(most);
         if limited.read_until(b'\n', &mut line)? == 0 {
             return Ok(ExitCode::SUCCESS);
         }
-        let answer = if line.len() >= MAX_REQUEST_BYTES && !line.ends_with(b"\n") {
+        let answer = if line.len() as u64 >= most && !line.ends_with(b"\n") {
             input.skip_until(b'\n')?;
-            let message = format!("a request has at most {MAX_REQUEST_BYTES} bytes");
+            let message = format!("a request has at most {} MiB; --max-request MIB raises that", most >> 20);
             json!({"id": null, "error": ApiError::new(ErrorKind::Limit, message)})
         } else {
             let text = String::from_utf8_lossy(&line);
