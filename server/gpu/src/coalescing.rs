@@ -8,6 +8,7 @@ mod code_access;
 mod counter;
 mod counts;
 mod kernel;
+mod known;
 mod lanes;
 mod pattern;
 mod picture;

@@ -5,6 +5,7 @@ use indexing_map::IndexingMap;
 use super::LINE_BYTES;
 use super::counter::Counter;
 use super::counts::Counts;
+use super::known::known;
 use super::lanes::Program;
 use super::pattern::Pattern;
 use super::requests::{Vector, vector_of};
@@ -54,6 +55,10 @@ pub struct Traffic {
 /// number of combinations of block and iteration that are visited. `None` if the map is undefined, or a
 /// position exceeds 64 bits.
 pub fn traffic(access: &Access<'_>, budget: u64) -> Option<Traffic> {
+    known(access, budget, || counted(access, budget))
+}
+
+fn counted(access: &Access<'_>, budget: u64) -> Option<Traffic> {
     let map = access.map;
     if map.is_undefined() || map.num_dims() != 6 || map.results().len() != 1 {
         return None;
