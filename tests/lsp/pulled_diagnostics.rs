@@ -70,6 +70,19 @@ fn what_is_asked_for_is_not_sent() {
     assert_eq!(pushed["diagnostics"].as_array().map(Vec::len), Some(1));
 }
 
+/// It would not see what a setting changes.
+#[test]
+fn a_client_that_cannot_be_told_to_ask_again_is_sent_them() {
+    let mut client =
+        LspClient::start(json!({"textDocument": {"diagnostic": {"dynamicRegistration": false}}}));
+    client.open(URI, sample::UNUSED);
+    let count = |params: &Value| params["diagnostics"].as_array().map(Vec::len);
+    client.notification(PUSHED, |params| params["uri"] == URI && count(params) == Some(1));
+    let settings = json!({"settings": {"warnings": {"disabled": ["unused-instruction"]}}});
+    client.notify("workspace/didChangeConfiguration", settings);
+    client.notification(PUSHED, |params| params["uri"] == URI && count(params) == Some(0));
+}
+
 #[test]
 fn settings_and_folders_ask_for_a_refresh() {
     let mut client = pulling();

@@ -108,10 +108,9 @@ pub(super) struct ClientProfile {
     pub(super) watches_any_folder: bool,
     /// Supports [`COMPILES_CHANGED`].
     pub(super) follows_compiles: bool,
-    /// Asks for diagnostics, and is not sent them.
+    /// Asks for diagnostics, and for them again when the server says so. Others are sent them, also those that only ask, as Neovim
+    /// 0.10 does: they would not see what a setting changes.
     pub(super) pulls_diagnostics: bool,
-    /// Asks for them again when the server says so.
-    pub(super) refreshes_diagnostics: bool,
     /// Shows the progress of the server's work.
     pub(super) shows_progress: bool,
     /// Can be asked for its settings.
@@ -210,10 +209,10 @@ impl ClientProfile {
             watches_files: watched.and_then(|it| it.dynamic_registration).unwrap_or_default(),
             watches_any_folder: watched.and_then(|it| it.relative_pattern_support).unwrap_or_default(),
             follows_compiles: is_listed(client, "notifications", COMPILES_CHANGED),
-            pulls_diagnostics: document.is_some_and(|it| it.diagnostic.is_some()),
-            refreshes_diagnostics: newer(client, "diagnostics")
-                .and_then(|it| it.get("refreshSupport")?.as_bool())
-                .unwrap_or_default(),
+            pulls_diagnostics: document.is_some_and(|it| it.diagnostic.is_some())
+                && newer(client, "diagnostics")
+                    .and_then(|it| it.get("refreshSupport")?.as_bool())
+                    .unwrap_or_default(),
             shows_progress: client.window.as_ref().and_then(|it| it.work_done_progress).unwrap_or_default(),
             has_configuration: workspace.and_then(|it| it.configuration).unwrap_or_default(),
             registers_configuration: workspace

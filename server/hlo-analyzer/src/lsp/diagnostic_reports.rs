@@ -37,7 +37,7 @@ pub(super) fn find(analysis: &Analysis, view: &View) -> Cancellable<ide::Diagnos
     if !preview_uri::has_findings(&view.uri) {
         return Ok(ide::Diagnostics::default());
     }
-    let is_early = !view.has_all_diagnostics && view.session.client.refreshes_diagnostics;
+    let is_early = !view.has_all_diagnostics && view.session.client.pulls_diagnostics;
     match is_early && diagnostics::is_slow(analysis, view) {
         true => diagnostics::find(analysis, view),
         false => diagnostics::find_all(analysis, view, None),

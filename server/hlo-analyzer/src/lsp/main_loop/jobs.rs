@@ -29,9 +29,7 @@ impl MainLoop {
                     Job::Diagnostics if !preview_uri::has_findings(uri) => None,
                     // A client that asks for them needs the job for slow ones alone, see `diagnostic_reports.rs`.
                     Job::Diagnostics
-                        if self.session.client.pulls_diagnostics
-                            && (document.has_all_diagnostics
-                                || !self.session.client.refreshes_diagnostics) =>
+                        if self.session.client.pulls_diagnostics && document.has_all_diagnostics =>
                     {
                         None
                     }
@@ -129,8 +127,7 @@ impl MainLoop {
     /// Has the client ask for diagnostics again, where they may have changed without an edit.
     pub(super) fn refresh_diagnostics(&mut self) {
         self.held.changed();
-        let client = &self.session.client;
-        if client.pulls_diagnostics && client.refreshes_diagnostics {
+        if self.session.client.pulls_diagnostics {
             self.outbox.request::<WorkspaceDiagnosticRefresh>();
         }
     }
