@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use ir::{AttributeKey, Graph, Op, OpId, Opcode};
+use ir::{AttributeKey, Graph, Op, OpId, Opcode, Shape};
 
 /// The graphs of a module, by name.
 pub struct Graphs(HashMap<String, Arc<Graph>>);
@@ -53,7 +53,8 @@ impl Graphs {
                 let found = &graph.ops[op as usize];
                 match found.opcode {
                     Opcode::Parameter => return Some((found.parameter? as usize, how?)),
-                    Opcode::Bitcast | Opcode::Copy | Opcode::Reshape => (),
+                    Opcode::Bitcast => (),
+                    Opcode::Copy | Opcode::Reshape if moves_nothing(found) => (),
                     Opcode::GetTupleElement => how = how.or(Some(Opcode::Scatter)),
                     Opcode::DynamicUpdateSlice | Opcode::Scatter => how = Some(found.opcode),
                     _ => return None,
@@ -63,4 +64,14 @@ impl Graphs {
         };
         roots.into_iter().map(of).collect()
     }
+}
+
+/// Whether a copy or a reshape leaves all elements where they are, because both arrays are row-major.
+fn moves_nothing(op: &Op) -> bool {
+    let is_row_major = |shape: &Shape| {
+        shape
+            .as_array()
+            .is_some_and(|array| array.minor_to_major().into_iter().eq((0..array.dims.len()).rev()))
+    };
+    is_row_major(&op.shape) && op.operand_shapes.first().is_some_and(is_row_major)
 }
