@@ -40,6 +40,7 @@ fn it_has_the_capabilities_that_the_server_sends() {
             "codeAction": {"codeActionLiteralSupport": {"codeActionKind": {"valueSet": [""]}}},
             "diagnostic": {},
         },
+        "workspace": {"diagnostics": {"refreshSupport": true}},
     });
     let mut client = LspClient::spawn();
     let welcome = client.initialize(json!({"capabilities": capabilities}));

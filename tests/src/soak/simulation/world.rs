@@ -134,6 +134,8 @@ impl World {
         let shifted = |point: &Value| {
             let at = self.offset(&before, point);
             let at = edits.iter().fold(at, |at, (replaced, inserted)| shift(at, replaced, *inserted));
+            // The new text may have a longer character there.
+            let at = (0..=at.min(after.len())).rev().find(|&at| after.is_char_boundary(at)).unwrap_or(0);
             self.point(&after, at)
         };
         for path in ["/position", "/range/start", "/range/end", "/positions/0"] {
