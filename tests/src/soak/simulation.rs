@@ -1,6 +1,6 @@
 //! A random client with many requests in flight, against a server that opens each text afresh.
 //!
-//! A seed determines a [`Script`](script::Script): edits, closes, settings, cancellations, wrong messages and injected faults. Each
+//! A seed determines a [`Script`]: edits, closes, settings, cancellations, wrong messages and injected faults. Each
 //! response must be that for the text at the time of the request or for a later one; errors must have their reason;
 //! each request has one response; and the server lives to its end. Which of the permitted responses comes
 //! depends on threads, so a failure may need several plays to show again.
