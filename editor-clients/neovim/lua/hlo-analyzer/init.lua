@@ -31,6 +31,9 @@ local commands = {
 function M.config()
   local capabilities = vim.lsp.protocol.make_client_capabilities()
   capabilities.experimental = { commands = vim.tbl_keys(commands) }
+  -- Neovim asks for the diagnostics of a buffer after edits alone, and not when the server says that a setting has changed them.
+  -- Without this promise it is sent them instead.
+  capabilities.workspace.diagnostics = { refreshSupport = false }
   return {
     name = "hlo-analyzer",
     cmd = { "hlo-analyzer" },
