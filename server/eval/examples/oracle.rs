@@ -9,7 +9,7 @@ use std::io::{BufRead as _, BufWriter, Write as _};
 use std::sync::Arc;
 
 use eval::{Column, Kind};
-use generators::hlo::{Generated, opcodes, random_graph, random_op};
+use generators::hlo::{Generated, opcodes, random_graph, random_op, without_layouts};
 use ir::{Graph, graphs_of_text};
 use random::Rng;
 use serde_json::{Value, json};
@@ -36,12 +36,7 @@ fn case(number: u64) -> Option<(Generated, String)> {
     if generated.replicas > 1 {
         return None;
     }
-    let mut parts = generated.text.split("]{");
-    let mut text = parts.next().unwrap_or_default().to_owned();
-    for part in parts {
-        text.push(']');
-        text.push_str(part.split_once('}').map_or(part, |(_, rest)| rest));
-    }
+    let text = without_layouts(&generated.text);
     // In descending layouts a bitcast is a reshape, and XLA takes no bitcast that it did not make.
     Some((generated, text.replace(" bitcast(", " reshape(")))
 }

@@ -45,6 +45,17 @@ pub struct Generated {
     pub replicas: u32,
 }
 
+/// A text without the layouts of its shapes: the numbers in braces after sizes.
+pub fn without_layouts(text: &str) -> String {
+    let mut parts = text.split("]{");
+    let mut out = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        out.push(']');
+        out.push_str(part.split_once('}').map_or(part, |(_, rest)| rest));
+    }
+    out
+}
+
 /// A module whose entry's root is one instruction; its operands are the parameters, in order.
 pub type GeneratedOp = Generated;
 

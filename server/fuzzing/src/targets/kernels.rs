@@ -1,7 +1,7 @@
 //! Kernels of fusions.
 
 use agreement::{Effort, Flavour, Kernel, check};
-use generators::hlo::{opcodes, random_graph, random_op};
+use generators::hlo::{opcodes, random_graph, random_op, without_layouts};
 use hlo_analyzer::Session;
 use random::Rng;
 use serde_json::{Value, json};
@@ -46,7 +46,7 @@ fn kernel_of(hlo: &str, device: &str) -> Value {
     Session::default().answer(&request.to_string())
 }
 
-/// A kernel of which nothing is missing.
+/// The kernel, unless an instruction is missing in it.
 fn whole(answer: &Value) -> Option<Kernel> {
     let sizes = |key: &str| -> Option<[u32; 3]> {
         let sizes = answer["launch"][key].as_array()?.iter().map(|size| size.as_u64()?.try_into().ok());
@@ -79,17 +79,6 @@ fn as_fusion(text: &str) -> Option<String> {
     let operands: Vec<String> = parameters.iter().map(|(number, _)| format!("q{number}")).collect();
     out += &format!("  ROOT f = {shape} fusion({}), kind=kLoop, calls=fused\n}}\n", operands.join(", "));
     Some(out)
-}
-
-/// Removes the numbers in braces after sizes.
-fn without_layouts(text: &str) -> String {
-    let mut parts = text.split("]{");
-    let mut out = parts.next().unwrap_or_default().to_owned();
-    for part in parts {
-        out.push(']');
-        out.push_str(part.split_once('}').map_or(part, |(_, rest)| rest));
-    }
-    out
 }
 
 /// Where the shape that a text begins with ends: at the first space outside of brackets.
