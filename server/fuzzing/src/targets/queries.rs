@@ -59,10 +59,9 @@ pub fn run(bytes: &[u8]) -> bool {
 
 /// The name of the last `ROOT`, else the last name that is given a value.
 fn subject(text: &str) -> &str {
-    let of = |line: &'_ str| -> Option<usize> { line.find(" = ") };
-    let named = |line: &'_ str| of(line).is_some();
-    let roots = text.lines().rev().filter(|line| line.trim_start().starts_with("ROOT") && named(line));
-    let line = roots.chain(text.lines().rev().filter(|line| named(line))).next().unwrap_or_default();
+    let named = || text.lines().rev().filter(|line| line.contains(" = "));
+    let roots = named().filter(|line| line.trim_start().starts_with("ROOT"));
+    let line = roots.chain(named()).next().unwrap_or_default();
     let name = line.split(" = ").next().unwrap_or_default().trim().trim_start_matches("ROOT ");
     name.trim_start_matches('%')
 }
