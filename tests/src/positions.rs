@@ -1,5 +1,7 @@
 //! Lines and columns as editors count them, computed independently of the server.
 
+use serde_json::Value;
+
 /// The number of column units of a character.
 fn width(c: char, encoding: &str) -> usize {
     match encoding {
@@ -7,6 +9,26 @@ fn width(c: char, encoding: &str) -> usize {
         "utf-16" => c.len_utf16(),
         _ => 1,
     }
+}
+
+/// The byte offset nearest to a position (`{"line", "character"}`), clamped as the protocol says.
+pub fn offset(text: &str, point: &Value, encoding: &str) -> usize {
+    let number = |key: &str| point[key].as_u64().unwrap_or_default();
+    let wanted = (number("line"), number("character"));
+    let (mut best, mut line, mut column) = (0, 0, 0);
+    for (at, c) in text.char_indices().chain([(text.len(), ' ')]) {
+        let is_inside_line_end = text[..at].ends_with('\r') && c == '\n';
+        if (line, column) <= wanted && !is_inside_line_end {
+            best = at;
+        }
+        match c {
+            '\n' => (line, column) = (line + 1, 0),
+            '\r' if !text[at + 1..].starts_with('\n') => (line, column) = (line + 1, 0),
+            '\r' => {}
+            c => column += width(c, encoding) as u64,
+        }
+    }
+    best
 }
 
 /// Line and column of a byte offset.

@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use crate::lsp_client::LspClient;
-use crate::positions::position;
+use crate::positions::{offset, position};
 use crate::soak::edits::{Edit, random_edit};
 use crate::soak::questions::{Answered, Questions, ask};
 use crate::soak::texts::{Language, base};
@@ -299,7 +299,7 @@ pub fn replay(language: Language, base: &str, changes: &[Value]) {
     });
     let edits: Vec<Edit> = edits
         .map(|change| {
-            let at = |point: &Value| offset(&text, point);
+            let at = |point: &Value| offset(&text, point, "utf-16");
             let (start, end) = (at(&change["range"]["start"]), at(&change["range"]["end"]));
             let edit =
                 Edit { range: start..end, insert: change["text"].as_str().unwrap_or_default().to_owned() };
@@ -320,24 +320,4 @@ pub fn replay(language: Language, base: &str, changes: &[Value]) {
     if let Err((failure, done)) = found {
         panic!("after {done} edits: {failure}");
     }
-}
-
-/// The byte offset of an LSP position.
-fn offset(text: &str, point: &Value) -> usize {
-    let wanted =
-        (point["line"].as_u64().unwrap_or_default(), point["character"].as_u64().unwrap_or_default());
-    let (mut best, mut line, mut column) = (0, 0, 0);
-    for (at, c) in text.char_indices().chain([(text.len(), ' ')]) {
-        let is_inside_line_end = text[..at].ends_with('\r') && c == '\n';
-        if (line, column) <= wanted && !is_inside_line_end {
-            best = at;
-        }
-        match c {
-            '\n' => (line, column) = (line + 1, 0),
-            '\r' if !text[at + 1..].starts_with('\n') => (line, column) = (line + 1, 0),
-            '\r' => {}
-            c => column += c.len_utf16() as u64,
-        }
-    }
-    best
 }

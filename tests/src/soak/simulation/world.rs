@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use crate::positions::position;
+use crate::positions::{offset, position};
 use crate::soak::requests::Question;
 use crate::soak::texts::Language;
 
@@ -87,32 +87,6 @@ impl World {
         self.steps.clear();
     }
 
-    /// The byte offset nearest to a position, clamped as the protocol says.
-    fn offset(&self, text: &str, point: &Value) -> usize {
-        let number = |key: &str| point[key].as_u64().unwrap_or_default();
-        let wanted = (number("line"), number("character"));
-        let (mut best, mut line, mut column) = (0, 0, 0);
-        for (at, c) in text.char_indices().chain([(text.len(), ' ')]) {
-            let is_inside_line_end = text[..at].ends_with('\r') && c == '\n';
-            if (line, column) <= wanted && !is_inside_line_end {
-                best = at;
-            }
-            match c {
-                '\n' => (line, column) = (line + 1, 0),
-                '\r' if !text[at + 1..].starts_with('\n') => (line, column) = (line + 1, 0),
-                '\r' => {}
-                c => {
-                    column += match self.encoding {
-                        "utf-8" => c.len_utf8() as u64,
-                        "utf-16" => c.len_utf16() as u64,
-                        _ => 1,
-                    }
-                }
-            }
-        }
-        best
-    }
-
     pub fn point(&self, text: &str, at: usize) -> Value {
         let (line, character) = position(text, at, self.encoding);
         json!({"line": line, "character": character})
@@ -132,7 +106,7 @@ impl World {
         let edits = self.steps[from..to].iter().flatten().filter(|(edited, _)| *edited == uri);
         let edits: Vec<&(Range<usize>, usize)> = edits.flat_map(|(_, edits)| edits).collect();
         let shifted = |point: &Value| {
-            let at = self.offset(&before, point);
+            let at = offset(&before, point, self.encoding);
             let at = edits.iter().fold(at, |at, (replaced, inserted)| shift(at, replaced, *inserted));
             // The new text may have a longer character there.
             let at = (0..=at.min(after.len())).rev().find(|&at| after.is_char_boundary(at)).unwrap_or(0);
