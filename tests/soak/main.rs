@@ -18,13 +18,14 @@ fn number(name: &str) -> Option<u64> {
 fn campaign(cases: u64) -> Campaign {
     let seed = number("HLO_ANALYZER_SOAK_SEED");
     let minutes = number("HLO_ANALYZER_SOAK_MINUTES");
-    let first_seed = seed.or_else(|| number("HLO_ANALYZER_SOAK_FIRST_SEED")).unwrap_or(1);
+    let first_seed = seed.or_else(|| number("HLO_ANALYZER_SOAK_FIRST_SEED"));
+    let is_search = minutes.is_some() || first_seed.is_some();
     let length = match (seed, minutes) {
         (Some(_), _) => Length::Cases(1),
         (None, Some(minutes)) => Length::Time(Duration::from_secs(minutes * 60)),
         (None, None) => Length::Cases(cases),
     };
-    Campaign { first_seed, length }
+    Campaign { is_search, first_seed: first_seed.unwrap_or(1), length }
 }
 
 #[test]

@@ -70,6 +70,8 @@ impl fmt::Display for Failure {
 /// The cases to run, or the duration.
 #[derive(Debug, Clone, Copy)]
 pub struct Campaign {
+    /// Whether new failures are searched for, rather than a test run made.
+    pub is_search: bool,
     pub first_seed: u64,
     pub length: Length,
 }

@@ -74,8 +74,9 @@ fn client(encoding: &str) -> LspClient {
 
 /// Plays a script. A panic of the test client is a failure of the server: it checks the framing and that each
 /// response belongs to a request.
-fn play(script: &Script, oracle: &mut Oracle, stages: &Stages) -> Played {
+fn play(script: &Script, oracle: &mut Oracle, stages: &Stages, is_search: bool) -> Played {
     let mut player = Player::new(client(script.encoding), oracle, &stages.files, script.encoding);
+    player.compares_in_flight = is_search;
     let played = catch_unwind(AssertUnwindSafe(|| player.play(script)));
     let result = played.unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<String>().cloned();
@@ -100,12 +101,12 @@ pub fn run(campaign: Campaign) -> Report {
         report.cases += 1;
         let script = Script::of_seed(seed);
         let oracle = oracles.get_or_insert_default().of(script.encoding);
-        let Played { messages, result, .. } = play(&script, oracle, &stages);
+        let Played { messages, result, .. } = play(&script, oracle, &stages, campaign.is_search);
         report.requests += messages;
         if let Err(failure) = result {
             // Its state is unreliable after a failure of its own.
             oracles = None;
-            report.add("simulation", seed, smaller(failure, script, &stages));
+            report.add("simulation", seed, smaller(failure, script, &stages, campaign.is_search));
         }
     }
     report
@@ -132,11 +133,11 @@ impl Drop for Oracles {
 }
 
 /// Leaves out steps as long as the script fails alike.
-fn smaller(failure: Failure, script: Script, stages: &Stages) -> Failure {
+fn smaller(failure: Failure, script: Script, stages: &Stages, is_search: bool) -> Failure {
     let fails = |script: &Script, plays: usize| {
         (0..plays).find_map(|_| {
             let mut oracle = Oracle::new(client(script.encoding));
-            let played = play(script, &mut oracle, stages);
+            let played = play(script, &mut oracle, stages, is_search);
             oracle.kill();
             let found = played.result.err().filter(|found| found.is_like(&failure))?;
             Some((found, played.transcript))
