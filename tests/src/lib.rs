@@ -6,4 +6,5 @@ pub mod corpus;
 pub mod lsp_client;
 pub mod positions;
 pub mod sample;
+pub mod shapes;
 pub mod soak;

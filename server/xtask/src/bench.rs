@@ -1,7 +1,7 @@
 //! `cargo xtask bench` measures: parsing and checking of texts, compared with XLA's own parser (which builds
 //! and verifies the module) on the same files in one run; opening a file in a fresh process; the maps of all
 //! instructions of a file; all kernel information of a file; kernels as text, compared with XLA's compiler;
-//! the server on MLIR, compared with upstream's; a dump folder; the memory of modules; edits and cancellations during requests; maps by
+//! the server on MLIR, compared with upstream's; a dump folder; the memory of modules; how time grows with the text; edits and cancellations during requests; maps by
 //! themselves; and the execution of PTX.
 
 mod against;
@@ -10,6 +10,7 @@ mod freezes;
 mod generate;
 mod generate_mlir;
 mod install;
+mod linearity;
 mod memory;
 mod mlir_servers;
 mod optimizer;
@@ -81,6 +82,7 @@ pub fn bench(args: &[&str], tools: &Tools) -> Result<()> {
     let only_compiles = args.contains(&"--compiles");
     let only_install = args.contains(&"--install");
     let only_memory = args.contains(&"--memory");
+    let only_linearity = args.contains(&"--linearity");
     let only_optimizer = args.contains(&"--optimizer");
     // `--release` measures the profile with assertions, which saves the `dist` build.
     let profile = if args.contains(&"--release") { "release" } else { "dist" };
@@ -92,6 +94,7 @@ pub fn bench(args: &[&str], tools: &Tools) -> Result<()> {
         "--compiles",
         "--memory",
         "--install",
+        "--linearity",
         "--optimizer",
         "--release",
     ];
@@ -107,6 +110,9 @@ pub fn bench(args: &[&str], tools: &Tools) -> Result<()> {
     let server = dist::build_server(profile)?;
     if only_previews {
         return previews::previews(&server, tools);
+    }
+    if only_linearity {
+        return linearity::linearity(&server, profile);
     }
     if only_freezes {
         return freezes::freezes(&server, profile);

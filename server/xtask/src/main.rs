@@ -49,6 +49,7 @@ usage: cargo xtask TASK
   bench --compiles        a dump folder: matching its stages, and hovers with origins, alone
   bench --install         the size of the wheel, and steps and seconds to the first finding in Python, VS Code, Neovim and Helix
   bench --memory          plans of memory, alone
+  bench --linearity       how the time of every command, query and request grows with texts of many shapes, alone
   bench --optimizer       previews after XLA's pipeline, from text and after edits, alone
   kernels [--all | PART]  XLA's kernels and ours run and held against the interpreter: a sample, all, or those with PART in their name
   soak [differential|simulation|queries|small-stack] [--minutes N] [--seed N|--first-seed N]

@@ -123,6 +123,10 @@ impl QueryProcess {
         }
     }
 
+    pub fn id(&self) -> u32 {
+        self.process.id()
+    }
+
     fn log(&self) -> String {
         self.log.recv_timeout(Duration::from_millis(200)).into_iter().chain(self.log.try_iter()).collect()
     }
