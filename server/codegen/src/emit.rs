@@ -45,6 +45,12 @@ pub struct Source<'a> {
 const ENTRY_ALIGN: u32 = 16;
 const BUFFER_ALIGN: u32 = 256;
 
+/// The arrays that a kernel can take: a launch passes 32,764 bytes, and a pointer has 8. Source: "Kernel Function Parameters" of the
+/// CUDA C++ Programming Guide.
+const MAX_PARAMS: usize = 32_764 / 8;
+/// The arguments of all functions of a kernel: each function takes every operand, so a text grows as their product.
+const MAX_ARGUMENTS: usize = 1 << 18;
+
 /// Emits the kernel of a fusion, or the reason why there is none.
 pub fn emit(source: &Source<'_>) -> Result<Kernel, Reason> {
     recursion::with_stack(crate::STACK, || emitted(source))
@@ -54,11 +60,19 @@ fn emitted(source: &Source<'_>) -> Result<Kernel, Reason> {
     let analysis = source.analysis;
     let launch = analysis.launch().ok_or_else(|| elsewhere(analysis))?;
     let name = kernel_name(source.name);
+    let params = params(analysis)?;
     let partition = analysis.partition(&name, source.computation, source.callees);
+    let (functions, operands) = (partition.functions.len(), params.iter().filter(|param| !param.is_result()).count());
+    if functions.saturating_mul(operands) > MAX_ARGUMENTS {
+        return Err(format!(
+            "the kernel has {functions} functions of {operands} operands each, more than {MAX_ARGUMENTS} arguments in all"
+        )
+        .into());
+    }
     let mut kernel = Kernel {
         name,
         launch,
-        params: params(analysis)?,
+        params,
         functions: Vec::new(),
         tables: Vec::new(),
         missing: Vec::new(),
@@ -66,9 +80,11 @@ fn emitted(source: &Source<'_>) -> Result<Kernel, Reason> {
         then: Vec::new(),
     };
     let tables = tables::of(&analysis.fused.graph, &mut kernel.tables);
+    let operands = kernel.params.iter().filter(|param| !param.is_result());
     let context = Emission {
         source,
         partition: &partition,
+        operand_shapes: operands.map(|param| param.shape.clone()).collect(),
         launch,
         tables,
         added: RefCell::default(),
@@ -101,6 +117,8 @@ fn emitted(source: &Source<'_>) -> Result<Kernel, Reason> {
 pub(crate) struct Emission<'a> {
     pub source: &'a Source<'a>,
     pub partition: &'a Partition,
+    /// The arrays of the fusion's operands, by number.
+    operand_shapes: Vec<Arc<ArrayShape>>,
     pub launch: Launch,
     /// Constant arrays: the number of the table, or the reason why there is none.
     pub tables: FxHashMap<OpId, Result<usize, Reason>>,
@@ -120,6 +138,7 @@ impl<'a> Emission<'a> {
         Emission {
             source: self.source,
             partition: self.partition,
+            operand_shapes: self.operand_shapes.clone(),
             launch,
             tables: self.tables.clone(),
             added: RefCell::default(),
@@ -145,11 +164,8 @@ impl<'a> Emission<'a> {
         number
     }
 
-    pub fn operand_shapes(&self) -> impl Iterator<Item = Arc<ArrayShape>> + use<'_, 'a> {
-        let graph = self.graph();
-        let count = graph.ops.iter().filter_map(|op| op.parameter).max().map_or(0, |n| n + 1);
-        let parameters = (0..count).filter_map(|number| graph.parameter(number));
-        parameters.filter_map(|op| array(&graph.ops[op as usize].shape))
+    pub fn operand_shapes(&self) -> impl Iterator<Item = Arc<ArrayShape>> + use<'_> {
+        self.operand_shapes.iter().cloned()
     }
 }
 
@@ -170,9 +186,12 @@ pub fn kernel_name(instruction: &str) -> String {
 fn params(analysis: &FusionAnalysis) -> Result<Vec<Param>, Reason> {
     let fused = &analysis.fused;
     let mut params = Vec::new();
-    let count = fused.graph.ops.iter().filter_map(|op| op.parameter).max().map_or(0, |n| n as usize + 1);
-    for number in 0..count {
-        let op = fused.graph.parameter(number as u32).ok_or("the fusion lacks a parameter")?;
+    let count = fused.graph.parameters().len() + fused.outputs.len();
+    if count > MAX_PARAMS {
+        return Err(format!("a launch passes at most {MAX_PARAMS} arrays, and the kernel has {count}").into());
+    }
+    for (number, op) in fused.graph.parameters().into_iter().enumerate() {
+        let op = op.ok_or("the fusion lacks a parameter")?;
         let shape = array(&fused.op(op).shape).ok_or("an operand of the fusion is no array")?;
         let own = param(Role::Operand(number), shape, ENTRY_ALIGN)?;
         let same_as = fused.same_as.get(number).copied().unwrap_or(number);

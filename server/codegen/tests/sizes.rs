@@ -64,3 +64,27 @@ fn every_size_has_a_kernel_or_a_reason() {
     }
     assert!(kernels > 1000, "{kernels} kernels are written");
 }
+
+/// A concatenation of `count` arrays; each of them passes through `op` first.
+fn concatenation(count: usize, op: &str) -> String {
+    let of = |part: &dyn Fn(usize) -> String| (0..count).map(part).collect::<Vec<_>>();
+    let parameters = of(&|n| format!(" p{n} = f32[8] parameter({n})\n")).concat();
+    let operands = of(&|n| format!(" v{n} = f32[8] {op}(p{n})\n")).concat();
+    let (values, arguments) = (of(&|n| format!("v{n}")).join(", "), of(&|n| format!("p{n}")).join(", "));
+    let root = format!("f32[{}]", 8 * count);
+    format!(
+        "HloModule m\n\nfused {{\n{parameters}{operands} ROOT r = {root} concatenate({values}), dimensions={{0}}\n}}\n\n\
+         ENTRY e {{\n{parameters} ROOT f = {root} fusion({arguments}), kind=kLoop, calls=fused\n}}\n"
+    )
+}
+
+#[test]
+fn kernels_that_no_launch_can_start_are_refused() {
+    assert!(written(&concatenation(90, "negate"), "f", "h100-sxm").is_ok());
+    let refused = written(&concatenation(5000, "negate"), "f", "h100-sxm");
+    let reason = refused.err().expect("a launch passes fewer arrays");
+    assert!(reason.contains("at most 4095 arrays, and the kernel has 5001"), "{reason}");
+    let refused = written(&concatenation(4000, "negate"), "f", "h100-sxm");
+    let reason = refused.err().expect("every function takes every operand");
+    assert!(reason.contains("of 4000 operands each, more than 262144 arguments"), "{reason}");
+}
