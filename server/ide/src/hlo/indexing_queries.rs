@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use indexing::{OpIndexing, OperandIndexing, Rules};
 use ir::{Graph, OpId, Opcode};
+use rustc_hash::FxHashMap;
 
 use crate::file_context::FileContext;
 use crate::hlo::Hlo;
@@ -113,17 +114,15 @@ fn grouped(
     // For a single op that is not a fusion, query the producers, as XLA's GroupIndexingMapsByProducers does.
     let is_single = set == [target] && graph.ops[target as usize].opcode != Opcode::Fusion;
     let mut by_name: Vec<(String, Vec<OperandIndexing>)> = Vec::new();
+    let mut places: FxHashMap<&str, usize> = FxHashMap::default();
     for op in &grouped.ops {
         if is_single && op.place.computation.is_none() && op.place.op == target {
             continue;
         }
-        let at = match by_name.iter().position(|(name, _)| *name == op.name) {
-            Some(at) => at,
-            None => {
-                by_name.push((op.name.clone(), Vec::new()));
-                by_name.len() - 1
-            }
-        };
+        let at = *places.entry(op.name.as_str()).or_insert_with(|| {
+            by_name.push((op.name.clone(), Vec::new()));
+            by_name.len() - 1
+        });
         for access in &op.indexing {
             if !by_name[at].1.contains(access) {
                 by_name[at].1.push(access.clone());
