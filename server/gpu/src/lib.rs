@@ -31,6 +31,7 @@ mod fusing;
 mod fusion_analysis;
 mod heroes;
 mod launch;
+mod op_content;
 mod partition;
 mod post_order;
 mod priority_fusion;
@@ -62,6 +63,7 @@ pub use fusing::{Computation, Estimates, Origin, Step, fuse_by_priority, fuse_re
 pub use fusion_analysis::FusionAnalysis;
 pub use heroes::{Kind, hero, is_real_reduction, kind, tiling};
 pub use launch::{Launch, split_grid_x};
+pub use op_content::{has_same_content, hash_content};
 pub use partition::{Function, Partition, Reason as SplitReason, partition};
 pub use post_order::{operands_first, post_order};
 pub use priority_fusion::{

@@ -11,6 +11,7 @@ use rustc_hash::{FxHashMap, FxHasher};
 use smallvec::SmallVec;
 
 use super::computation::Computation;
+use crate::op_content::{has_same_content, hash_content};
 
 /// The number of computations within each other that are compared.
 const MAX_DEPTH: u32 = 16;
@@ -25,7 +26,7 @@ pub(super) struct Contents {
     graphs: FxHashMap<GraphContent, ContentId>,
 }
 
-/// An op, of which [`is_counted`] attributes count, and what it calls.
+/// An op, by [`has_same_content`], and what it calls.
 #[derive(Debug)]
 struct OpContent {
     op: Op,
@@ -60,7 +61,7 @@ impl Contents {
         let ops = &self.ops;
         let known = alike.iter().find(|&&id| {
             let known = &ops[id as usize];
-            known.called == called && is_same(&known.op, op)
+            known.called == called && has_same_content(&known.op, op)
         });
         if let Some(&known) = known {
             return known;
@@ -152,38 +153,9 @@ impl Numbering<'_> {
     }
 }
 
-/// Whether an attribute can change what is estimated. What names a computation counts by that.
-fn is_counted(key: AttributeKey, value: &AttributeValue) -> bool {
-    key != AttributeKey::Metadata
-        && !matches!(value, AttributeValue::Computation(_) | AttributeValue::Names(_))
-}
-
 fn hash(op: &Op, called: &Called) -> u64 {
     let mut hasher = FxHasher::default();
-    (op.opcode, &op.shape, &op.literal, op.parameter, called).hash(&mut hasher);
-    op.operand_shapes.hash(&mut hasher);
-    for (key, value) in op.attributes.iter().filter(|&(key, value)| is_counted(key, value)) {
-        key.hash(&mut hasher);
-        match value {
-            AttributeValue::Int(int) => int.hash(&mut hasher),
-            AttributeValue::Ints(ints) => ints.hash(&mut hasher),
-            AttributeValue::Triples(triples) => triples.hash(&mut hasher),
-            AttributeValue::Word(text) | AttributeValue::Text(text) => text.hash(&mut hasher),
-            // The rest is compared.
-            _ => {}
-        }
-    }
+    called.hash(&mut hasher);
+    hash_content(op, &mut hasher);
     hasher.finish()
-}
-
-fn is_same(a: &Op, b: &Op) -> bool {
-    fn counted(op: &Op) -> impl Iterator<Item = (AttributeKey, &AttributeValue)> {
-        op.attributes.iter().filter(|&(key, value)| is_counted(key, value))
-    }
-    (a.opcode, a.parameter) == (b.opcode, b.parameter)
-        && a.literal == b.literal
-        && a.shape == b.shape
-        && a.operand_shapes == b.operand_shapes
-        && counted(a).eq(counted(b))
-        && a.attributes.unknown() == b.attributes.unknown()
 }
