@@ -61,7 +61,7 @@ pub enum Reason {
 #[derive(Default)]
 struct Demand {
     users: Vec<u32>,
-    /// From the index of the root of the user's function, each once.
+    /// From the index of the root of the user's function, each once. Two already make a function: no more are kept.
     accesses: Vec<OperandIndexing>,
     edges: usize,
 }
@@ -181,7 +181,7 @@ fn demand_operands(
 /// Adds an access unless one with the same results is known: the partitioner ignores domains when it compares
 /// maps.
 fn insert(accesses: &mut Vec<OperandIndexing>, access: OperandIndexing) {
-    if accesses.iter().all(|known| known.map.results() != access.map.results()) {
+    if accesses.len() < 2 && accesses.iter().all(|known| known.map.results() != access.map.results()) {
         accesses.push(access);
     }
 }
