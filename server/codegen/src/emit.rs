@@ -62,7 +62,8 @@ fn emitted(source: &Source<'_>) -> Result<Kernel, Reason> {
     let name = kernel_name(source.name);
     let params = params(analysis)?;
     let partition = analysis.partition(&name, source.computation, source.callees);
-    let (functions, operands) = (partition.functions.len(), params.iter().filter(|param| !param.is_result()).count());
+    let (functions, operands) =
+        (partition.functions.len(), params.iter().filter(|param| !param.is_result()).count());
     if functions.saturating_mul(operands) > MAX_ARGUMENTS {
         return Err(format!(
             "the kernel has {functions} functions of {operands} operands each, more than {MAX_ARGUMENTS} arguments in all"
