@@ -16,6 +16,7 @@ use crate::cancellation::for_each_in_parallel;
 use crate::compiles::{device_of, has_flag};
 use crate::giants::giant_index;
 use crate::kernel_ids::KernelId;
+use crate::known_kernels::{Content, Known, KnownKernels};
 use crate::positions::position_of;
 use crate::queries::{block, graph, module};
 use crate::{Database, File, FileView};
@@ -34,14 +35,22 @@ pub struct Target {
     /// The ratio of an array's sectors to the ideal above which it is worth a warning.
     #[returns(copy)]
     pub waste_threshold: f64,
+    /// Never set again: it decides no answer, only how soon it comes.
+    known: KnownKernels,
 }
 
 impl Database {
     /// Sets the defaults. The input exists from the start, because salsa records no dependency on a missing one.
-    pub(crate) fn with_target(self) -> Database {
-        let known = Device::find(gpu::DEFAULT_DEVICE);
-        Target::new(&self, known.unwrap_or_else(|_| &Device::all()[0]), false, gpu::DEFAULT_THRESHOLD);
+    pub(crate) fn with_target(self, known: KnownKernels) -> Database {
+        let device = Device::find(gpu::DEFAULT_DEVICE);
+        let device = device.unwrap_or_else(|_| &Device::all()[0]);
+        Target::new(&self, device, false, gpu::DEFAULT_THRESHOLD, known);
         self
+    }
+
+    /// The figures of kernels that this database and those with the same [`KnownKernels`] have computed.
+    pub fn known_kernels(&self) -> KnownKernels {
+        Target::get(self).known(self).clone()
     }
 
     /// Kernels are for this device from now on. Those of stages are for the device of their compile unless `is_forced`.
@@ -112,6 +121,11 @@ impl FusionSource {
             Opcode::Fusion => self.callees.first().map(|(name, graph)| (name.as_str(), graph)),
             _ => None,
         }
+    }
+
+    /// Whether the kernel's results may be elements of a tuple.
+    fn may_have_several_results(&self) -> bool {
+        self.op.shape.as_array().is_none()
     }
 
     fn fused(&self) -> Result<Fused, Reason> {
@@ -212,19 +226,34 @@ pub(crate) fn called_by(op: &Op) -> impl Iterator<Item = &str> {
 /// The emitter of a fusion, or of an op that XLA would wrap into one, with its launch.
 #[salsa::tracked(lru = 4096, no_eq)]
 pub fn kernel<'db>(db: &'db dyn salsa::Database, id: KernelId<'db>) -> OfKernel<FusionAnalysis> {
-    let source = fusion_source(db, id).clone()?;
-    let is_of_cpu = id.piece(db).file(db).is_some_and(|file| crate::is_of_cpu(db, file));
+    let Content { source, device, is_of_cpu, has_several_results_flag } = content(db, id)?;
     let analysis = source.fused().and_then(|mut fused| {
         if is_of_cpu {
             fused.left_to = Some(Elsewhere::CpuBackend);
         }
-        if fused.outputs.len() > 1 {
-            let file = id.piece(db).file(db);
-            fused.has_several_results_flag = has_flag(db, file, xtile::SEVERAL_RESULTS_FLAG);
-        }
-        FusionAnalysis::new(fused, device_of(db, id.piece(db).file(db)))
+        fused.has_several_results_flag = has_several_results_flag && fused.outputs.len() > 1;
+        FusionAnalysis::new(fused, device)
     });
     Some(analysis.map(Arc::new))
+}
+
+/// All that a kernel depends on. `None` if the instruction has no shape.
+fn content<'db>(db: &'db dyn salsa::Database, id: KernelId<'db>) -> Option<Content> {
+    let source = fusion_source(db, id).clone()?;
+    let file = id.piece(db).file(db);
+    Some(Content {
+        is_of_cpu: file.is_some_and(|file| crate::is_of_cpu(db, file)),
+        has_several_results_flag: source.may_have_several_results()
+            && has_flag(db, file, xtile::SEVERAL_RESULTS_FLAG),
+        device: device_of(db, file),
+        source,
+    })
+}
+
+/// What is known of the kernel, and of all that are alike.
+#[salsa::tracked(lru = 4096, no_eq)]
+fn known<'db>(db: &'db dyn salsa::Database, id: KernelId<'db>) -> Option<Arc<Known>> {
+    Some(Target::get(db).known(db).of(content(db, id)?))
 }
 
 /// How long the kernel takes: XLA's estimate and the roofline. `None` where no emitter takes it.
@@ -232,7 +261,13 @@ pub fn kernel<'db>(db: &'db dyn salsa::Database, id: KernelId<'db>) -> OfKernel<
 pub fn kernel_estimate<'db>(db: &'db dyn salsa::Database, id: KernelId<'db>) -> Option<Arc<Estimate>> {
     let source = fusion_source(db, id).clone()?;
     let Some(Ok(analysis)) = kernel(db, id) else { return None };
-    Some(Arc::new(gpu::estimate(analysis, &|name| source.callee(name))))
+    let known = known(db, id).as_ref()?;
+    if let Some(known) = known.estimate.get() {
+        return Some(known.clone());
+    }
+    let estimate = Arc::new(gpu::estimate(analysis, &|name| source.callee(name)));
+    _ = known.estimate.set(estimate.clone());
+    Some(estimate)
 }
 
 /// The code of the kernel, before it is text.
@@ -354,7 +389,20 @@ pub fn kernel_partition<'db>(db: &'db dyn salsa::Database, id: KernelId<'db>) ->
 /// What the kernel's reads and writes move, array by array. Empty where no emitter takes it.
 #[salsa::tracked(lru = 4096, no_eq)]
 pub fn kernel_coalescing<'db>(db: &'db dyn salsa::Database, id: KernelId<'db>) -> Arc<Vec<BufferTraffic>> {
-    let Some(Ok(analysis)) = kernel(db, id) else { return Arc::default() };
+    let (Some(Ok(analysis)), Some(known)) = (kernel(db, id), known(db, id)) else { return Arc::default() };
+    if let Some(coalescing) = known.coalescing() {
+        return coalescing;
+    }
+    let coalescing = Arc::new(coalescing(db, id, analysis));
+    known.set_coalescing(&coalescing);
+    coalescing
+}
+
+fn coalescing<'db>(
+    db: &'db dyn salsa::Database,
+    id: KernelId<'db>,
+    analysis: &FusionAnalysis,
+) -> Vec<BufferTraffic> {
     let no_shape = || Reason::from("the instruction has no known shape");
     if analysis.is_for_triton() {
         let predicted = |_: &FusionAnalysis| match lowered_program(db, id) {
@@ -362,7 +410,7 @@ pub fn kernel_coalescing<'db>(db: &'db dyn salsa::Database, id: KernelId<'db>) -
             Some(Err(reason)) => Err(reason.clone()),
             None => Err(no_shape()),
         };
-        return Arc::new(analysis.coalescing_of(&predicted));
+        return analysis.coalescing_of(&predicted);
     }
     // Asked for where there is code at all, so that it is kept for the text.
     let code = |_: &FusionAnalysis| match kernel_code(db, id) {
@@ -370,7 +418,7 @@ pub fn kernel_coalescing<'db>(db: &'db dyn salsa::Database, id: KernelId<'db>) -
         Some(Err(reason)) => Err(reason.clone()),
         None => Err(no_shape()),
     };
-    Arc::new(analysis.coalescing_of(&code))
+    analysis.coalescing_of(&code)
 }
 
 /// An array of a kernel that moves more than `threshold` times its ideal.
@@ -396,7 +444,14 @@ pub fn kernel_waste<'db>(db: &'db dyn salsa::Database, id: KernelId<'db>, thresh
 
 #[salsa::tracked(lru = 4096, no_eq)]
 fn usual_waste<'db>(db: &'db dyn salsa::Database, id: KernelId<'db>) -> Arc<Vec<Waste>> {
-    waste(db, id, Target::get(db).waste_threshold(db))
+    let threshold = Target::get(db).waste_threshold(db);
+    let Some(known) = known(db, id) else { return Arc::default() };
+    if let Some(waste) = known.waste(threshold) {
+        return waste;
+    }
+    let waste = waste(db, id, threshold);
+    known.set_waste(threshold, &waste);
+    waste
 }
 
 fn waste<'db>(db: &'db dyn salsa::Database, id: KernelId<'db>, threshold: f64) -> Arc<Vec<Waste>> {

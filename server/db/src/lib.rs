@@ -19,6 +19,7 @@ mod hlo_ops;
 mod kernel_costs;
 mod kernel_ids;
 mod kernels;
+mod known_kernels;
 mod load;
 mod memory;
 mod mlir_calls;
@@ -49,6 +50,7 @@ pub use kernels::{
     kernel_estimate, kernel_mlir, kernel_partition, kernel_passes, kernel_ptx, kernel_tiles, kernel_triton,
     kernel_waste,
 };
+pub use known_kernels::KnownKernels;
 pub use load::Progress;
 pub use memory::{MemoryIndex, memory_advice, memory_index, module_devices, module_memory};
 pub use mlir_calls::mlir_call_findings;
@@ -126,7 +128,7 @@ impl salsa::Database for Database {}
 
 impl Default for Database {
     fn default() -> Self {
-        Database::with_storage(salsa::Storage::new(None))
+        Database::knowing(KnownKernels::default())
     }
 }
 
@@ -151,8 +153,14 @@ impl Database {
         Database::with_storage(salsa::Storage::new(Some(Box::new(callback))))
     }
 
+    /// A database that uses what others know of kernels, and adds to it.
+    pub fn knowing(kernels: KnownKernels) -> Self {
+        let storage = salsa::Storage::new(None);
+        Database { storage, estimates: std::sync::Arc::default() }.with_target(kernels)
+    }
+
     fn with_storage(storage: salsa::Storage<Self>) -> Self {
-        Database { storage, estimates: std::sync::Arc::default() }.with_target()
+        Database { storage, estimates: std::sync::Arc::default() }.with_target(KnownKernels::default())
     }
 
     /// What passes have computed about kernels: the same answers, sooner, for texts that are alike. It is no input of any query.

@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use db::compiles::{DumpFolder, DumpFolders};
-use db::{Database, Documents, FileView};
+use db::{Database, Documents, FileView, KnownKernels};
 use ropey::Rope;
 use rustc_hash::FxHashMap;
 
@@ -105,6 +105,11 @@ impl AnalysisHost {
     pub(crate) fn of_this_computation() -> Self {
         let revision = cancel::current().map_or_else(cancel::Token::default, |token| token.child());
         AnalysisHost { revision, ..Self::default() }
+    }
+
+    /// A host that uses what other hosts know of kernels, and adds to it: for many files of one compile.
+    pub fn knowing(kernels: KnownKernels) -> Self {
+        AnalysisHost { db: Database::knowing(kernels), ..Self::default() }
     }
 
     /// A host that calls `observe` with the name of every query that runs.

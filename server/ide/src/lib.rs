@@ -76,7 +76,7 @@ pub use compiles::{
 pub use completion::{Completion, CompletionItem, CompletionKind};
 pub use convert::{Conversion, NotConverted};
 pub use db::compiles::{ListedFile, ReadDump};
-pub use db::{FileId, Language};
+pub use db::{FileId, KnownKernels, Language};
 pub use diagnostics::Depth;
 pub use document_links::DocumentLink;
 pub use equivalence::{Difference as ValueDifference, Open as OpenValue, Verdict};

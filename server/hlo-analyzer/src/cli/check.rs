@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use anyhow::Result;
 use clap::ValueEnum;
-use ide::{AnalysisHost, CoalescingConfig, Diagnostic, FrameworkOp, Severity, counted};
+use ide::{AnalysisHost, CoalescingConfig, Diagnostic, FrameworkOp, KnownKernels, Severity, counted};
 use rayon::prelude::*;
 use serde_json::json;
 use text::position::position;
@@ -95,10 +95,12 @@ pub fn run(arguments: &CheckArguments) -> Result<ExitCode> {
     }
     let shows_progress = files.len() > 1 && stderr().is_terminal();
     let done = std::sync::atomic::AtomicUsize::new(0);
+    // The stages of a compile have most kernels in common.
+    let kernels = KnownKernels::default();
     let results: Vec<Result<Outcome>> = files
         .par_iter()
         .map(|file| {
-            let result = check(file, arguments);
+            let result = check(file, arguments, &kernels);
             if shows_progress {
                 let done = done.fetch_add(1, std::sync::atomic::Ordering::Relaxed) + 1;
                 eprint!("\r{done} of {} files checked", files.len());
@@ -191,14 +193,14 @@ fn complain_of_skipped(files: &[Input], results: &[Result<Outcome>]) -> bool {
     has_named
 }
 
-fn check(file: &Input, arguments: &CheckArguments) -> Result<Outcome> {
+fn check(file: &Input, arguments: &CheckArguments, kernels: &KnownKernels) -> Result<Outcome> {
     let path = &file.path;
     let text = input::read(path)?;
     let what = ide::dumped_beside_modules(&path.to_string_lossy(), &text);
     if what.is_some() || (file.is_found && is_text(path) && !ide::holds_hlo(&text)) {
         return Ok(Outcome::Skipped(what));
     }
-    let mut host = AnalysisHost::new();
+    let mut host = AnalysisHost::knowing(kernels.clone());
     host.set_device(&arguments.device).map_err(anyhow::Error::msg)?;
     host.set_coalescing_threshold(arguments.coalescing_threshold);
     let name = path.display().to_string();
