@@ -14,6 +14,7 @@ mod linearity;
 mod memory;
 mod mlir_servers;
 mod optimizer;
+mod page;
 mod previews;
 mod xla;
 
@@ -84,6 +85,7 @@ pub fn bench(args: &[&str], tools: &Tools) -> Result<()> {
     let only_memory = args.contains(&"--memory");
     let only_linearity = args.contains(&"--linearity");
     let only_optimizer = args.contains(&"--optimizer");
+    let writes_page = args.contains(&"--page");
     // `--release` measures the profile with assertions, which saves the `dist` build.
     let profile = if args.contains(&"--release") { "release" } else { "dist" };
     let options = [
@@ -96,6 +98,7 @@ pub fn bench(args: &[&str], tools: &Tools) -> Result<()> {
         "--install",
         "--linearity",
         "--optimizer",
+        "--page",
         "--release",
     ];
     let files = args.iter().filter(|arg| !options.contains(arg));
@@ -144,15 +147,32 @@ pub fn bench(args: &[&str], tools: &Tools) -> Result<()> {
         Ok(parser) => println!("XLA's parser: {}", parser.version()),
         Err(reason) => println!("ours alone, without XLA's parser: {reason}"),
     }
-    let peer = peer.ok();
+    let rows = parses(&server, &files, peer.as_ref().ok())?;
+    print_table(&rows);
+    if writes_page {
+        let largest = files.last().context("no file to measure")?;
+        return page::write(&server, profile, tools, largest, &rows, peer.ok().as_ref());
+    }
+    kernels(&server, &kernel_files)?;
+    previews::previews(&server, tools)?;
+    mlir_servers::mlir_servers(&server)?;
+    compiles::compiles(&server)?;
+    memory::memory(&server, &kernel_files)?;
+    optimizer::optimizer(&server)?;
+    freezes::freezes(&server, profile)?;
+    simplification()?;
+    execution()
+}
 
+/// A row per file, ours and XLA's parser in turns.
+fn parses(server: &Path, files: &[PathBuf], peer: Option<&xla::Parser>) -> Result<Vec<Row>> {
     let mut rows = Vec::new();
-    for file in &files {
+    for file in files {
         let (mut ours, mut alone, mut xla) = (Vec::new(), Vec::new(), Vec::new());
         for _ in 0..ROUNDS {
-            ours.push(parse_with_ours(&server, file, None)?);
-            alone.push(parse_with_ours(&server, file, Some("1"))?);
-            if let Some(parser) = &peer {
+            ours.push(parse_with_ours(server, file, None)?);
+            alone.push(parse_with_ours(server, file, Some("1"))?);
+            if let Some(parser) = peer {
                 xla.push(parser.parse(file)?);
             }
         }
@@ -165,16 +185,26 @@ pub fn bench(args: &[&str], tools: &Tools) -> Result<()> {
             xla: (!xla.is_empty()).then(|| Measured::median(&xla)),
         });
     }
-    print_table(&rows);
-    kernels(&server, &kernel_files)?;
-    previews::previews(&server, tools)?;
-    mlir_servers::mlir_servers(&server)?;
-    compiles::compiles(&server)?;
-    memory::memory(&server, &kernel_files)?;
-    optimizer::optimizer(&server)?;
-    freezes::freezes(&server, profile)?;
-    simplification()?;
-    execution()
+    Ok(rows)
+}
+
+/// All files as one.
+fn sum(rows: &[Row]) -> Row {
+    let sum = |of: &dyn Fn(&Row) -> Measured| {
+        rows.iter().map(of).fold(Measured::default(), |sum, one| Measured {
+            seconds: sum.seconds + one.seconds,
+            instructions: sum.instructions + one.instructions,
+            cold_seconds: sum.cold_seconds + one.cold_seconds,
+            ..sum
+        })
+    };
+    Row {
+        name: "all, one after the other".into(),
+        bytes: rows.iter().map(|row| row.bytes).sum(),
+        ours: sum(&|row| row.ours),
+        alone: sum(&|row| row.alone),
+        xla: rows.iter().all(|row| row.xla.is_some()).then(|| sum(&|row| row.xla.unwrap_or_default())),
+    }
 }
 
 /// Runs the benchmark in the executor's crate: PTX instructions of threads per second.
@@ -190,10 +220,7 @@ fn execution() -> Result<()> {
 fn kernels(server: &Path, files: &[PathBuf]) -> Result<()> {
     println!("\nwhat the GPU will do: all kernels of a file, and again after an edit in one of them");
     for file in files {
-        let rounds: Result<Vec<_>> = (0..ROUNDS).map(|_| kernel_times(server, file)).collect();
-        let mut rounds = rounds?;
-        rounds.sort_by(|a, b| a.times_parse().total_cmp(&b.times_parse()));
-        let median = rounds[ROUNDS / 2];
+        let median = median_kernel_times(server, file)?;
         let KernelTimes { cold, edited, count, .. } = median;
         if count > 0.0 {
             let (times_parse, part) = (median.times_parse(), cold / edited.max(1e-9));
@@ -224,6 +251,14 @@ impl KernelTimes {
     fn times_parse(&self) -> f64 {
         self.cold / self.parse.max(1e-9)
     }
+}
+
+/// The round whose ratio to parsing is the median.
+fn median_kernel_times(server: &Path, file: &Path) -> Result<KernelTimes> {
+    let rounds: Result<Vec<_>> = (0..ROUNDS).map(|_| kernel_times(server, file)).collect();
+    let mut rounds = rounds?;
+    rounds.sort_by(|a, b| a.times_parse().total_cmp(&b.times_parse()));
+    Ok(rounds[ROUNDS / 2])
 }
 
 fn kernel_times(server: &Path, file: &Path) -> Result<KernelTimes> {
@@ -346,21 +381,7 @@ fn print_table(rows: &[Row]) {
     for row in rows {
         print_row(row);
     }
-    let sum = |of: &dyn Fn(&Row) -> Measured| {
-        rows.iter().map(of).fold(Measured::default(), |sum, one| Measured {
-            seconds: sum.seconds + one.seconds,
-            instructions: sum.instructions + one.instructions,
-            cold_seconds: sum.cold_seconds + one.cold_seconds,
-            ..sum
-        })
-    };
-    print_row(&Row {
-        name: "all, one after the other".into(),
-        bytes: rows.iter().map(|row| row.bytes).sum(),
-        ours: sum(&|row| row.ours),
-        alone: sum(&|row| row.alone),
-        xla: rows.iter().all(|row| row.xla.is_some()).then(|| sum(&|row| row.xla.unwrap_or_default())),
-    });
+    print_row(&sum(rows));
     print_maps(rows);
 }
 

@@ -15,12 +15,12 @@ const FACTORS: [usize; 3] = [1, 4, 16];
 
 /// Seconds for the plan of one file.
 #[derive(Clone, Copy)]
-struct Times {
+pub(super) struct Times {
     instructions: f64,
-    cold: f64,
+    pub(super) cold: f64,
     open: f64,
-    same: f64,
-    moved: f64,
+    pub(super) same: f64,
+    pub(super) moved: f64,
 }
 
 pub fn memory(server: &Path, files: &[PathBuf]) -> Result<()> {
@@ -61,7 +61,7 @@ fn name(file: &Path) -> String {
 }
 
 /// The round whose time from text to plan is the median.
-fn times(server: &Path, file: &Path) -> Result<Times> {
+pub(super) fn times(server: &Path, file: &Path) -> Result<Times> {
     let round = || -> Result<Times> {
         let printed = output(command(server, &["analysis-stats", "--memory", "--json"]).arg(file))?;
         let number = |key: &str| {

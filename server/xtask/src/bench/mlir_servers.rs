@@ -17,11 +17,11 @@ const SIZES: [(usize, usize); 2] = [(5_000_000, 7), (25_000_000, 2)];
 
 /// The times of one server on one file.
 #[derive(Clone, Copy, Default)]
-struct Times {
-    open_ms: f64,
-    edit_ms: f64,
-    hover_ms: f64,
-    resident_mb: f64,
+pub(super) struct Times {
+    pub(super) open_ms: f64,
+    pub(super) edit_ms: f64,
+    pub(super) hover_ms: f64,
+    pub(super) resident_mb: f64,
 }
 
 impl Times {
@@ -42,14 +42,40 @@ impl Times {
 
 pub fn mlir_servers(server: &Path) -> Result<()> {
     println!("\nMLIR: the language server, from a message to its answer; medians of {ROUNDS} rounds");
-    let Some(python) = on_path(&["python3"]) else {
+    let compared = compared(server)?;
+    if compared.is_empty() {
         println!("skipped: there is no python3 to speak to the servers");
-        return Ok(());
-    };
-    let peer = upstream();
-    if peer.is_none() {
+    } else if upstream().is_none() {
         println!("ours alone: no mlir-lsp-server here (Debian: apt-get install mlir-19-tools)");
     }
+    for Compared { megabytes, ours, theirs } in compared {
+        print(&format!("{megabytes} MB, ours"), ours);
+        let Some(theirs) = theirs else { continue };
+        print(&format!("{megabytes} MB, mlir-lsp-server"), theirs);
+        println!(
+            "  ours is faster: open {:.1} times (at least 6), edit {:.0} times (at least 100), hover after an edit {:.0} \
+             times (at least 100); it is resident with {:.2} of the memory (less than 1)",
+            theirs.open_ms / ours.open_ms.max(1e-6),
+            theirs.edit_ms / ours.edit_ms.max(1e-6),
+            theirs.hover_ms / ours.hover_ms.max(1e-6),
+            ours.resident_mb / theirs.resident_mb.max(1e-6)
+        );
+    }
+    Ok(())
+}
+
+/// Both servers on one file.
+pub(super) struct Compared {
+    pub(super) megabytes: usize,
+    pub(super) ours: Times,
+    pub(super) theirs: Option<Times>,
+}
+
+/// Medians per file, the servers in turns; empty without python3.
+pub(super) fn compared(server: &Path) -> Result<Vec<Compared>> {
+    let Some(python) = on_path(&["python3"]) else { return Ok(Vec::new()) };
+    let peer = upstream();
+    let mut found = Vec::new();
     for (size, edits) in SIZES {
         let file = generated(size)?;
         let (mut ours, mut theirs) = (Vec::new(), Vec::new());
@@ -59,22 +85,13 @@ pub fn mlir_servers(server: &Path) -> Result<()> {
                 theirs.push(times(&python, &file, edits, peer)?);
             }
         }
-        let ours = Times::median(&ours);
-        print(&format!("{} MB, ours", size / 1_000_000), ours);
-        if !theirs.is_empty() {
-            let theirs = Times::median(&theirs);
-            print(&format!("{} MB, mlir-lsp-server", size / 1_000_000), theirs);
-            println!(
-                "  ours is faster: open {:.1} times (at least 5), edit {:.0} times (at least 100), hover after an edit {:.0} \
-                 times (at least 100); it is resident with {:.2} of the memory (less than 1)",
-                theirs.open_ms / ours.open_ms.max(1e-6),
-                theirs.edit_ms / ours.edit_ms.max(1e-6),
-                theirs.hover_ms / ours.hover_ms.max(1e-6),
-                ours.resident_mb / theirs.resident_mb.max(1e-6)
-            );
-        }
+        found.push(Compared {
+            megabytes: size / 1_000_000,
+            ours: Times::median(&ours),
+            theirs: (!theirs.is_empty()).then(|| Times::median(&theirs)),
+        });
     }
-    Ok(())
+    Ok(found)
 }
 
 /// One round of one server, a row per figure.

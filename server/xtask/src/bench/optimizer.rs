@@ -13,36 +13,43 @@ const COMPILE: &str = "gpt_train_unrolled";
 
 pub fn optimizer(server: &Path) -> Result<()> {
     println!("\noptimizer: from text to the preview after the whole pipeline, and after an edit");
-    let Some(archive) = archive(COMPILE) else {
-        println!("skipped: {COMPILE} is not beside this checkout");
-        return Ok(());
-    };
-    let folder = unpacked(&archive)?;
-    for entry in folder.read_dir()? {
-        let file = entry?.path();
-        if file.to_string_lossy().ends_with(".before_optimizations.txt") {
-            report(server, &file)?;
-        }
+    match measured(server)? {
+        None => println!("skipped: {COMPILE} is not beside this checkout"),
+        Some(Times { instructions, cold, edited }) => println!(
+            "{COMPILE}: {instructions} instructions in {:.1} ms (at most 250); after an edit {:.1} ms (at most 25)",
+            cold * 1e3,
+            edited * 1e3
+        ),
     }
     Ok(())
 }
 
-fn report(server: &Path, file: &Path) -> Result<()> {
-    let round = || -> Result<[f64; 3]> {
-        let printed = output(command(server, &["analysis-stats", "--optimize", "--json"]).arg(file))?;
+/// In seconds.
+pub(super) struct Times {
+    pub(super) instructions: f64,
+    pub(super) cold: f64,
+    pub(super) edited: f64,
+}
+
+/// The round whose time from text to preview is the median; `None` without the module.
+pub(super) fn measured(server: &Path) -> Result<Option<Times>> {
+    let Some(archive) = archive(COMPILE) else { return Ok(None) };
+    let mut files = unpacked(&archive)?.read_dir()?.filter_map(|entry| Some(entry.ok()?.path()));
+    let file = files.find(|file| file.to_string_lossy().ends_with(".before_optimizations.txt"));
+    let file = file.context("the compile has no module before optimizations")?;
+    let round = || -> Result<Times> {
+        let printed = output(command(server, &["analysis-stats", "--optimize", "--json"]).arg(&file))?;
         let number = |key: &str| {
             number_after(&printed, key)
                 .with_context(|| format!("`analysis-stats --optimize` printed no {key}:\n{printed}"))
         };
-        Ok([number("instructions")?, number("optimize_seconds")?, number("optimize_edit_seconds")?])
+        Ok(Times {
+            instructions: number("instructions")?,
+            cold: number("optimize_seconds")?,
+            edited: number("optimize_edit_seconds")?,
+        })
     };
     let mut rounds = (0..ROUNDS).map(|_| round()).collect::<Result<Vec<_>>>()?;
-    rounds.sort_by(|a, b| a[1].total_cmp(&b[1]));
-    let [instructions, cold, edited] = rounds[ROUNDS / 2];
-    println!(
-        "{COMPILE}: {instructions} instructions in {:.1} ms (at most 250); after an edit {:.1} ms (at most 25)",
-        cold * 1e3,
-        edited * 1e3
-    );
-    Ok(())
+    rounds.sort_by(|a, b| a.cold.total_cmp(&b.cold));
+    Ok(Some(rounds.swap_remove(ROUNDS / 2)))
 }

@@ -33,15 +33,43 @@ pub fn previews(server: &Path, tools: &Tools) -> Result<()> {
         return Ok(());
     };
     println!("{} kernels: p50 {:.2} ms, p99 {:.2} ms", all.len(), at(&all, 50) * 1e3, at(&all, 99) * 1e3);
-    of_device.sort_by(|a, b| a.file.cmp(&b.file));
-    let step = of_device.len().div_ceil(SAMPLE).max(1);
-    let sample: Vec<&Preview> = of_device.iter().step_by(step).collect();
     match compiler(tools) {
-        Ok((python, tool)) => beside_xla(&python, &tool, &sample),
-        Err(why) => {
-            println!("without XLA's compiler: {why}");
-            Ok(())
-        }
+        Ok(compiler) => beside_xla(&compiler, &mut of_device)?.print(),
+        Err(why) => println!("without XLA's compiler: {why}"),
+    }
+    Ok(())
+}
+
+/// Ours beside XLA's on a sample; `None` where something for it is missing.
+pub(super) fn compared(server: &Path, tools: &Tools) -> Result<Option<Compared>> {
+    let Some((_, mut of_device)) = all_of_ours(server)? else { return Ok(None) };
+    compiler(tools).ok().map(|compiler| beside_xla(&compiler, &mut of_device)).transpose()
+}
+
+/// Seconds, in ascending order, and by how much ours is faster.
+pub(super) struct Compared {
+    ours: Vec<f64>,
+    xla: Vec<f64>,
+    ratios: Vec<f64>,
+}
+
+impl Compared {
+    /// The medians.
+    pub(super) fn seconds(&self) -> (f64, f64) {
+        (at(&self.ours, 50), at(&self.xla, 50))
+    }
+
+    fn print(&self) {
+        let (ours, xla) = self.seconds();
+        println!(
+            "{} of them on {DEVICE}, medians: ours {:.2} ms, XLA's compiler with its assembler {:.0} ms; ours is {:.0} times faster \
+             (at least {ASKED}), {:.0} times at the slowest tenth",
+            self.ratios.len(),
+            ours * 1e3,
+            xla * 1e3,
+            at(&self.ratios, 50),
+            at(&self.ratios, 10)
+        );
     }
 }
 
@@ -115,32 +143,25 @@ fn compiler(tools: &Tools) -> Result<(PathBuf, PathBuf), String> {
     Ok((found, tool))
 }
 
-fn beside_xla(python: &Path, tool: &Path, sample: &[&Preview]) -> Result<()> {
+fn beside_xla((python, tool): &(PathBuf, PathBuf), of_device: &mut [Preview]) -> Result<Compared> {
+    of_device.sort_by(|a, b| a.file.cmp(&b.file));
+    let step = of_device.len().div_ceil(SAMPLE).max(1);
+    let sample: Vec<&Preview> = of_device.iter().step_by(step).collect();
     let spec = root().join(format!("../shared/data/gpu-specs/{}.txtpb", DEVICE.replace('-', "_")));
     let mut compile = command(python, &["-c", COMPILE]);
     compile.arg(tool).arg(spec).args(sample.iter().map(|preview| &preview.file));
     let printed = output(&mut compile)?;
-    let mut ratios = Vec::new();
-    let (mut ours, mut xla) = (Vec::new(), Vec::new());
+    let mut found = Compared { ours: Vec::new(), xla: Vec::new(), ratios: Vec::new() };
     for (line, preview) in printed.lines().zip(sample) {
         let Ok(seconds) = line.trim().parse::<f64>() else { continue };
-        ratios.push(seconds / preview.seconds.max(1e-9));
-        ours.push(preview.seconds);
-        xla.push(seconds);
+        found.ratios.push(seconds / preview.seconds.max(1e-9));
+        found.ours.push(preview.seconds);
+        found.xla.push(seconds);
     }
-    for list in [&mut ratios, &mut ours, &mut xla] {
+    for list in [&mut found.ratios, &mut found.ours, &mut found.xla] {
         list.sort_by(f64::total_cmp);
     }
-    println!(
-        "{} of them on {DEVICE}, medians: ours {:.2} ms, XLA's compiler with its assembler {:.0} ms; ours is {:.0} times faster \
-         (at least {ASKED}), {:.0} times at the slowest tenth",
-        ratios.len(),
-        at(&ours, 50) * 1e3,
-        at(&xla, 50) * 1e3,
-        at(&ratios, 50),
-        at(&ratios, 10)
-    );
-    Ok(())
+    Ok(found)
 }
 
 #[cfg(test)]
