@@ -14,6 +14,7 @@ mod program;
 mod replicas;
 mod rows;
 mod spoilt;
+mod typed;
 mod windows;
 
 use std::borrow::Cow;
@@ -199,6 +200,18 @@ pub fn random_graph(rng: &mut Rng) -> Generated {
     }
 }
 
+/// Some elementwise instructions and reductions on arrays of several element types.
+pub fn random_typed(rng: &mut Rng) -> Generated {
+    loop {
+        let seed = rng.state();
+        let mut program = Program::new(rng);
+        let root = typed::typed(&mut program);
+        if let Some(generated) = program.finish(&root, seed) {
+            return generated;
+        }
+    }
+}
+
 fn element_of(kind: Kind, seed: u64) -> Column {
     let x = Rng::new(seed).next_u64();
     match kind {
@@ -270,6 +283,7 @@ mod tests {
 
     #[test]
     fn the_same_seed_makes_the_same_program() {
+        assert_eq!(random_typed(&mut Rng::new(7)).text, random_typed(&mut Rng::new(7)).text);
         for opcode in opcodes() {
             let make = || random_op(opcode, &mut Rng::new(7)).unwrap_or_else(|| panic!("no {opcode}"));
             let first = make();
