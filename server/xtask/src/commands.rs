@@ -28,9 +28,32 @@ pub fn command(program: impl AsRef<OsStr>, args: &[&str]) -> Command {
     command
 }
 
-/// The cargo that started this process, so that a `+toolchain` on the command line applies to the whole run.
+/// The cargo that started this process, so that a `+toolchain` on the command line applies to the whole run. What users
+/// install is built without the paths of this machine.
 pub fn cargo(args: &[&str]) -> Command {
-    command(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()), args)
+    let mut cargo = command(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()), args);
+    if args.windows(2).any(|pair| pair == ["--profile", "dist"]) {
+        leave_out_paths(&mut cargo, &root());
+    }
+    cargo
+}
+
+/// Has the compiler write other names for the folders of a checkout and of crates into programs. So one state makes the same
+/// bytes on every machine (`cargo xtask reproducible`), and a message of a panic names no folder of the builder.
+pub fn leave_out_paths(build: &mut Command, checkout: &Path) {
+    const FLAGS: &str = "CARGO_ENCODED_RUSTFLAGS";
+    let inherited = std::env::var(FLAGS).or_else(|_| {
+        std::env::var("RUSTFLAGS").map(|flags| flags.split_whitespace().collect::<Vec<_>>().join("\x1f"))
+    });
+    let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
+    let home = home.or_else(|| Some(std::env::home_dir()?.join(".cargo")));
+    let mut flags: Vec<String> = inherited.iter().filter(|flags| !flags.is_empty()).cloned().collect();
+    for (folder, name) in [(Some(checkout.to_path_buf()), "hlo-analyzer"), (home, "cargo")] {
+        if let Some(folder) = folder {
+            flags.push(format!("--remap-path-prefix={}={name}", folder.display()));
+        }
+    }
+    build.env(FLAGS, flags.join("\x1f"));
 }
 
 /// Runs a command with inherited output streams; an exit status other than 0 is an error.

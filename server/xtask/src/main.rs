@@ -15,6 +15,7 @@ mod kernels;
 mod needs;
 mod oracle;
 mod release;
+mod reproducible;
 mod soak;
 mod test;
 mod tools;
@@ -59,6 +60,7 @@ usage: cargo xtask TASK
   oracle [--cases N] [--first N]
                           random modules, computed by XLA on the processor and by the interpreter: what differs is in target/oracle
   counts [--record WHY]   processor instructions of twelve operations, held against the recorded ones; with WHY, records them
+  reproducible            builds the program of what is committed in two folders, and compares the bytes
   fuzz [TARGET…] [--minutes N]
                           searches for inputs that break a property of `server/fuzzing`, an hour for each target; failures and
                           what was found on the way are kept in target/fuzz
@@ -69,9 +71,22 @@ usage: cargo xtask TASK
 ";
 
 /// The names of the tasks in [`USAGE`], for those who call them.
-const TASKS: [&str; 14] = [
-    "test", "install", "dist", "wheel", "release", "bench", "kernels", "soak", "oracle", "counts", "fuzz",
-    "codegen", "editors", "tools",
+const TASKS: [&str; 15] = [
+    "test",
+    "install",
+    "dist",
+    "wheel",
+    "release",
+    "bench",
+    "kernels",
+    "soak",
+    "oracle",
+    "counts",
+    "fuzz",
+    "codegen",
+    "reproducible",
+    "editors",
+    "tools",
 ];
 
 fn main() -> ExitCode {
@@ -108,6 +123,7 @@ fn task() -> Result<()> {
         ["soak", options @ ..] => soak::soak(options),
         ["oracle", options @ ..] => oracle::oracle(options, &tools),
         ["counts", options @ ..] => counts::counts(options),
+        ["reproducible"] => reproducible::reproducible(),
         ["fuzz", options @ ..] => fuzz::fuzz(options),
         ["codegen"] => codegen::codegen(codegen::Mode::Write),
         ["codegen", "--check"] => codegen::codegen(codegen::Mode::Check),

@@ -6,7 +6,7 @@ use std::time::SystemTime;
 
 use anyhow::{Context, Result};
 
-use crate::commands::{command, root, run, target_dir};
+use crate::commands::{command, leave_out_paths, root, run, target_dir};
 use crate::dist;
 use crate::tools::{Absent, Tools};
 
@@ -20,6 +20,9 @@ pub fn wheel(options: &dist::Options, tools: &Tools) -> Result<PathBuf, Absent> 
     let started = SystemTime::now();
     let mut maturin = command(python, &["-m", "maturin", "build", "--quiet", "--locked"]);
     maturin.args(["--profile", &options.profile]).arg("--out").arg(&options.out);
+    if options.profile == "dist" {
+        leave_out_paths(&mut maturin, &root());
+    }
     run(maturin.current_dir(root().join(PACKAGE)))?;
     let wheel = newest(options, started)?;
     let size = wheel.metadata().map_err(anyhow::Error::from)?.len();

@@ -11,7 +11,8 @@ use crate::commands::cargo;
 const LARGEST: &str = "1024";
 
 /// Runs `tests/linearity`, which prints a row per shape of text and subject that takes long or grows faster than the text.
-/// `HLO_ANALYZER_LINEARITY` sets another size in KiB, `HLO_ANALYZER_LINEARITY_SHAPE` a part of the names of shapes.
+/// `HLO_ANALYZER_LINEARITY` sets another size in KiB, `HLO_ANALYZER_LINEARITY_SHAPE` a part of the names of
+/// shapes, `HLO_ANALYZER_LINEARITY_SUBJECT` one of commands, methods and requests.
 pub fn linearity(server: &Path, profile: &str) -> Result<()> {
     println!("\nlinearity: processor time grows with the size of the text to the power of the first number");
     let test =
