@@ -151,6 +151,21 @@ fn a_new_name_in_a_giant_computation_parses_one_block() {
 }
 
 #[test]
+fn another_name_in_a_giant_computation_is_told_to_its_users_alone() {
+    let text = large_module(2_000_000);
+    let (mut counted, file) = opened(&text);
+    let pieces = counted.count("block");
+    let at = in_the_entry(&text, "\n  %") + "\n  %".len();
+    counted.forget();
+    counted.insert(file, at, "x");
+    assert!(counted.diagnose(file) > 0, "its users do not find it");
+    assert_eq!((counted.count("giant_index"), counted.count("module")), (1, 0));
+    let told = counted.count("surroundings");
+    assert!(told < pieces / 4, "{told} of {pieces} blocks are verified in other surroundings");
+    assert!(counted.count("link_findings") < pieces / 4);
+}
+
+#[test]
 fn an_error_in_a_giant_computation_dirties_no_other_block() {
     let text = large_module(2_000_000);
     let (mut counted, file) = opened(&text);

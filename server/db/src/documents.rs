@@ -171,6 +171,7 @@ impl Documents {
         crate::module(db, open.file);
         crate::positions::piece_index(db, open.file);
         crate::giant_index(db, open.file);
+        crate::giants::giant_duplicates(db, open.file);
         crate::giant_uses(db, open.file);
         crate::fused_computations(db, open.file);
         crate::has_fusions(db, open.file);
@@ -283,6 +284,8 @@ impl Documents {
         for &piece in &pieces {
             block(db, piece);
             signature(db, piece);
+            crate::queries::exports(db, piece);
+            crate::giants::shown_names(db, piece);
             crate::link_findings(db, piece);
             crate::block_warnings(db, piece);
             crate::outside_uses(db, piece);

@@ -6,7 +6,7 @@ use ir::{Finding, SegmentRef};
 use syntax::hlo::{ComputationKind, OperandKind};
 
 use crate::Piece;
-use crate::giants::{Definition, giant_index};
+use crate::giants::{Definition, ExportReader, giant_duplicates, giant_index};
 use crate::positions::position_of;
 use crate::queries::{block, module};
 
@@ -38,6 +38,7 @@ pub fn link_findings(db: &dyn salsa::Database, piece: Piece) -> Vec<Finding> {
     }
     let Some((file, at)) = position_of(db, piece) else { return Vec::new() };
     let mut findings = Vec::new();
+    let mut exports = ExportReader::new(db, file);
     for (external, link) in block.externals.iter().zip(links(db, piece).iter()) {
         let name = external.name.of(&block.text);
         let operand = &block.parse.operands[external.operand as usize];
@@ -50,13 +51,13 @@ pub fn link_findings(db: &dyn salsa::Database, piece: Piece) -> Vec<Finding> {
             operand.shape.filter(|_| operand.kind == OperandKind::Name).map(|s| &block.shapes[s.0 as usize]);
         // Shapes of other blocks are read where one is printed to compare with: canonical text prints none.
         let Some(printed) = printed else { continue };
-        let defined = definition.export(db, file).and_then(|export| export.shape.as_ref());
+        let defined = exports.get(*definition).and_then(|export| export.shape.as_ref());
         if let Some(defined) = defined.filter(|defined| !printed.is_compatible(defined)) {
             let message = format!("{name} is {defined}, but {printed} is written here");
             findings.push(Finding::error("operand-shape-mismatch", operand.span, message));
         }
     }
-    for (segment, instruction) in &giant_index(db, file).duplicates {
+    for (segment, instruction) in giant_duplicates(db, file).iter() {
         if segment.piece == at {
             let name = block.instruction(*instruction).name;
             let message = format!("an instruction named {} exists in this computation", name.of(&block.text));

@@ -2,20 +2,19 @@
 
 use std::sync::Arc;
 
-use ir::{Export, ExportNames, Module, NameTable, SegmentRef};
+use ir::{Export, ExportNames, Exports, Module, NameTable, SegmentRef};
 use syntax::hlo::InstructionId;
 
-use crate::queries::{module, signature};
+use crate::queries::{block, exports, module};
 use crate::{File, Piece};
 
-type ShownNames = Vec<(InstructionId, Arc<ExportNames>)>;
+type ShownNames = Vec<(InstructionId, ExportNames)>;
 
 /// The names that a piece shows to the other parts of a giant computation: per computation of the piece, the first
-/// instruction and the names from there. Apart from the signature, which changes with every shape.
+/// instruction and the names from there. Apart from [`exports`], which change with every shape.
 #[salsa::tracked]
-fn shown_names(db: &dyn salsa::Database, piece: Piece) -> Arc<ShownNames> {
-    let segments = signature(db, piece).segments.iter();
-    Arc::new(segments.map(|s| (s.instructions.start, s.export_names.clone())).collect())
+pub(crate) fn shown_names(db: &dyn salsa::Database, piece: Piece) -> Arc<ShownNames> {
+    Arc::new(block(db, piece).export_names())
 }
 
 /// Every instruction of the computations that are cut into blocks, by name.
@@ -30,7 +29,7 @@ pub struct GiantIndex {
     /// Per computation: piece, computation and first number of each of its parts.
     parts: Vec<Vec<(SegmentRef, u32)>>,
     /// Second definitions of a name.
-    pub(crate) duplicates: Vec<(SegmentRef, InstructionId)>,
+    duplicates: Vec<(SegmentRef, InstructionId)>,
 }
 
 /// An instruction of a giant computation.
@@ -41,10 +40,34 @@ pub struct Definition {
 }
 
 impl Definition {
-    /// Its shape and opcode. Reads the signature of its piece.
+    /// Its shape and opcode. Reads the exports of its piece.
     pub fn export(self, db: &dyn salsa::Database, file: File) -> Option<&Export> {
-        let piece = *file.pieces(db).get(self.piece as usize)?;
-        signature(db, piece).export(self.instruction)
+        ExportReader::new(db, file).get(self)
+    }
+}
+
+/// Reads what definitions export, of the same piece again without another query.
+pub(crate) struct ExportReader<'db> {
+    db: &'db dyn salsa::Database,
+    pieces: &'db [Piece],
+    last: Option<(u32, &'db Exports)>,
+}
+
+impl<'db> ExportReader<'db> {
+    pub(crate) fn new(db: &'db dyn salsa::Database, file: File) -> ExportReader<'db> {
+        ExportReader { db, pieces: file.pieces(db), last: None }
+    }
+
+    pub(crate) fn get(&mut self, definition: Definition) -> Option<&'db Export> {
+        let of = match self.last {
+            Some((piece, of)) if piece == definition.piece => of,
+            _ => {
+                let of: &'db Exports = exports(self.db, *self.pieces.get(definition.piece as usize)?);
+                self.last = Some((definition.piece, of));
+                of
+            }
+        };
+        of.get(definition.instruction)
     }
 }
 
@@ -53,6 +76,15 @@ pub fn giant_index(db: &dyn salsa::Database, file: File) -> Arc<GiantIndex> {
     let module = module(db, file);
     let names = file.pieces(db).iter().map(|&p| shown_names(db, p).clone()).collect();
     Arc::new(GiantIndex::build(module, names))
+}
+
+/// Second definitions of a name, by piece. Mostly equal after edits of names.
+#[salsa::tracked]
+pub(crate) fn giant_duplicates(
+    db: &dyn salsa::Database,
+    file: File,
+) -> Arc<Vec<(SegmentRef, InstructionId)>> {
+    Arc::new(giant_index(db, file).duplicates.clone())
 }
 
 impl GiantIndex {

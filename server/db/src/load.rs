@@ -20,7 +20,11 @@ impl FileView {
     pub fn parse_ahead(&self, db: &Database) {
         if !self.progress.is_parsed.load(Ordering::Relaxed) {
             match self.file.language(db) {
-                Language::Hlo => for_each_piece(db, self.file, |db, piece| _ = signature(db, piece)),
+                Language::Hlo => for_each_piece(db, self.file, |db, piece| {
+                    signature(db, piece);
+                    crate::queries::exports(db, piece);
+                    crate::giants::shown_names(db, piece);
+                }),
                 Language::Mlir => for_each_piece(db, self.file, |db, piece| {
                     mlir_signature(db, piece);
                     crate::mlir_giants::mlir_shown(db, piece);

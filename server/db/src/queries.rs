@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ir::{Block, ComputationIndex, Graph, Module, SegmentRef, Signature};
+use ir::{Block, ComputationIndex, Exports, Graph, Module, SegmentRef, Signature};
 use syntax::hlo::PieceState;
 
 use crate::{File, Language, Piece};
@@ -21,6 +21,12 @@ pub fn block(db: &dyn salsa::Database, piece: Piece) -> Arc<Block> {
 #[salsa::tracked]
 pub fn signature(db: &dyn salsa::Database, piece: Piece) -> Arc<Signature> {
     Arc::new(block(db, piece).signature())
+}
+
+/// What the other parts of a giant computation may know of the instructions of this piece: equal after edits of names.
+#[salsa::tracked]
+pub(crate) fn exports(db: &dyn salsa::Database, piece: Piece) -> Arc<Exports> {
+    Arc::new(block(db, piece).exports())
 }
 
 /// The computations of a file, its entry, and what is wrong between its pieces, by piece.

@@ -13,7 +13,7 @@ use ir::{
 use syntax::hlo::ComputationKind;
 
 use crate::externals::links;
-use crate::giants::Definition;
+use crate::giants::{Definition, ExportReader};
 use crate::positions::position_of;
 use crate::queries::{block, module, signature};
 use crate::{File, Piece};
@@ -53,8 +53,9 @@ pub fn surroundings(db: &dyn salsa::Database, piece: Piece) -> Arc<Surroundings>
     }
     let block = block(db, piece);
     if !block.externals.is_empty() {
+        let mut exports = ExportReader::new(db, file);
         let value = |link: &Option<Definition>| {
-            let export = link.as_ref()?.export(db, file)?;
+            let export = exports.get((*link)?)?;
             Some(ExternalValue { shape: export.shape.clone()?, opcode: export.opcode })
         };
         around.externals = links(db, piece).iter().map(value).collect();

@@ -199,13 +199,7 @@ impl Block {
     pub(crate) fn segment(&self, id: ComputationId) -> Segment {
         let c = &self.parse.computations[id as usize];
         let range = c.instructions.clone();
-        let is_last = id as usize + 1 == self.parse.computations.len();
-        let is_partial =
-            c.kind == syntax::hlo::ComputationKind::Continued || (is_last && self.parse.ends_in_body);
-        let exported = if is_partial { range.clone() } else { 0..0 };
         let parameter = |id| Some((self.parameter_number(id)?, self.shape(id).cloned()));
-        let export = |id| Export { shape: self.shape(id).cloned(), opcode: self.instruction(id).opcode };
-        let exports = exported.clone().map(export).collect();
         Segment {
             name: c.name.of(&self.text).into(),
             kind: c.kind,
@@ -221,10 +215,8 @@ impl Block {
             roots: range.clone().filter(|&id| self.instruction(id).is_root).collect(),
             declared_result: c.result.map(|(shape, _)| self.shapes[shape.0 as usize].clone()),
             root_shape: self.root(id).and_then(|id| self.shape(id).cloned()),
-            is_complete: is_partial || self.is_readable(id),
+            is_complete: self.is_partial(id) || self.is_readable(id),
             parameters: range.filter_map(parameter).collect(),
-            exports,
-            export_names: Arc::new(ExportNames::of(exported.map(|id| self.name(id)))),
         }
     }
 }
@@ -291,56 +283,4 @@ pub struct Segment {
     pub is_complete: bool,
     /// Number and shape of each parameter that is defined here.
     pub parameters: Vec<(u32, Option<Shape>)>,
-    /// Of a part of a giant computation: everything that the other parts may use.
-    pub exports: Vec<Export>,
-    /// Parallel to [`Self::exports`].
-    pub export_names: Arc<ExportNames>,
-}
-
-impl Signature {
-    /// An instruction of a giant computation, as the other parts see it.
-    pub fn export(&self, instruction: InstructionId) -> Option<&Export> {
-        let part = self.segments.iter().find(|segment| segment.instructions.contains(&instruction))?;
-        part.exports.get((instruction - part.instructions.start) as usize)
-    }
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Export {
-    pub shape: Option<Shape>,
-    pub opcode: Option<Opcode>,
-}
-
-/// The names of instructions, one after the other. Size: the names and 4 bytes each.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct ExportNames {
-    text: Box<str>,
-    ends: Box<[u32]>,
-}
-
-impl ExportNames {
-    pub fn of<'a>(names: impl Iterator<Item = &'a str>) -> ExportNames {
-        let mut text = String::new();
-        let ends = names.map(|name| {
-            text.push_str(name);
-            text.len() as u32
-        });
-        let ends = ends.collect();
-        ExportNames { text: text.into(), ends }
-    }
-
-    pub fn len(&self) -> usize {
-        self.ends.len()
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.ends.is_empty()
-    }
-
-    /// The name of the `nth` instruction; empty where there is none.
-    pub fn get(&self, nth: usize) -> &str {
-        let start = if nth == 0 { Some(&0) } else { self.ends.get(nth - 1) };
-        let (Some(&start), Some(&end)) = (start, self.ends.get(nth)) else { return "" };
-        &self.text[start as usize..end as usize]
-    }
 }

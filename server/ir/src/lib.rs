@@ -8,6 +8,7 @@ mod block;
 mod checks;
 mod cost;
 mod element_type;
+mod exports;
 mod finding;
 mod graph;
 mod header;
@@ -27,9 +28,10 @@ mod warnings;
 pub use attributes::{
     AttributeValue, AttributeView, Attributes, Callee, ConvolutionDims, WindowDim, decides_value,
 };
-pub use block::{Block, Export, ExportNames, External, OperandRef, Segment, Signature};
+pub use block::{Block, External, OperandRef, Segment, Signature};
 pub use cost::{CalledCost, Cost, called_cost, op_cost};
 pub use element_type::ElementTypeExt;
+pub use exports::{Export, ExportNames, Exports};
 pub use finding::{Anchor, Finding, Fix, FixEdit, InstructionFinding, Part, Severity, UNKNOWN_WORD};
 pub use graph::{Graph, Op, OpId, graphs_of_text};
 pub use infer::{Called, CalleePart, Given, Problem, ShapeReason, has_result_of, result_shape};
