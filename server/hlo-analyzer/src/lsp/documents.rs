@@ -202,6 +202,7 @@ impl Document {
     pub(super) fn find(&self, target: &Target, encoding: PositionEncoding) -> DocumentSpan {
         DocumentSpan {
             span: from_proto::span(&self.text, target, encoding),
+            is_whole: !matches!(target, Target::At(_) | Target::Range(_)),
             generation: self.generation,
             edits: self.edits_forgotten + self.edits.len() as u64,
         }
@@ -217,6 +218,10 @@ impl Document {
     pub(super) fn now(&self, place: &DocumentSpan) -> Option<Range<usize>> {
         if place.generation != self.generation {
             return None;
+        }
+        if place.is_whole {
+            // Moved along, it would miss what was inserted at the start.
+            return Some(0..self.text.len_bytes());
         }
         let known = place.edits.checked_sub(self.edits_forgotten)?;
         let later = self.edits.iter().skip(usize::try_from(known).ok()?);
@@ -243,6 +248,8 @@ fn shift(offset: usize, replaced: &Range<usize>, inserted: usize) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use tower_lsp::lsp_types;
+
     use super::*;
 
     fn document(text: &str) -> Document {
@@ -257,7 +264,7 @@ mod tests {
         let mut document = document(&before.replace("$0", ""));
         let offset = before.find("$0").unwrap();
         let mut place = document.find(&Target::Document, PositionEncoding::Utf8);
-        place.span = offset..offset;
+        (place.span, place.is_whole) = (offset..offset, false);
         for (range, insert) in edits {
             document.apply(&TextEdit { range: range.clone(), insert: (*insert).to_owned() });
         }
@@ -278,9 +285,20 @@ mod tests {
     }
 
     #[test]
-    fn places_of_another_opening_or_too_long_ago_are_lost() {
+    fn a_whole_document_has_what_was_inserted_at_its_ends() {
         let mut document = document("abc");
         let place = document.find(&Target::Document, PositionEncoding::Utf8);
+        for (range, insert) in [(0..0, "xy"), (5..5, "z"), (0..6, ""), (0..0, "new")] {
+            document.apply(&TextEdit { range, insert: insert.to_owned() });
+            assert_eq!(document.now(&place), Some(0..document.text.len_bytes()), "{}", document.text);
+        }
+    }
+
+    #[test]
+    fn places_of_another_opening_or_too_long_ago_are_lost() {
+        let mut document = document("abc");
+        let all = lsp_types::Range::new(lsp_types::Position::new(0, 0), lsp_types::Position::new(0, 3));
+        let place = document.find(&Target::Range(all), PositionEncoding::Utf8);
         assert_eq!(document.now(&DocumentSpan { generation: 99, ..place.clone() }), None);
         for _ in 0..REMEMBERED_EDITS {
             document.apply(&TextEdit { range: 0..0, insert: "x".into() });

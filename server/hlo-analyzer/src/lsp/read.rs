@@ -39,6 +39,8 @@ pub(super) enum Target {
 #[derive(Clone)]
 pub(super) struct DocumentSpan {
     pub(super) span: Range<usize>,
+    /// Whether it is all of the document, however that is edited.
+    pub(super) is_whole: bool,
     /// The opening of the document, and the number of edits since then.
     pub(super) generation: u64,
     pub(super) edits: u64,
