@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::io::{BufWriter, Write};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, mpsc};
 use std::time::Duration;
@@ -99,7 +100,9 @@ impl Outbox {
                         return;
                     }
                 };
-                let written = write_message(&mut output, &body);
+                // A writer that panics ends the server too.
+                let written = catch_unwind(AssertUnwindSafe(|| write_message(&mut output, &body)))
+                    .unwrap_or_else(|_| Err(std::io::Error::other("the writer failed, which is a bug")));
                 if shared.wrote(body.len(), written.is_err()) {
                     on_room();
                 }

@@ -47,6 +47,21 @@ enum End {
     Broken,
     /// The client's process has exited.
     Orphaned,
+    /// A thread is gone without which nothing is answered. The editor starts the server again.
+    Failed,
+}
+
+/// Ends the server when the thread that owns it panics.
+struct Vital(mpsc::Sender<(End, bool)>);
+
+impl Drop for Vital {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            tracing::error!("the {} failed, which is a bug", thread::current().name().unwrap_or("thread"));
+            // The receiver is gone only if the server is already ending.
+            _ = self.0.send((End::Failed, false));
+        }
+    }
 }
 
 /// Serves one client. The exit code is 0 if it requested `shutdown` first, as the protocol requires, and
@@ -69,7 +84,11 @@ pub fn serve(input: Box<dyn Read + Send>, output: Box<dyn Write + Send>) -> anyh
     let outbox = Outbox::start(output, on_room, move || drop(broken.send((End::Broken, false))))?;
     let main_loop = MainLoop::new(mailbox.clone(), outbox.clone(), runtime.handle().clone());
     let ended = mailbox.clone();
-    thread::Builder::new().name("main loop".into()).spawn(move || main_loop.run(&events))?;
+    let vital = Vital(ending.clone());
+    thread::Builder::new().name("main loop".into()).spawn(move || {
+        let _vital = vital;
+        main_loop.run(&events);
+    })?;
 
     // The router's own channel to the client is not used, see `outbox.rs`.
     let handlers = Handlers { mailbox: mailbox.clone(), compiling: Compiling::default() };
@@ -84,7 +103,9 @@ pub fn serve(input: Box<dyn Read + Send>, output: Box<dyn Write + Send>) -> anyh
         ending: ending.clone(),
         shut_down: false,
     };
+    let vital = Vital(ending.clone());
     thread::Builder::new().name("reader".into()).spawn(move || {
+        let _vital = vital;
         let end = reader.read_all(input);
         if matches!(end, End::Disconnected) {
             reader.wait_for_answers();
@@ -265,5 +286,67 @@ impl Running {
 impl Drop for Running {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Panics;
+
+    impl Read for Panics {
+        fn read(&mut self, _: &mut [u8]) -> std::io::Result<usize> {
+            panic!("a test asked for it")
+        }
+    }
+
+    impl Write for Panics {
+        fn write(&mut self, _: &[u8]) -> std::io::Result<usize> {
+            panic!("a test asked for it")
+        }
+
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+
+    /// A client that sends nothing and does not end.
+    struct Silence;
+
+    impl Read for Silence {
+        fn read(&mut self, _: &mut [u8]) -> std::io::Result<usize> {
+            loop {
+                thread::park();
+            }
+        }
+    }
+
+    #[test]
+    fn a_server_without_its_reader_ends() {
+        let code = serve(Box::new(Panics), Box::new(std::io::sink())).unwrap();
+        assert_eq!(code, ExitCode::FAILURE);
+    }
+
+    #[test]
+    fn a_server_without_its_writer_ends() {
+        let malformed = b"Content-Length: 1\r\n\r\n{".chain(Silence);
+        let code = serve(Box::new(malformed), Box::new(Panics)).unwrap();
+        assert_eq!(code, ExitCode::FAILURE);
+    }
+
+    #[test]
+    fn a_thread_that_panics_ends_the_server_and_one_that_returns_does_not() {
+        let (ending, end) = mpsc::channel();
+        let vital = Vital(ending.clone());
+        thread::spawn(move || drop(vital)).join().unwrap();
+        assert!(end.try_recv().is_err());
+        let vital = Vital(ending);
+        let panic = thread::spawn(move || {
+            let _vital = vital;
+            panic!("a test asked for it");
+        });
+        panic.join().expect_err("it panics");
+        assert!(matches!(end.try_recv(), Ok((End::Failed, false))));
     }
 }
