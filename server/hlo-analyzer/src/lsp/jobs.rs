@@ -16,7 +16,7 @@ use super::diagnostics;
 use super::kernel_tab::{KernelTab, Rendered};
 use super::preview_tab::PreviewTab;
 use super::read::panic_message;
-use super::snapshot::Snapshot;
+use super::snapshot::{Snapshot, View};
 
 /// The kinds of computation, each with a schedule per document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -94,20 +94,13 @@ impl Work {
         // Edits wait for the snapshot, not for the conversion.
         let Snapshot { analysis, view } = snapshot;
         drop(analysis);
-        post(match found {
-            Ok(Ok(Found::Diagnostics(found))) => Outcome::Diagnostics(diagnostics::to_proto(&view, found)),
-            Ok(Ok(Found::Kernels(tabs))) => Outcome::Kernels(tabs),
-            Ok(Ok(Found::Origins)) => Outcome::Origins,
-            Ok(Ok(Found::Memory)) => Outcome::Memory,
-            Ok(Ok(Found::Previews(previews))) => Outcome::Previews(previews),
-            Ok(Ok(Found::PlannedKernels(found))) => Outcome::PlannedKernels(found),
-            Ok(Err(Cancelled::PendingWrite | Cancelled::Local)) => Outcome::Cancelled,
-            Err(panic) => {
-                let (uri, message) = (&view.uri, panic_message(&*panic));
-                tracing::error!("the {self} of {uri} failed, which is a bug: {message}");
-                Outcome::Failed
-            }
-        });
+        // Without an outcome the job would count as running, and never start again.
+        let outcome = found.and_then(|found| catch_unwind(AssertUnwindSafe(|| outcome(&view, found))));
+        post(outcome.unwrap_or_else(|panic| {
+            let (uri, message) = (&view.uri, panic_message(&*panic));
+            tracing::error!("the {self} of {uri} failed, which is a bug: {message}");
+            Outcome::Failed
+        }));
     }
 
     fn find(&self, snapshot: &Snapshot, post: &impl Fn(Outcome)) -> Cancellable<Found> {
@@ -133,6 +126,18 @@ impl Work {
             }
             Work::Origins => snapshot.analysis.prepare_origins(snapshot.view.file).map(|()| Found::Origins),
         }
+    }
+}
+
+fn outcome(view: &View, found: Cancellable<Found>) -> Outcome {
+    match found {
+        Ok(Found::Diagnostics(found)) => Outcome::Diagnostics(diagnostics::to_proto(view, found)),
+        Ok(Found::Kernels(tabs)) => Outcome::Kernels(tabs),
+        Ok(Found::Origins) => Outcome::Origins,
+        Ok(Found::Memory) => Outcome::Memory,
+        Ok(Found::Previews(previews)) => Outcome::Previews(previews),
+        Ok(Found::PlannedKernels(found)) => Outcome::PlannedKernels(found),
+        Err(Cancelled::PendingWrite | Cancelled::Local) => Outcome::Cancelled,
     }
 }
 

@@ -6,6 +6,7 @@
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
@@ -203,7 +204,13 @@ impl KernelShelf {
         if !std::mem::replace(&mut inner.has_worker, true) {
             let (shelf, mailbox) = (self.clone(), mailbox.clone());
             let worker = std::thread::Builder::new().name("assembler".into());
-            inner.has_worker = worker.spawn(move || shelf.work(&mailbox)).is_ok();
+            let work = move || {
+                // If it fails, the next text starts another worker. The panic itself is logged.
+                _ = catch_unwind(AssertUnwindSafe(|| shelf.work(&mailbox)));
+                let mut inner = shelf.lock();
+                (inner.running, inner.has_worker) = (None, false);
+            };
+            inner.has_worker = worker.spawn(work).is_ok();
         }
         None
     }

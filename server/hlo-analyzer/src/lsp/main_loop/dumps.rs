@@ -1,5 +1,6 @@
 //! Dump folders: they are listed on the pool, and the listing arrives like an edit.
 
+use std::panic::catch_unwind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
@@ -13,7 +14,7 @@ use crate::dumps::OnDisk;
 use crate::lsp::dump_folders::{Freshness, Listed, name, relative};
 use crate::lsp::jobs::Job;
 use crate::lsp::mailbox::Event;
-use crate::lsp::read::Read;
+use crate::lsp::read::{Read, panic_message};
 use crate::lsp::snapshot::View;
 use crate::lsp::watched_folders::{self, CompilesChanged, CompilesChangedParams};
 
@@ -45,7 +46,16 @@ impl MainLoop {
         let url = Url::from_file_path(&folder).ok();
         let working = url.and_then(|url| self.working("Listing a dump folder".to_owned(), &url, None));
         self.pool.spawn_blocking(move || {
-            mailbox.post(Event::Listed(Listed::now(folder)));
+            // Requests wait for the listing, whatever becomes of it.
+            let listed = catch_unwind(|| Listed::now(folder.clone())).unwrap_or_else(|panic| {
+                let why = format!(
+                    "listing {} failed, which is a bug: {}",
+                    folder.display(),
+                    panic_message(&*panic)
+                );
+                Listed { folder, files: Err(why) }
+            });
+            mailbox.post(Event::Listed(listed));
             drop(working);
         });
     }
