@@ -19,6 +19,7 @@
 //! Architecture Invariant: handlers contain no logic and never touch the database.
 //! Architecture Invariant: only this module knows LSP; `ide` uses byte offsets and plain structs.
 
+mod bounds;
 mod capabilities;
 mod client_process;
 mod code_actions;

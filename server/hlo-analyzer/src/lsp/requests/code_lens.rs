@@ -40,6 +40,9 @@ impl Request for CodeLens {
         _: CodeLensParams,
         (places, computations, optimizer): Self::Found,
     ) -> Result<Self::Response> {
+        if places.len() >= MAX_LENSES {
+            view.say_more(MAX_LENSES, "lenses");
+        }
         let show = view.session.client.kernel_command();
         let lenses = places.into_iter().enumerate().flat_map(|(n, place)| {
             let range = view.range(place);

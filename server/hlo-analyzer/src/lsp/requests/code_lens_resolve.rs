@@ -5,6 +5,7 @@ use tower_lsp::lsp_types::{CodeLens, Command, Url};
 
 use super::code_lens::Part;
 use super::{Cancellable, Request, Result, Snapshot, Subject, Target, View, WhenEdited};
+use crate::lsp::bounds::MAX_CALLS;
 use crate::lsp::capabilities::{SHOW_ACCESS_PATTERN, SHOW_PREVIEW, SHOW_REFERENCES};
 
 pub(in crate::lsp) struct CodeLensResolve;
@@ -75,7 +76,8 @@ impl View {
         if !self.session.client.shows_references || lens.callers.is_empty() {
             return Command { title, command: String::new(), arguments: None };
         }
-        let callers: Vec<_> = lens.callers.into_iter().map(|range| self.location(range)).collect();
+        let callers = self.first_shown(MAX_CALLS, "callers in a lens", lens.callers);
+        let callers: Vec<_> = callers.into_iter().map(|range| self.location(range)).collect();
         let arguments = vec![json!(self.uri), json!(self.position(lens.range.start)), json!(callers)];
         Command { title, command: SHOW_REFERENCES.to_owned(), arguments: Some(arguments) }
     }

@@ -4,6 +4,7 @@ use ide::{Reference, ReferenceKind};
 use tower_lsp::lsp_types::{self, DocumentHighlightKind, DocumentHighlightParams};
 
 use super::{Cancellable, Request, Result, Snapshot, Subject, View, WhenEdited};
+use crate::lsp::bounds::MAX_PLACES;
 
 pub(in crate::lsp) struct DocumentHighlight;
 
@@ -30,6 +31,7 @@ impl Request for DocumentHighlight {
                 ReferenceKind::Read | ReferenceKind::Argument => DocumentHighlightKind::READ,
             }),
         };
+        let found = view.first_shown(MAX_PLACES, "highlights of a name", found);
         Ok(Some(found.into_iter().map(highlight).collect()))
     }
 }

@@ -31,7 +31,7 @@ impl Request for DocumentSymbol {
         (symbols, omitted): Self::Found,
     ) -> Result<Self::Response> {
         if omitted > 0 {
-            tracing::info!("the outline of {} leaves out {omitted} symbols", view.uri);
+            view.say_more(MAX_SYMBOLS, "symbols of the outline");
         }
         Ok(Some(view.document_symbols(symbols)))
     }

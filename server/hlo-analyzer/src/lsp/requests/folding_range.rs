@@ -27,6 +27,9 @@ impl Request for FoldingRange {
     }
 
     fn respond(view: &View, _: FoldingRangeParams, found: Self::Found) -> Result<Self::Response> {
+        if found.len() >= MAX_FOLDS {
+            view.say_more(MAX_FOLDS, "folding ranges");
+        }
         Ok(Some(found.into_iter().map(|fold| view.fold(fold)).collect()))
     }
 }

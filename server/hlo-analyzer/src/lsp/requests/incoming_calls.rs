@@ -4,6 +4,7 @@ use ide::{Call, CallDirection};
 use tower_lsp::lsp_types::{CallHierarchyIncomingCall, CallHierarchyIncomingCallsParams};
 
 use super::{Cancellable, Request, Result, Snapshot, Subject, Target, View, WhenEdited};
+use crate::lsp::bounds::MAX_CALLS;
 
 pub(in crate::lsp) struct IncomingCalls;
 
@@ -32,8 +33,9 @@ impl Request for IncomingCalls {
     ) -> Result<Self::Response> {
         let call = |call: Call| CallHierarchyIncomingCall {
             from: view.call_item(call.item),
-            from_ranges: call.from.into_iter().map(|range| view.range(range)).collect(),
+            from_ranges: view.call_places(call.from),
         };
+        let found = view.first(MAX_CALLS, "callers", found);
         Ok(Some(found.into_iter().map(call).collect()))
     }
 }

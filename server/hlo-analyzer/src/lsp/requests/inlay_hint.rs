@@ -5,6 +5,7 @@ use tower_lsp::lsp_types::{
 };
 
 use super::{Cancellable, Request, Result, Snapshot, Subject, View, WhenEdited};
+use crate::lsp::bounds::MAX_PLACES;
 
 pub(in crate::lsp) struct InlayHint;
 
@@ -30,6 +31,7 @@ impl Request for InlayHint {
     }
 
     fn respond(view: &View, _: InlayHintParams, found: Self::Found) -> Result<Self::Response> {
+        let found = view.first_shown(MAX_PLACES, "inlay hints of a range", found);
         Ok(Some(found.into_iter().map(|hint| view.inlay_hint(hint)).collect()))
     }
 }

@@ -4,6 +4,7 @@ use ide::Reference;
 use tower_lsp::lsp_types::{Location, ReferenceParams};
 
 use super::{Cancellable, Request, Result, Snapshot, Subject, View, WhenEdited};
+use crate::lsp::bounds::MAX_PLACES;
 
 pub(in crate::lsp) struct References;
 
@@ -24,6 +25,7 @@ impl Request for References {
     }
 
     fn respond(view: &View, _: ReferenceParams, found: Self::Found) -> Result<Self::Response> {
+        let found = view.first(MAX_PLACES, "references", found);
         Ok(Some(found.into_iter().map(|reference| view.location(reference.range)).collect()))
     }
 }
