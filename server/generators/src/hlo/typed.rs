@@ -74,7 +74,7 @@ fn opcodes(element: &str, operands: usize) -> &'static [Opcode] {
 
 fn element(p: &mut Program<'_>) -> &'static str {
     let all = [&INTEGERS[..], &FLOATS, &["f32", "pred", "c64"]].concat();
-    *p.rng.pick(&all)
+    p.rng.pick::<&str>(&all)
 }
 
 /// A value of this type and these sizes: one that is there, or a parameter.
