@@ -1,12 +1,17 @@
 //! Random clients, for a short time here and for longer with `cargo xtask soak`.
 //!
 //! `HLO_ANALYZER_SOAK_SEED=N` repeats one case; `HLO_ANALYZER_SOAK_MINUTES=N` sets the duration in minutes.
+//! `HLO_ANALYZER_SOAK_SCRIPT=FILE` plays the reduced script in the report of a failed simulation.
 
+use std::collections::BTreeSet;
+use std::path::Path;
 use std::time::Duration;
 
 use hlo_analyzer_tests::soak::queries::QueryProcess;
 use hlo_analyzer_tests::soak::texts::Language;
-use hlo_analyzer_tests::soak::{Campaign, Length, PATIENCE, differential, queries, simulation};
+use hlo_analyzer_tests::soak::{
+    Campaign, Length, PATIENCE, differential, queries, simulation,
+};
 use serde_json::json;
 
 fn number(name: &str) -> Option<u64> {
@@ -19,13 +24,12 @@ fn campaign(cases: u64) -> Campaign {
     let seed = number("HLO_ANALYZER_SOAK_SEED");
     let minutes = number("HLO_ANALYZER_SOAK_MINUTES");
     let first_seed = seed.or_else(|| number("HLO_ANALYZER_SOAK_FIRST_SEED"));
-    let is_search = minutes.is_some() || first_seed.is_some();
     let length = match (seed, minutes) {
         (Some(_), _) => Length::Cases(1),
         (None, Some(minutes)) => Length::Time(Duration::from_secs(minutes * 60)),
         (None, None) => Length::Cases(cases),
     };
-    Campaign { is_search, first_seed: first_seed.unwrap_or(1), length }
+    Campaign { first_seed: first_seed.unwrap_or(1), length }
 }
 
 #[test]
@@ -33,9 +37,39 @@ fn random_edits_give_what_the_text_gives_from_scratch() {
     differential::run(campaign(30)).check("differential");
 }
 
+/// Cases after which each method of the server has been asked.
+const CASES_OF_ALL_METHODS: u64 = 75;
+
 #[test]
 fn a_simulated_client_is_answered_as_by_a_server_without_edits() {
-    simulation::run(campaign(75)).check("simulation");
+    if let Some(file) = std::env::var_os("HLO_ANALYZER_SOAK_SCRIPT") {
+        let report = std::fs::read_to_string(file).expect("the report can be read");
+        return simulation::replay(&serde_json::from_str(&report).expect("the report is JSON"));
+    }
+    let report = simulation::run(campaign(CASES_OF_ALL_METHODS));
+    report.check("simulation");
+    if report.cases >= CASES_OF_ALL_METHODS {
+        let unasked: Vec<String> = methods_of_server().difference(&report.methods).cloned().collect();
+        assert!(unasked.is_empty(), "the simulated client never asks {unasked:?}");
+    }
+}
+
+/// The methods in the server's table of requests, from its sources.
+fn methods_of_server() -> BTreeSet<String> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../server/hlo-analyzer/src/lsp/requests");
+    let mut methods: BTreeSet<String> =
+        ["completionItem/resolve", "hlo-analyzer/status"].map(str::to_owned).into();
+    for file in std::fs::read_dir(folder).expect("the requests are there") {
+        let text = std::fs::read_to_string(file.expect("a file").path()).expect("it is text");
+        let names = text.lines().filter_map(|line| {
+            line.trim().strip_prefix("const METHOD: &'static str = \"")?.strip_suffix("\";")
+        });
+        methods.extend(names.map(str::to_owned));
+    }
+    // This one is a request of the server to its client.
+    assert!(methods.remove("workspace/textDocumentContent/refresh"));
+    assert!(methods.len() > 60, "{methods:?}");
+    methods
 }
 
 #[test]

@@ -295,6 +295,11 @@ impl LspClient {
         self.input = None;
     }
 
+    /// Reads no more. The server's output is closed when the next message comes.
+    pub fn close_output(&mut self) {
+        self.messages = channel().1;
+    }
+
     /// The server's process id; `None` if it has ended.
     pub fn process_id(&mut self) -> Option<u32> {
         let ended = self.server.try_wait().expect("the server can be waited for");

@@ -2,8 +2,9 @@
 //!
 //! [`differential`] edits a document and compares every response with that for a document opened with the
 //! same text. [`simulation`] keeps many requests about several documents in flight, injects faults, and
-//! compares with a server that has seen no edits. [`queries`] sends mutated requests to `query`. Each case is determined by its seed. A failure
-//! is reduced and written to a file in `target/soak`, and its seed repeats it.
+//! compares with a server that has seen no edits. [`queries`]
+//! sends mutated requests to `query`. Each case is determined by its seed. A failure is reduced and written to a file
+//! in `target/soak`, and its seed repeats it.
 
 pub mod differential;
 pub mod edits;
@@ -14,6 +15,7 @@ pub mod shrink;
 pub mod simulation;
 pub mod texts;
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::path::PathBuf;
 use std::process::Command;
@@ -70,8 +72,6 @@ impl fmt::Display for Failure {
 /// The cases to run, or the duration.
 #[derive(Debug, Clone, Copy)]
 pub struct Campaign {
-    /// Whether new failures are searched for, rather than a test run made.
-    pub is_search: bool,
     pub first_seed: u64,
     pub length: Length,
 }
@@ -87,6 +87,8 @@ pub enum Length {
 pub struct Report {
     pub cases: u64,
     pub requests: u64,
+    /// The methods of the requests, where a part records them.
+    pub methods: BTreeSet<String>,
     pub failures: Vec<(u64, Failure)>,
 }
 
@@ -122,7 +124,7 @@ impl Report {
     ///
     /// If a failure was found.
     pub fn check(&self, part: &str) {
-        let Report { cases, requests, failures } = self;
+        let Report { cases, requests, failures, .. } = self;
         eprintln!("{part}: {cases} cases, {requests} requests, {} failures", failures.len());
         let seeds: Vec<_> = failures.iter().map(|(seed, failure)| (seed, failure.kind)).collect();
         assert!(failures.is_empty(), "{part}: {seeds:?}; HLO_ANALYZER_SOAK_SEED=N runs one again");

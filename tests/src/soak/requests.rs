@@ -96,6 +96,39 @@ impl Question {
     fn new(label: impl Into<String>, method: &str, params: Value) -> Question {
         Question { label: label.into(), method: method.to_owned(), params }
     }
+
+    /// The document that the request is about, and the paths in the parameters to the positions in it that a server moves along
+    /// with later edits.
+    pub fn places(&self) -> Option<(String, &'static [&'static str])> {
+        let Question { method, params, .. } = self;
+        let (uri, paths): (_, &[&str]) = match method.as_str() {
+            "workspace/executeCommand" => (&params["arguments"][0], &["/arguments/1"]),
+            "codeLens/resolve" => (&params["data"]["uri"], &["/range/start", "/range/end"]),
+            "callHierarchy/incomingCalls" | "callHierarchy/outgoingCalls" => {
+                (&params["item"]["uri"], &["/item/selectionRange/start", "/item/selectionRange/end"])
+            }
+            "hlo-analyzer/kernelLines" | "hlo-analyzer/previewLines" => {
+                return Some((source(params["uri"].as_str()?)?, &["/position"]));
+            }
+            _ => {
+                let paths = &["/position", "/range/start", "/range/end", "/positions/0"];
+                (&params["textDocument"]["uri"], paths)
+            }
+        };
+        Some((uri.as_str()?.to_owned(), paths))
+    }
+}
+
+/// The document that a kernel or a preview is of, from its URI: its query is JSON, percent-encoded.
+fn source(uri: &str) -> Option<String> {
+    let (_, file) = uri.split_once("%22file%22%3A%22")?;
+    let (mut text, mut rest) = (String::new(), file.split("%22").next()?);
+    while let Some((before, behind)) = rest.split_once('%') {
+        text.push_str(before);
+        text.push(char::from(u8::from_str_radix(behind.get(..2)?, 16).ok()?));
+        rest = &behind[2..];
+    }
+    Some(text + rest)
 }
 
 fn point((line, character): (usize, usize)) -> Value {
@@ -227,5 +260,17 @@ pub fn follow_ups(question: &Question, answer: &Value) -> Vec<Question> {
             vec![Question::new(format!("{label}, delta"), "textDocument/semanticTokens/full/delta", params)]
         }
         _ => Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_kernel_is_of_the_document_in_its_uri() {
+        let uri = "hlo-analyzer-kernel:/add.mlir?%7B%22file%22%3A%22file%3A%2F%2F%2Fa%2Fe%2520f.txt%22%2C%22tab%22%3A%22mlir%22%7D";
+        let question = Question::new("", "hlo-analyzer/kernelLines", json!({"uri": uri}));
+        assert_eq!(question.places(), Some(("file:///a/e%20f.txt".to_owned(), &["/position"][..])));
     }
 }

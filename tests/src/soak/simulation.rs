@@ -10,8 +10,10 @@ mod player;
 mod script;
 mod world;
 
+use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::{Value, json};
 
@@ -30,15 +32,18 @@ const PLAYS: usize = 3;
 const REPORTED: usize = 120;
 
 /// A copy of the dump folder of the fixtures, removed at the end.
-struct Stages {
-    folder: PathBuf,
+pub(super) struct Stages {
+    pub(super) folder: PathBuf,
     /// The text files by URI.
-    files: Vec<(String, String)>,
+    pub(super) files: Vec<(String, String)>,
 }
 
 impl Stages {
-    fn new() -> Stages {
-        let folder = std::env::temp_dir().join(format!("hlo-analyzer-simulation-{}", std::process::id()));
+    pub(super) fn new() -> Stages {
+        static COPIES: AtomicUsize = AtomicUsize::new(0);
+        let copy = COPIES.fetch_add(1, Ordering::Relaxed);
+        let name = format!("hlo-analyzer-simulation-{}-{copy}", std::process::id());
+        let folder = std::env::temp_dir().join(name);
         std::fs::create_dir_all(&folder).expect("a temporary folder");
         let mut files = Vec::new();
         for path in test_files::below(test_files::dump_folder(), "") {
@@ -64,6 +69,7 @@ impl Drop for Stages {
 /// What a play has sent and compared.
 struct Played {
     messages: u64,
+    methods: BTreeSet<String>,
     transcript: Vec<Value>,
     result: Result<(), Failure>,
 }
@@ -74,9 +80,8 @@ fn client(encoding: &str) -> LspClient {
 
 /// Plays a script. A panic of the test client is a failure of the server: it checks the framing and that each
 /// response belongs to a request.
-fn play(script: &Script, oracle: &mut Oracle, stages: &Stages, is_search: bool) -> Played {
+fn play(script: &Script, oracle: &mut Oracle, stages: &Stages) -> Played {
     let mut player = Player::new(client(script.encoding), oracle, &stages.files, script.encoding);
-    player.compares_in_flight = is_search;
     let played = catch_unwind(AssertUnwindSafe(|| player.play(script)));
     let result = played.unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<String>().cloned();
@@ -84,9 +89,9 @@ fn play(script: &Script, oracle: &mut Oracle, stages: &Stages, is_search: bool) 
         let detail = text.unwrap_or_default();
         Err(Failure { kind: Kind::Malformed, method: "protocol".to_owned(), detail, input: Value::Null })
     });
-    let Player { client, messages, transcript, .. } = player;
+    let Player { client, messages, methods, transcript, .. } = player;
     client.kill();
-    Played { messages, transcript, result }
+    Played { messages, methods, transcript, result }
 }
 
 /// Runs the scripts of a campaign.
@@ -101,12 +106,13 @@ pub fn run(campaign: Campaign) -> Report {
         report.cases += 1;
         let script = Script::of_seed(seed);
         let oracle = oracles.get_or_insert_default().of(script.encoding);
-        let Played { messages, result, .. } = play(&script, oracle, &stages, campaign.is_search);
+        let Played { messages, methods, result, .. } = play(&script, oracle, &stages);
         report.requests += messages;
+        report.methods.extend(methods);
         if let Err(failure) = result {
             // Its state is unreliable after a failure of its own.
             oracles = None;
-            report.add("simulation", seed, smaller(failure, script, &stages, campaign.is_search));
+            report.add("simulation", seed, smaller(failure, script, &stages, None));
         }
     }
     report
@@ -119,7 +125,7 @@ struct Oracles(Vec<(&'static str, Oracle)>);
 impl Oracles {
     fn of(&mut self, encoding: &'static str) -> &mut Oracle {
         let at = self.0.iter().position(|(known, _)| *known == encoding).unwrap_or_else(|| {
-            self.0.push((encoding, Oracle::new(client(encoding))));
+            self.0.push((encoding, Oracle::new(client(encoding), None)));
             self.0.len() - 1
         });
         &mut self.0[at].1
@@ -132,12 +138,28 @@ impl Drop for Oracles {
     }
 }
 
-/// Leaves out steps as long as the script fails alike.
-fn smaller(failure: Failure, script: Script, stages: &Stages, is_search: bool) -> Failure {
+/// Plays the script of a report again.
+///
+/// # Panics
+///
+/// If it fails, or the report has no script.
+pub fn replay(report: &Value) {
+    let script = Script::of_json(&report["input"]["script"]).expect("the report has a script");
+    let stages = Stages::new();
+    let mut oracle = Oracle::new(client(script.encoding), None);
+    let played = play(&script, &mut oracle, &stages);
+    oracle.kill();
+    if let Err(failure) = played.result {
+        panic!("{failure}");
+    }
+}
+
+/// Leaves out steps as long as the script fails alike. `spoilt`: see [`Oracle`].
+fn smaller(failure: Failure, script: Script, stages: &Stages, spoilt: Option<&'static str>) -> Failure {
     let fails = |script: &Script, plays: usize| {
         (0..plays).find_map(|_| {
-            let mut oracle = Oracle::new(client(script.encoding));
-            let played = play(script, &mut oracle, stages, is_search);
+            let mut oracle = Oracle::new(client(script.encoding), spoilt);
+            let played = play(script, &mut oracle, stages);
             oracle.kill();
             let found = played.result.err().filter(|found| found.is_like(&failure))?;
             Some((found, played.transcript))
@@ -145,22 +167,20 @@ fn smaller(failure: Failure, script: Script, stages: &Stages, is_search: bool) -
     };
     let with = |steps: &[script::Step]| Script { steps: steps.to_vec(), ..script.clone() };
     if fails(&script, 2 * PLAYS).is_none() {
-        let input = json!({"steps": format!("{:?}", script.steps), "shown_again": false});
+        let input = json!({"script": script.to_json(), "shown_again": false});
         return Failure { input, ..failure };
     }
     let steps = shrink::list(&script.steps, |steps| fails(&with(steps), PLAYS).is_some());
     let script = with(&steps);
     let (found, mut transcript) = fails(&script, 2 * PLAYS).unwrap_or((failure, Vec::new()));
     transcript.drain(..transcript.len().saturating_sub(REPORTED));
-    let input = json!({
-        "encoding": script.encoding, "steps": format!("{:?}", script.steps), "messages": transcript,
-    });
+    let input = json!({"script": script.to_json(), "messages": transcript});
     Failure { input, ..found }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::script::Script;
+    use super::*;
 
     #[test]
     fn a_seed_determines_a_script() {
@@ -169,5 +189,44 @@ mod tests {
             assert_eq!((one.steps, one.ending), (other.steps, other.ending));
         }
         assert_ne!(Script::of_seed(1).steps, Script::of_seed(2).steps);
+    }
+
+    #[test]
+    fn a_report_has_the_script() {
+        for seed in 0..20 {
+            let script = Script::of_seed(seed);
+            assert_eq!(Script::of_json(&script.to_json()), Some(script));
+        }
+        assert_eq!(Script::of_json(&json!({"encoding": "utf-7", "ending": "Shutdown", "steps": []})), None);
+    }
+
+    /// Of a script of tens of steps, the steps stay that open a document and ask.
+    #[test]
+    fn a_difference_is_reduced_to_a_few_steps_that_show_it_again() {
+        let spoilt = Some("textDocument/documentSymbol");
+        let stages = Stages::new();
+        let play_spoilt = |script: &Script| {
+            let mut oracle = Oracle::new(client(script.encoding), spoilt);
+            let played = play(script, &mut oracle, &stages);
+            oracle.kill();
+            played.result
+        };
+        let found = (1..20).find_map(|seed| {
+            let script = Script::of_seed(seed);
+            let failure = play_spoilt(&script).err()?;
+            Some((script, failure))
+        });
+        let (script, failure) = found.expect("some script asks for the symbols");
+        assert_eq!(
+            (failure.kind, failure.method.as_str()),
+            (Kind::Difference, "textDocument/documentSymbol")
+        );
+        let smaller = smaller(failure.clone(), script.clone(), &stages, spoilt);
+        assert!(smaller.is_like(&failure), "{smaller}");
+        let reduced = Script::of_json(&smaller.input["script"]).expect("the report has a script");
+        assert!(reduced.steps.len() <= 4 && reduced.steps.len() < script.steps.len(), "{reduced:?}");
+        let again = play_spoilt(&reduced).expect_err("it shows the difference again");
+        assert!(again.is_like(&failure), "{again}");
+        assert!(smaller.input["messages"].as_array().is_some_and(|messages| !messages.is_empty()));
     }
 }

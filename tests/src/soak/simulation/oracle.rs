@@ -14,11 +14,13 @@ pub struct Oracle {
     client: LspClient,
     /// What is open in it.
     state: State,
+    /// A method whose answers are changed, to test what becomes of a difference.
+    spoilt: Option<&'static str>,
 }
 
 impl Oracle {
-    pub fn new(client: LspClient) -> Oracle {
-        let mut oracle = Oracle { client, state: State::new() };
+    pub fn new(client: LspClient, spoilt: Option<&'static str>) -> Oracle {
+        let mut oracle = Oracle { client, state: State::new(), spoilt };
         oracle.configure();
         oracle
     }
@@ -58,6 +60,9 @@ impl Oracle {
             failure.detail = format!("in a server that has seen no edits: {}", failure.detail);
             failure
         })?;
+        if self.spoilt == Some(method) && answer.as_ref().is_ok_and(|result| !result.is_null()) {
+            return Ok(json!("spoilt"));
+        }
         Ok(answer.unwrap_or_else(|error| json!({"error": error})))
     }
 }

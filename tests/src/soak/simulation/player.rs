@@ -4,7 +4,7 @@ mod answers;
 mod documents;
 mod messages;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use random::Rng;
@@ -63,9 +63,9 @@ pub struct Player<'a> {
     queries_panic: bool,
     published: BTreeMap<String, Value>,
     version: i64,
-    /// Whether responses in flight are compared too. Which of the permitted ones comes depends on threads, so only a search does it.
-    pub compares_in_flight: bool,
     pub messages: u64,
+    /// The methods of all requests.
+    pub methods: BTreeSet<String>,
     pub compared: u64,
     /// The last messages, for the report.
     pub transcript: Vec<Value>,
@@ -91,8 +91,8 @@ impl<'a> Player<'a> {
             queries_panic: false,
             published: BTreeMap::new(),
             version: 0,
-            compares_in_flight: false,
             messages: 0,
+            methods: BTreeSet::new(),
             compared: 0,
             transcript: Vec::new(),
         }
@@ -113,6 +113,7 @@ impl<'a> Player<'a> {
                 self.end()
             }
             Ending::ClosedPipe => self.close_pipe(),
+            Ending::ClosedOutput => self.close_output(),
         }
     }
 
@@ -124,6 +125,7 @@ impl<'a> Player<'a> {
 
     fn request(&mut self, question: Question) {
         self.messages += 1;
+        self.methods.insert(question.method.clone());
         let tokens = question.params["previousResultId"].as_str().and_then(|id| {
             let uri = question.params["textDocument"]["uri"].as_str()?;
             self.tokens.get(uri).filter(|(known, _)| known == id).map(|(_, tokens)| tokens.clone())

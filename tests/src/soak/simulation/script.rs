@@ -1,6 +1,7 @@
 //! What a random client does: steps that have a meaning in any state, so that any of them can be left out.
 
 use random::Rng;
+use serde_json::{Value, json};
 
 /// A step, and the seed of all choices in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -75,9 +76,17 @@ pub enum Ending {
     Shutdown,
     /// The input ends, perhaps inside a message.
     ClosedPipe,
+    /// The client reads no more, but goes on to write.
+    ClosedOutput,
 }
 
-#[derive(Debug, Clone)]
+impl Ending {
+    const ALL: [Ending; 3] = [Ending::Shutdown, Ending::ClosedPipe, Ending::ClosedOutput];
+}
+
+const ENCODINGS: [&str; 3] = ["utf-8", "utf-16", "utf-32"];
+
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Script {
     pub encoding: &'static str,
     pub steps: Vec<Step>,
@@ -90,7 +99,11 @@ impl Script {
     pub fn of_seed(seed: u64) -> Script {
         let mut random = Rng::new(seed);
         let encoding = *random.pick(&["utf-8", "utf-16", "utf-16", "utf-32"]);
-        let ending = if random.one_in(8) { Ending::ClosedPipe } else { Ending::Shutdown };
+        let ending = match random.index(16) {
+            0 | 8 => Ending::ClosedPipe,
+            1 => Ending::ClosedOutput,
+            _ => Ending::Shutdown,
+        };
         let all: usize = WEIGHTS.iter().map(|(_, weight)| weight).sum();
         let mut step = |kind: Option<Kind>| {
             let mut at = random.index(all);
@@ -106,5 +119,24 @@ impl Script {
         let count = step(None).seed as usize % MAX_STEPS;
         steps.extend((0..20 + count).map(|_| step(None)));
         Script { encoding, steps, ending }
+    }
+
+    /// The script in the report of a failure.
+    pub fn to_json(&self) -> Value {
+        let steps = self.steps.iter().map(|step| json!([format!("{:?}", step.kind), step.seed]));
+        let steps: Vec<Value> = steps.collect();
+        json!({"encoding": self.encoding, "ending": format!("{:?}", self.ending), "steps": steps})
+    }
+
+    /// Reads what [`Script::to_json`] writes.
+    pub fn of_json(script: &Value) -> Option<Script> {
+        let encoding = ENCODINGS.into_iter().find(|encoding| script["encoding"] == *encoding)?;
+        let ending = Ending::ALL.into_iter().find(|ending| script["ending"] == format!("{ending:?}"))?;
+        let step = |step: &Value| {
+            let (kind, _) = WEIGHTS.iter().find(|(kind, _)| step[0] == format!("{kind:?}"))?;
+            Some(Step { kind: *kind, seed: step[1].as_u64()? })
+        };
+        let steps = script["steps"].as_array()?.iter().map(step).collect::<Option<Vec<Step>>>()?;
+        Some(Script { encoding, steps, ending })
     }
 }

@@ -96,7 +96,7 @@ impl World {
     /// a server moves it that answers for the later text.
     pub fn moved(&self, question: &Question, from: usize, to: usize) -> Value {
         let mut params = question.params.clone();
-        let Some(uri) = params["textDocument"]["uri"].as_str().map(str::to_owned) else { return params };
+        let Some((uri, paths)) = question.places() else { return params };
         let document = |moment: usize| self.at(moment).documents.get(&uri);
         let (Some(before), Some(after)) = (document(from), document(to)) else { return params };
         if before.opening != after.opening {
@@ -112,7 +112,7 @@ impl World {
             let at = (0..=at.min(after.len())).rev().find(|&at| after.is_char_boundary(at)).unwrap_or(0);
             self.point(&after, at)
         };
-        for path in ["/position", "/range/start", "/range/end", "/positions/0"] {
+        for path in paths {
             if let Some(point) = params.pointer_mut(path) {
                 *point = shifted(point);
             }

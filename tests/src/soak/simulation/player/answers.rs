@@ -12,6 +12,9 @@ use crate::soak::requests::{self, Question};
 use crate::soak::simulation::oracle::Response;
 use crate::soak::{Failure, Kind as FailureKind, PATIENCE};
 
+/// The time between two requests of a client that reads no more: all of them fit into a pipe.
+const CLOSED_PAUSE: Duration = Duration::from_millis(100);
+
 impl Player<'_> {
     pub(super) fn died(&self, method: &str, why: NoAnswer) -> Failure {
         match why {
@@ -106,11 +109,8 @@ impl Player<'_> {
             self.remember(answer, asked.tokens.as_deref(), &asked.question);
             check_form(answer, &asked.question)?;
         }
-        if !self.compares_in_flight {
-            return Ok(());
-        }
         // What the server knows of a dump folder arrives in the background.
-        open.retain(|(_, asked)| !is_stage(&asked.question));
+        open.retain(|(_, asked)| !self.is_stage(&asked.question));
         let mut expected = Vec::new();
         for moment in (0..=self.world.moment()).rev() {
             let mut left = Vec::new();
@@ -193,6 +193,7 @@ impl Player<'_> {
 
     /// Sends a request while nothing changes. An injected fault may cost a response, not two.
     pub(super) fn ask_settled(&mut self, method: &str, params: Value) -> Result<Response, Failure> {
+        self.methods.insert(method.to_owned());
         loop {
             self.messages += 1;
             let id = self.client.request(method, params.clone());
@@ -299,6 +300,32 @@ impl Player<'_> {
         self.check_panics()
     }
 
+    /// Ends the output alone, with requests unanswered. The server ends as soon as it writes.
+    pub(super) fn close_output(&mut self) -> Result<(), Failure> {
+        self.client.close_output();
+        self.asked.clear();
+        let end = Instant::now() + PATIENCE;
+        while self.client.process_id().is_some() {
+            if Instant::now() > end {
+                return Err(failure(FailureKind::Hang, "the end of the output", self.client.log()));
+            }
+            self.messages += 1;
+            self.client.request("hlo-analyzer/status", json!({}));
+            std::thread::sleep(CLOSED_PAUSE);
+        }
+        let status = self.client.ended();
+        if status.code() != Some(1) {
+            return Err(failure(FailureKind::Death, "the end of the output", format!("{status}")));
+        }
+        self.check_panics()
+    }
+
+    /// Whether a request is about a file of the dump folder.
+    fn is_stage(&self, question: &Question) -> bool {
+        let about = question.places();
+        about.is_some_and(|(about, _)| self.stages.iter().any(|(uri, _)| *uri == about))
+    }
+
     pub(super) fn check_panics(&self) -> Result<(), Failure> {
         let log = self.client.log();
         match log.matches("panicked at").count() > self.all_faults {
@@ -325,6 +352,10 @@ fn comparable(method: &str, answer: &Response) -> Response {
         return answer["error"]["code"].clone();
     }
     let mut answer = without_ids(answer);
+    if let ("codeLens/resolve", Some(lens)) = (method, answer.as_object_mut()) {
+        // It is that of the request, wherever the lens has moved since.
+        lens.remove("range");
+    }
     let (list, key) = match method {
         "workspace/symbol" => (Some(&mut answer), "/location/uri"),
         "workspace/diagnostic" => (answer.get_mut("items"), "/uri"),
@@ -346,9 +377,4 @@ fn without_ids(value: &Value) -> Value {
             .collect(),
         other => other.clone(),
     }
-}
-
-/// Whether a request is about a file of the dump folder.
-fn is_stage(question: &Question) -> bool {
-    question.params["textDocument"]["uri"].as_str().is_some_and(|uri| uri.ends_with(".txt"))
 }
