@@ -10,7 +10,7 @@ use std::time::Duration;
 use hlo_analyzer_tests::soak::queries::QueryProcess;
 use hlo_analyzer_tests::soak::texts::Language;
 use hlo_analyzer_tests::soak::{
-    Campaign, Length, PATIENCE, differential, queries, simulation,
+    Campaign, Length, PATIENCE, changing_files, differential, queries, simulation,
 };
 use serde_json::json;
 
@@ -70,6 +70,11 @@ fn methods_of_server() -> BTreeSet<String> {
     assert!(methods.remove("workspace/textDocumentContent/refresh"));
     assert!(methods.len() > 60, "{methods:?}");
     methods
+}
+
+#[test]
+fn files_of_a_dump_may_change_while_requests_read_them() {
+    changing_files::run(campaign(40)).check("changing-files");
 }
 
 #[test]

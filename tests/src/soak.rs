@@ -2,10 +2,11 @@
 //!
 //! [`differential`] edits a document and compares every response with that for a document opened with the
 //! same text. [`simulation`] keeps many requests about several documents in flight, injects faults, and
-//! compares with a server that has seen no edits. [`queries`]
+//! compares with a server that has seen no edits. [`changing_files`] asks while files change on disk. [`queries`]
 //! sends mutated requests to `query`. Each case is determined by its seed. A failure is reduced and written to a file
 //! in `target/soak`, and its seed repeats it.
 
+pub mod changing_files;
 pub mod differential;
 pub mod edits;
 pub mod queries;

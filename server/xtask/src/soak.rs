@@ -12,7 +12,7 @@ struct Part {
     filter: &'static [&'static str],
 }
 
-const PARTS: [Part; 4] = [
+const PARTS: [Part; 5] = [
     Part {
         name: "differential",
         target: "soak",
@@ -22,6 +22,11 @@ const PARTS: [Part; 4] = [
         name: "simulation",
         target: "soak",
         filter: &["--exact", "a_simulated_client_is_answered_as_by_a_server_without_edits"],
+    },
+    Part {
+        name: "changing-files",
+        target: "soak",
+        filter: &["--exact", "files_of_a_dump_may_change_while_requests_read_them"],
     },
     Part { name: "queries", target: "soak", filter: &["--exact", "every_query_has_an_answer"] },
     Part { name: "small-stack", target: "small_stack", filter: &[] },
@@ -57,7 +62,7 @@ impl<'a> Options<'a> {
                     rest
                 }
                 (other, _) => bail!(
-                    "soak takes --minutes N, --seed N or --first-seed N, and differential, simulation, queries or small-stack, not {other}"
+                    "soak takes --minutes N, --seed N or --first-seed N, and differential, simulation, changing-files, queries or small-stack, not {other}"
                 ),
             };
         }
