@@ -142,7 +142,7 @@ fn constant(count: usize) -> String {
 
 fn users(count: usize) -> String {
     let head = "HloModule m\n\nENTRY e {\n  p = f32[64,128]{1,0} parameter(0)\n";
-    let part = |n| format!("  u{n} = f32[64,128]{{1,0}} negate(p)\n");
+    let part = |n| format!("  x{n} = f32[64,128]{{1,0}} negate(p)\n");
     around(head, count, part, "  ROOT r = f32[64,128]{1,0} tanh(p)\n}\n")
 }
 
