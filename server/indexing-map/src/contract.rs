@@ -186,4 +186,36 @@ mod tests {
         check("min(v0, v1 + 50)", (60, 99), None);
         check("v0 * -2", (-21, -7), Some([(4, 10), (0, 9)]));
     }
+
+    /// The bounds are the smallest ones that contain every point that satisfies a constraint of one operator.
+    #[test]
+    fn bounds_of_one_operator_are_exact() {
+        let values = |expr: &Expr, bounds: Interval, target: Interval| {
+            let holds = |&x: &i64| expr.evaluate(&[x]).is_some_and(|value| target.contains(value));
+            let mut found = (bounds.lower..=bounds.upper).filter(holds);
+            let first = found.next()?;
+            Some(Interval::new(first, found.next_back().unwrap_or(first)))
+        };
+        let mut random = random::Rng::new(5);
+        for _ in 0..20_000 {
+            let op = *random.pick(&BinaryOp::ALL);
+            let constant = match op {
+                BinaryOp::Mul => *random.pick(&[-7, -3, -2, -1, 2, 3, 5, 8]),
+                BinaryOp::Mod | BinaryOp::FloorDiv | BinaryOp::CeilDiv => random.range(2, 9),
+                BinaryOp::Add | BinaryOp::Min | BinaryOp::Max => random.range(-9, 9),
+            };
+            let expr = Expr::binary(op, Expr::var(0), Expr::Const(constant));
+            let lower = random.range(-20, 20);
+            let bounds = Interval::new(lower, lower + random.range(0, 30));
+            let lower = random.range(-12, 12);
+            let target = Interval::new(lower, lower + random.range(0, 8));
+            let expect = values(&expr, bounds, target);
+            let mut variables = [Variable::from(bounds)];
+            let constraint = Constraint { expr: expr.clone(), interval: target };
+            let got = contract(&constraint, &[], &mut variables).ok().map(|_| variables[0].bounds);
+            // A product or remainder may prove infeasible only when it is narrowed once more.
+            let got = got.filter(|_| contract(&constraint, &[], &mut variables).is_ok());
+            assert_eq!(got, expect, "{expr} in {target} for x in {bounds}");
+        }
+    }
 }

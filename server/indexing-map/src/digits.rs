@@ -134,3 +134,66 @@ fn collect(e: &Expr, at: Option<i64>, strides: &mut [SmallVec<[i64; 4]>], visits
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Each value of the variable has one point of digits, and the other points break a constraint.
+    #[test]
+    fn digits_are_another_way_to_count() {
+        let mut random = random::Rng::new(3);
+        for _ in 0..400 {
+            let lower = random.range(-40, 40);
+            let bounds = Interval::new(lower, lower + random.range(0, 90));
+            let mut scaled = || Expr::var(0) * random.range(1, 3);
+            let (a, b) = (scaled(), scaled());
+            let exprs = [
+                a.floor_div(random.range(2, 9)),
+                b.floor_div(random.range(2, 40)),
+                Expr::var(0).modulo(random.range(2, 30)),
+            ];
+            let Some(digits) = Digits::new(&[Variable::from(bounds)], exprs.iter()) else { continue };
+            assert_eq!(digits.rewrite(&Expr::var(0)), digits.sums[0]);
+            let map = crate::IndexingMap::new(digits.variables.clone(), vec![], vec![], vec![]);
+            let holds = |point: &[i64]| {
+                let value = |c: &Constraint| c.expr.evaluate(point).expect("it is a sum");
+                digits.constraints.iter().all(|c| c.interval.contains(value(c)))
+            };
+            let points = map.points(100_000).expect("there are few").map(|(point, _)| point);
+            let mut values: Vec<i64> = points
+                .filter(|point| holds(point))
+                .map(|point| digits.point(&point).expect("it has")[0])
+                .collect();
+            values.sort_unstable();
+            assert_eq!(values, (bounds.lower..=bounds.upper).collect::<Vec<_>>(), "{exprs:?}");
+        }
+    }
+
+    /// The strides at which a variable of an expression is cut, in `[0, 99]`.
+    #[track_caller]
+    fn check(expr: &str, sizes: Option<&[u64]>) {
+        let expr = crate::text::parse_expr(expr).expect("it is an expression");
+        let digits = Digits::new(&[Variable::new(0, 99)], [expr].iter());
+        let found = digits.map(|digits| digits.variables.iter().map(|v| v.bounds.size()).collect::<Vec<_>>());
+        assert_eq!(found.as_deref(), sizes);
+    }
+
+    #[test]
+    fn variables_are_cut_where_they_are_divided() {
+        check("v0 + 3", None);
+        check("v0 floordiv 10", Some(&[10, 10]));
+        check("v0 mod 10", Some(&[10, 10]));
+        check("(v0 floordiv 5) mod 4", Some(&[5, 4, 5]));
+        check("(v0 floordiv 5) floordiv 4", Some(&[5, 4, 5]));
+        check("(v0 mod 20) floordiv 5", Some(&[5, 4, 5]));
+        check("(v0 mod 20) mod 5", Some(&[5, 4, 5]));
+        check("v0 * 5 floordiv 20", Some(&[4, 25]));
+        check("max(v0 floordiv 10, v0 mod 2)", Some(&[2, 5, 10]));
+        // Neither divides the other: the smaller one is taken. No cut is beyond the variable.
+        check("v0 floordiv 6 + v0 floordiv 10", Some(&[6, 17]));
+        check("v0 floordiv 50", Some(&[50, 2]));
+        check("v0 floordiv 100", None);
+        check("v0 floordiv 1 + v0 * 3 mod 3", None);
+    }
+}

@@ -437,6 +437,14 @@ mod tests {
     }
 
     #[test]
+    fn boxes_are_enumerated_in_order() {
+        let hull = [Interval::new(-1, 1), Interval::new(5, 5), Interval::new(0, 1)];
+        let points: Vec<Vec<i64>> = box_points(&hull, 6).collect();
+        let expect: Vec<Vec<i64>> = (-1..=1).flat_map(|a| (0..=1).map(move |c| vec![a, 5, c])).collect();
+        assert_eq!(points, expect);
+    }
+
+    #[test]
     fn hard_questions_stay_open() {
         check(
             "(d0, d1) -> (d0), domain: d0 in [1, 99999], d1 in [1, 99999], d0 * d1 mod 65537 in [0, 0]",

@@ -381,6 +381,33 @@ mod tests {
     }
 
     #[test]
+    fn expressions_may_be_as_large_as_the_limits() {
+        // A sum of 2^n variables has 2^n - 1 operators and the depth n.
+        let doubled = |n: usize| (0..n).fold(v(0), |e, _| e.clone() + e);
+        let largest = doubled(15) + doubled(15);
+        assert_eq!((largest.node_count(), largest.depth()), (Expr::MAX_NODES, 16));
+        assert!((largest + v(0)).is_too_large());
+        let deepest = (0..Expr::MAX_DEPTH).fold(v(0), |e, _| e + v(1));
+        assert_eq!((deepest.depth(), deepest.node_count()), (Expr::MAX_DEPTH, Expr::MAX_DEPTH));
+        assert!((deepest + v(0)).is_too_large());
+    }
+
+    #[test]
+    fn variables_that_occur_are_known() {
+        let mut random = random::Rng::new(1);
+        for _ in 0..2000 {
+            let mut ids: Vec<usize> = (0..random.range(1, 4)).map(|_| random.index(70)).collect();
+            let e = ids.iter().fold(Expr::Const(7), |e, &id| e + v(id) * 3);
+            ids.sort_unstable();
+            for id in 0..72 {
+                assert_eq!(e.uses_var(id), ids.contains(&(id as usize)), "v{id} in {e}");
+            }
+            assert_eq!(e.var_bound() as usize, ids[ids.len() - 1] + 1);
+            assert_eq!(format!("{e:?}"), e.to_string());
+        }
+    }
+
+    #[test]
     fn sizes_are_limited() {
         let mut e = v(0);
         for _ in 0..100_000 {

@@ -410,4 +410,31 @@ mod tests {
         assert_eq!((m.num_dims(), m.results().len()), (2, 2));
         assert_eq!(m, IndexingMap::known_empty(2, 0, 2));
     }
+
+    /// Equal maps have one hash, in whatever order their constraints are; maps that differ in one part mostly have others.
+    #[test]
+    fn hashes_are_of_what_is_compared() {
+        let hash = |map: &IndexingMap| std::hash::BuildHasher::hash_one(&rustc_hash::FxBuildHasher, map);
+        let map = |text: &str| crate::text::parse_map(text).unwrap();
+        let first = map(
+            "(d0)[s0] -> (d0, s0), domain: d0 in [0, 9], s0 in [0, 4], d0 + s0 in [0, 7], d0 mod 3 in [1, 1]",
+        );
+        let swapped = map(
+            "(d0)[s0] -> (d0, s0), domain: d0 in [0, 9], s0 in [0, 4], d0 mod 3 in [1, 1], d0 + s0 in [0, 7]",
+        );
+        assert_eq!((&first, hash(&first)), (&swapped, hash(&swapped)));
+        let others = [
+            "(d0)[s0] -> (s0, d0), domain: d0 in [0, 9], s0 in [0, 4], d0 + s0 in [0, 7], d0 mod 3 in [1, 1]",
+            "(d0)[s0] -> (d0, s0), domain: d0 in [0, 8], s0 in [0, 4], d0 + s0 in [0, 7], d0 mod 3 in [1, 1]",
+            "(d0)[s0] -> (d0, s0), domain: d0 in [0, 9], s0 in [0, 4], d0 + s0 in [0, 6], d0 mod 3 in [1, 1]",
+            "(d0)[s0] -> (d0, s0), domain: d0 in [0, 9], s0 in [0, 4], d0 + s0 in [1, 7], d0 mod 3 in [1, 1]",
+            "(d0)[s0] -> (d0, s0), domain: d0 in [0, 9], s0 in [0, 4], d0 + s0 in [0, 7], d0 mod 4 in [1, 1]",
+            "(d0)[s0] -> (d0, s0), domain: d0 in [0, 9], s0 in [0, 4], d0 + s0 in [0, 7]",
+            "(d0, s0) -> (d0, s0), domain: d0 in [0, 9], s0 in [0, 4], d0 + s0 in [0, 7], d0 mod 3 in [1, 1]",
+        ];
+        for other in others.map(map) {
+            assert_ne!(first, other);
+            assert_ne!(hash(&first), hash(&other), "{other}");
+        }
+    }
 }

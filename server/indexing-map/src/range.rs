@@ -182,6 +182,34 @@ mod tests {
         check("d0 mod d2", (0, 4));
     }
 
+    /// What `v0 mod m in [l, u]` says about digits of that remainder is exact where it is an interval.
+    #[test]
+    fn constraints_on_remainders_bound_their_digits() {
+        let mut random = random::Rng::new(9);
+        let mut bounded = 0;
+        for _ in 0..5000 {
+            let m = *random.pick(&[6, 8, 12, 24, 30]);
+            let lower = random.range(-2, m - 1);
+            let interval = Interval::new(lower, lower + random.range(0, m));
+            let (a, b) = (random.range(1, 6), random.range(2, 12));
+            let digit = Expr::var(0).floor_div(a).modulo(b);
+            let variables = [Variable::new(0, 2 * m - 1)];
+            let constraints = [Constraint { expr: Expr::var(0).modulo(m), interval }];
+            let got = RangeContext::new(&variables, &constraints).range(&digit);
+            let inside = (0..2 * m).filter(|x| interval.contains(x % m));
+            let values: Vec<i64> = inside.filter_map(|x| digit.evaluate(&[x])).collect();
+            let (Some(&least), Some(&most)) = (values.iter().min(), values.iter().max()) else { continue };
+            assert!(got.contains(least) && got.contains(most), "{digit} {interval} {got}");
+            // The quotients of one round of `b` are an interval of digits.
+            let rest = interval.intersect(Interval::new(0, m - 1));
+            if m % (a * b) == 0 && (rest.lower / a) / b == (rest.upper / a) / b {
+                assert_eq!((got.lower, got.upper), (least, most), "{digit} for v0 mod {m} in {interval}");
+                bounded += 1;
+            }
+        }
+        assert!(bounded > 300, "{bounded}");
+    }
+
     #[test]
     fn uses_constraints_on_whole_nodes() {
         check("d0 + d2", (3, 6));

@@ -35,3 +35,32 @@ pub fn only_unknown(extents: impl IntoIterator<Item = Option<i64>>) -> Option<(u
     }
     unknown.map(|at| (at, others)).filter(|(_, others)| *others > 0)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn positions_count_through_the_array_and_back() {
+        let extents = [3, 1, 4, 2].map(Expr::Const);
+        let indices: Vec<Expr> = (0..extents.len()).map(Expr::var).collect();
+        let position = linearized(&indices, &extents);
+        let back = delinearized(&Expr::var(0), &extents);
+        let all = (0..3).flat_map(|a| (0..4).flat_map(move |c| (0..2).map(move |d| [a, 0, c, d])));
+        for (at, index) in (0..).zip(all) {
+            assert_eq!(position.evaluate(&index), Some(at));
+            let digits: Vec<Option<i64>> = back.iter().map(|digit| digit.evaluate(&[at])).collect();
+            assert_eq!(digits, index.map(Some));
+        }
+    }
+
+    #[test]
+    fn one_unknown_extent_follows_from_the_others() {
+        assert_eq!(only_unknown([Some(3), None, Some(5)]), Some((1, 15)));
+        assert_eq!(only_unknown([None]), Some((0, 1)));
+        assert_eq!(only_unknown([Some(3), Some(5)]), None);
+        assert_eq!(only_unknown([None, Some(2), None]), None);
+        assert_eq!(only_unknown([Some(0), None]), None);
+        assert_eq!(only_unknown([Some(i64::MAX), None, Some(2)]), None);
+    }
+}

@@ -271,6 +271,44 @@ mod tests {
     }
 
     #[test]
+    fn variables_of_one_value_are_not_shown() {
+        check(
+            "(d0, d1, d2)[s0, s1]{rt0, rt1} -> (d2, s1 + rt1), domain: d0 in [0, 0], d1 in [4, 4], d2 in [0, 9], s0 in [1, 1], s1 in [0, 0], \
+             rt0 in [0, 5], rt1 in [0, 3]",
+            |m| *m = m.without_unit_variables(1),
+            "(d0, d2)[s1]{rt0, rt1} -> (d2, s1 + rt1), domain: d0 in [0, 0], d2 in [0, 9], s1 in [0, 0], rt0 in [0, 5], rt1 in [0, 3]",
+        );
+    }
+
+    #[test]
+    fn removed_variables_leave_the_others_in_order() {
+        let text = "(d0, d1, d2)[s0, s1, s2]{rt0, rt1} -> (d0, d2, s1, rt1), domain: d0 in [0, 1], d1 in [0, 2], d2 in [0, 3], s0 in [0, 4], \
+                    s1 in [0, 5], s2 in [0, 6], rt0 in [0, 7], rt1 in [0, 8], d2 + s1 in [0, 6]";
+        check(
+            text,
+            |m| m.remove_variables(&[false, true, false, true, false, true, true]),
+            "(d0, d1)[s0]{rt0} -> (d0, d1, s0, rt0), domain: d0 in [0, 1], d1 in [0, 3], s0 in [0, 5], rt0 in [0, 8], d1 + s0 in [0, 6]",
+        );
+        check(text, |m| m.remove_variables(&[true]), "unknown indexing");
+        check(text, |m| m.remove_variables(&[false; 8]), text);
+        check(
+            text,
+            |m| *m = m.symbols_to_dims(),
+            "(d0, d1, d2, d3, d4, d5, d6, d7) -> (d0, d2, d4, d7), domain: d0 in [0, 1], d1 in [0, 2], d2 in [0, 3], d3 in [0, 4], \
+             d4 in [0, 5], d5 in [0, 6], d6 in [0, 7], d7 in [0, 8], d2 + d4 in [0, 6]",
+        );
+    }
+
+    #[test]
+    fn an_added_range_comes_before_the_runtime_variables() {
+        check(
+            "(d0)[s0]{rt0} -> (d0 + rt0, s0), domain: d0 in [0, 1], s0 in [0, 2], rt0 in [0, 3], d0 + rt0 in [0, 3]",
+            |m| assert_eq!(m.add_range(crate::Variable::new(0, 5)), crate::Expr::var(2)),
+            "(d0)[s0, s1]{rt0} -> (d0 + rt0, s0), domain: d0 in [0, 1], s0 in [0, 2], s1 in [0, 5], rt0 in [0, 3], d0 + rt0 in [0, 3]",
+        );
+    }
+
+    #[test]
     fn constrained_symbols_stay() {
         let text = "(d0, d1)[s0, s1] -> (d1, s1), domain: d0 in [0, 49], d1 in [0, 59], s0 in [0, 69], s1 in [0, 19], d1 + s0 in [1, 100]";
         check(text, |m| _ = m.remove_unused_symbols(), text);

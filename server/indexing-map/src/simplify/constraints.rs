@@ -237,3 +237,46 @@ fn chinese_remainder((m, r): (i64, i64), (n, s): (i64, i64)) -> Remainder {
         _ => Remainder::TooLarge,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_congruences_become_the_one_of_both() {
+        for (m, n) in (1..=12).flat_map(|m| (1..=12).map(move |n| (m, n))) {
+            for (r, s) in (0..m).flat_map(|r| (0..n).map(move |s| (r, s))) {
+                let mut both = (0..m * n).filter(|x| x % m == r && x % n == s);
+                match chinese_remainder((m, r), (n, s)) {
+                    Remainder::Merged(lcm, rest) => {
+                        assert_eq!((lcm as u64, Some(rest)), (m as u64 * n as u64 / gcd(m, n), both.next()));
+                    }
+                    Remainder::Contradiction => assert_eq!(both.next(), None),
+                    Remainder::TooLarge => panic!("{m} and {n} are small"),
+                }
+            }
+        }
+        let large = i64::MAX - 24;
+        assert!(matches!(chinese_remainder((large, 1), (large - 1, 1)), Remainder::TooLarge));
+    }
+
+    #[test]
+    fn the_dividend_of_a_quotient_has_exact_bounds() {
+        for d in [-5, -2, -1, 1, 3, 4] {
+            for (lower, upper) in (-6..=6).flat_map(|l| (l..=6).map(move |u| (l, u))) {
+                let Interval { lower: first, upper: last } =
+                    undivide(Interval::new(lower, upper), d).expect("the numbers are small");
+                for x in -50..=50 {
+                    let quotient = floor_div(x, d).expect("the divisor is not 0");
+                    assert_eq!((first..=last).contains(&x), (lower..=upper).contains(&quotient), "{x} / {d}");
+                }
+            }
+        }
+        let from = Interval::new(2, i64::MAX);
+        assert_eq!(undivide(from, 3), Some(Interval::new(6, i64::MAX)));
+        assert_eq!(undivide(from, -3), Some(Interval::new(i64::MIN, -6)));
+        let to = Interval::new(i64::MIN, 2);
+        assert_eq!(undivide(to, 3), Some(Interval::new(i64::MIN, 8)));
+        assert_eq!(undivide(to, -3), Some(Interval::new(-8, i64::MAX)));
+    }
+}

@@ -70,3 +70,49 @@ impl MapAttribute {
         format!("{}<{quote}{text}{flag}{quote}>", self.name)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::parse_map;
+
+    /// Each byte of the body is in the attribute where `place` says, and a map printed in the same form is read as that map.
+    #[track_caller]
+    fn check(text: &str, map: &str, printed: &str) {
+        let attribute = MapAttribute::read(text).expect("it is an attribute of a map");
+        for (at, byte) in attribute.body.bytes().enumerate() {
+            assert_eq!(text.as_bytes()[attribute.place(at)], byte, "{at} of {}", attribute.body);
+        }
+        let map = parse_map(map).unwrap();
+        assert_eq!(parse_map(&attribute.body).as_ref(), Ok(&map));
+        let again = attribute.with_map(&map);
+        assert_eq!(again, printed);
+        assert_eq!(parse_map(&MapAttribute::read(&again).expect("it is one, too").body), Ok(map));
+    }
+
+    #[test]
+    fn every_form_of_the_attribute_is_read() {
+        let map = "(d0) -> (d0 floordiv 2), domain: d0 in [0, 9]";
+        check(
+            "  #xla.indexing_map<\"(d0) -> (d0 floordiv 2), domain: d0 in [0, 9]\"> ",
+            map,
+            "#xla.indexing_map<\"(d0) -> (d0 floordiv 2), domain: d0 in [0, 9]\">",
+        );
+        check(
+            "#xla_gpu.indexing_map< \"(d0) -> (d0 floordiv 2),\"\n  \" domain: \" \"d0 in [0, 9], is_simplified: true\">",
+            map,
+            "#xla_gpu.indexing_map<\"(d0) -> (d0 floordiv 2), domain: d0 in [0, 9], is_simplified: true\">",
+        );
+        check(
+            "#xla_gpu.map <(d0) -> (d0 floorDiv 2), domain: d0 in [0, 9], is_simplified: false>",
+            map,
+            "#xla_gpu.map<(d0) -> (d0 floorDiv 2), domain: d0 in [0, 9], is_simplified: true>",
+        );
+        assert!(is_map_attribute("#xla_gpu.map") && !is_map_attribute("#xla.map"));
+        for other in
+            ["#xla.layout<\"x\">", "#xla.indexing_map", "#xla.indexing_map<\"x\"", "#xla.indexing_map\"x\">"]
+        {
+            assert_eq!(MapAttribute::read(other), None, "{other}");
+        }
+    }
+}

@@ -87,6 +87,35 @@ mod tests {
         check(&["", "", "", "beyond"], &same);
     }
 
+    /// Whatever the names were and are, the printed map is the same map, with each new name that is a name and unique.
+    #[test]
+    fn named_maps_parse_back() {
+        let names = ["", "i", "j", "row", "row", "d0", "s0", "mod", "4x", "_k"];
+        let mut random = random::Rng::new(2);
+        for _ in 0..2000 {
+            let mut map = parse_map(MAP).unwrap();
+            let olds = random.permutation(4);
+            (0..3).for_each(|id| map.rename(id, [None, Some("i"), Some("j"), Some("row")][olds[id]]));
+            let given: Vec<&str> = (0..random.range(0, 4)).map(|_| *random.pick(&names)).collect();
+            let named = map.with_names(&given);
+            let text = named.to_string();
+            assert_eq!(parse_map(&text).as_ref(), Ok(&map), "{text}");
+            for (id, name) in given.iter().enumerate().take(3) {
+                let is_used = ["i", "j", "row", "_k"].contains(name)
+                    && given.iter().filter(|other| *other == name).count() == 1;
+                let before = map.variables()[id].name.as_deref();
+                let after = named.variables()[id].name.as_deref();
+                assert!(is_used == (after == Some(name)) || !is_used && after == before, "{given:?} {text}");
+            }
+            let old = |id: usize| map.variables()[id].name.as_deref();
+            for id in given.len()..3 {
+                if old(id).is_some_and(|name| !given.contains(&name)) {
+                    assert_eq!(named.variables()[id].name.as_deref(), old(id), "{given:?} {text}");
+                }
+            }
+        }
+    }
+
     #[test]
     fn new_names_win_over_old_ones() {
         let map = parse_map("(x, y) -> (x - y), domain: x in [0, 3], y in [0, 4]").unwrap();

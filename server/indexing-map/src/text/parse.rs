@@ -448,6 +448,43 @@ mod tests {
     }
 
     #[test]
+    fn reads_what_xla_writes_around_a_map() {
+        let plain = "(d0) -> (d0), domain: d0 in [0, 9]";
+        check("(d0) -> (d0), domain: d0 in [0, 9], is_simplified: true", plain);
+        check("(d0) -> (d0),\n domain: d0 in [0, 9],\n is_simplified : false ", plain);
+        check(
+            "(d0) -> (d0), domain: d0 in [0, 9], d0 in [2, 5], is_simplified:true",
+            "(d0) -> (d0), domain: d0 in [2, 5]",
+        );
+        check("() -> (1), domain: is_simplified: true", "() -> (1)");
+        check(
+            "(d0) -> (d0), domain: d0 in [0, 9], is_simplified: 1",
+            "expected `true` or `false` at byte 51",
+        );
+        check("(d0) -> (d0), domain: d0 in [0, 9], is_simplified true", "expected `:` at byte 50");
+        check(
+            "(d0) -> (d0), domain: d0 in [0, 9], is_simplified: true, d0 in [0, 1]",
+            "unexpected text at the end at byte 55",
+        );
+        // The loops of scans count from below zero.
+        let scan = "(k_-1, k_12)[k_-20] -> (k_-1 - k_12 + k_-20), domain: k_-1 in [0, 3], k_12 in [0, 4], k_-20 in [0, 5]";
+        check(scan, scan);
+        // A runtime variable with the instruction that it is read from, and its map.
+        let read = "(d0){rt0} -> (d0 + rt0),\n domain:\n d0 in [0, 9],\n rt0 in [0, 3]\n  hlo: %i = s32[] parameter(1)\n  (d0) -> ()\n";
+        check(read, "(d0){rt0} -> (d0 + rt0), domain: d0 in [0, 9], rt0 in [0, 3]");
+    }
+
+    #[test]
+    fn numbers_of_64_bits_are_read() {
+        let bounds = |lower: &str, upper: &str| format!("(d0) -> (d0), domain: d0 in [{lower}, {upper}]");
+        for (lower, upper) in [("-9223372036854775808", "9223372036854775807"), ("-10", "1009")] {
+            check(&bounds(lower, upper), &bounds(lower, upper));
+        }
+        check(&bounds("0", "9223372036854775808"), "the number does not fit 64 bits at byte 32");
+        check(&bounds("-9223372036854775809", "0"), "the number does not fit 64 bits at byte 30");
+    }
+
+    #[test]
     fn depth_is_limited() {
         let deep = "(".repeat(100_000) + "v0";
         assert_eq!(parse_expr(&deep).unwrap_err().message, "nested deeper than 200");

@@ -74,6 +74,80 @@ pub fn build(
     map
 }
 
+/// Changes one constant, operator or variable: the `at`-th node, left to right.
+fn mutated(e: &Expr, at: &mut usize, by: i64) -> Expr {
+    if *at == 0 {
+        *at = usize::MAX;
+        return match e {
+            Expr::Const(c) => Expr::Const(c + by),
+            Expr::Var(v) => Expr::Var(*v) + by,
+            Expr::Binary(b) => {
+                let op = BinaryOp::ALL[(b.op() as usize + by.unsigned_abs() as usize) % BinaryOp::ALL.len()];
+                Expr::binary(op, b.lhs().clone(), b.rhs().clone())
+            }
+        };
+    }
+    *at = at.saturating_sub(1);
+    match e.as_binary() {
+        None => e.clone(),
+        Some((op, l, r)) => {
+            let l = mutated(l, at, by);
+            Expr::binary(op, l, mutated(r, at, by))
+        }
+    }
+}
+
+/// Returns the map with one change: a node of a result or constraint, a bound, or an interval.
+pub fn mutant(map: &IndexingMap, what: usize, at: usize, by: i64) -> IndexingMap {
+    let mut at = at;
+    let mut variables = map.variables().to_vec();
+    let mut results = map.results().to_vec();
+    let mut constraints = map.constraints().to_vec();
+    match what % 5 {
+        0 if !variables.is_empty() => {
+            let n = variables.len();
+            let old = variables[at % n].bounds;
+            variables[at % n] = Variable::new(old.lower, old.upper + by);
+        }
+        1 | 2 if !constraints.is_empty() => {
+            let n = constraints.len();
+            let c = &mut constraints[at % n];
+            if what % 5 == 1 {
+                c.interval.upper += by;
+            } else {
+                let mut node = at / n;
+                c.expr = mutated(&c.expr, &mut node, by);
+            }
+        }
+        _ => {
+            for r in &mut results {
+                *r = mutated(r, &mut at, by);
+            }
+        }
+    }
+    let ranges = variables.split_off(map.num_dims());
+    let mut changed = IndexingMap::new(variables, ranges, vec![], results);
+    for c in constraints {
+        changed.add_constraint(c.expr, c.interval);
+    }
+    changed
+}
+
+/// Enlarges the map to the size of one of a real program, so that nothing can be enumerated.
+pub fn enlarged(map: &IndexingMap) -> IndexingMap {
+    let stretch = |v: &Variable| Variable::new(v.bounds.lower, v.bounds.upper + 4096);
+    let mut large = IndexingMap::new(
+        map.dims().iter().map(stretch).collect(),
+        map.ranges().iter().map(stretch).collect(),
+        vec![],
+        map.results().to_vec(),
+    );
+    for c in map.constraints() {
+        large.add_constraint(c.expr.clone(), Interval::new(c.interval.lower, c.interval.upper + 9000));
+    }
+    large
+}
+
 /// Runs 2,000 cases, or `PROPTEST_CASES`.
 pub fn config() -> ProptestConfig {
     let default = ProptestConfig { failure_persistence: None, ..ProptestConfig::default() };

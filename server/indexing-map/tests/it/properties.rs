@@ -6,8 +6,7 @@ use indexing_map::{
 };
 use proptest::prelude::*;
 
-mod support;
-use support::{config, expr, map};
+use crate::random_maps::{config, expr, map};
 
 /// All points of the box, with the value of the map. Points at which an expression has no value are left out:
 /// rewrites may change the behaviour there.
