@@ -12,6 +12,7 @@ mod editors;
 mod fuzz;
 mod install;
 mod kernels;
+mod mutants;
 mod needs;
 mod oracle;
 mod release;
@@ -64,6 +65,9 @@ usage: cargo xtask TASK
   fuzz [TARGET…] [--minutes N]
                           searches for inputs that break a property of `server/fuzzing`, an hour for each target; failures and
                           what was found on the way are kept in target/fuzz
+  mutants [CRATE…] [--sample N] [--seed N]
+                          changes the code of indexing-map, indexing, gpu and passes in one place at a time, 100 places of each:
+                          which changes no test notices; less than 85 % noticed is an error
   codegen [--check]       the parts of this tree that are made from others; --check only compares
   editors [--server FILE] Neovim, Emacs and Helix of newer Debians, which it puts into the cache (as root), with the clients here, and the extension for Zed
                           and a server of the release build or FILE
@@ -71,7 +75,7 @@ usage: cargo xtask TASK
 ";
 
 /// The names of the tasks in [`USAGE`], for those who call them.
-const TASKS: [&str; 15] = [
+const TASKS: [&str; 16] = [
     "test",
     "install",
     "dist",
@@ -82,9 +86,10 @@ const TASKS: [&str; 15] = [
     "soak",
     "oracle",
     "counts",
-    "fuzz",
-    "codegen",
     "reproducible",
+    "fuzz",
+    "mutants",
+    "codegen",
     "editors",
     "tools",
 ];
@@ -124,6 +129,7 @@ fn task() -> Result<()> {
         ["oracle", options @ ..] => oracle::oracle(options, &tools),
         ["counts", options @ ..] => counts::counts(options),
         ["reproducible"] => reproducible::reproducible(),
+        ["mutants", options @ ..] => mutants::mutants(options),
         ["fuzz", options @ ..] => fuzz::fuzz(options),
         ["codegen"] => codegen::codegen(codegen::Mode::Write),
         ["codegen", "--check"] => codegen::codegen(codegen::Mode::Check),
