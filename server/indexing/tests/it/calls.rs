@@ -72,6 +72,44 @@ fn calls_and_conditionals() {
     assert_eq!(back.operands[0][0].map.to_string(), "(d0) -> (-d0 + 7), domain: d0 in [0, 7]");
 }
 
+/// Each element of the tuple has the maps of its own elements of the branches.
+#[test]
+fn a_conditional_with_two_results() {
+    let text = "HloModule m
+first {
+  a = f32[8] parameter(0)
+  r = f32[8] reverse(a), dimensions={0}
+  s = f32[4] slice(a), slice={[4:8]}
+  ROOT t = (f32[8], f32[4]) tuple(r, s)
+}
+second {
+  b = f32[8] parameter(0)
+  n = f32[8] negate(b)
+  o = f32[4] slice(b), slice={[1:8:2]}
+  ROOT u = (f32[8], f32[4]) tuple(n, o)
+}
+ENTRY e {
+  p = pred[] parameter(0)
+  x = f32[8] parameter(1)
+  y = f32[8] parameter(2)
+  c = (f32[8], f32[4]) conditional(p, x, y), true_computation=first, false_computation=second
+  g = f32[8] get-tuple-element(c), index=0
+  h = f32[4] get-tuple-element(c), index=1
+  ROOT w = (f32[8], f32[4]) tuple(g, h)
+}";
+    let (graphs, entry) = crate::graphs(text);
+    let callee = |name: &str| graphs.iter().find(|(n, _)| n == name).map(|(_, graph)| graph.clone());
+    for (output, of_x, of_y) in [(0, "-d0 + 7", "d0"), (1, "d0 + 4", "d0 * 2 + 1")] {
+        let answer = indexing::fusion(&callee(&entry).unwrap(), output, 3, Rules::Exact, &callee);
+        let printed = |operand: usize| -> Vec<String> {
+            answer.operands[operand].iter().map(|access| access.map.to_string()).collect()
+        };
+        let last = [7, 3][output];
+        assert_eq!(printed(1), [format!("(d0) -> ({of_x}), domain: d0 in [0, {last}]")]);
+        assert_eq!(printed(2), [format!("(d0) -> ({of_y}), domain: d0 in [0, {last}]")]);
+    }
+}
+
 #[test]
 fn loops() {
     let text = "body {

@@ -121,6 +121,9 @@ fn reductions() {
     check(&op("(f32[4], f32[2]) all-reduce(p0, p1), to_apply=f", &["f32[4]", "f32[2]"]), |_, k, i| {
         all(k, i.to_vec())
     });
+    // Operands of one size, so that only the number says which output each feeds.
+    let equal = op("(f32[4], f32[4]) all-reduce(p0, p1), to_apply=f", &["f32[4]"; 2]);
+    check(&equal, |_, k, i| all(k, i.to_vec()));
     check(&op("f32[2,3] reduce-scatter(p0), dimensions={0}, to_apply=f", &["f32[6,3]"]), |own, k, i| {
         all(k, vec![own * 2 + i[0], i[1]])
     });

@@ -10,6 +10,11 @@ fn maps(text: &str, target: &str, set: &[&str]) -> Vec<(String, Vec<String>)> {
     let graph = callee(&entry).unwrap();
     let set: Vec<_> = set.iter().map(|name| graph.find(name).unwrap()).collect();
     let answer = grouped(&graph, graph.find(target).unwrap(), 0, &set, Rules::Xla, &callee);
+    for op in answer.ops.iter().filter(|op| op.place.computation.is_none()) {
+        let found = answer.of(op.place.op).expect("it is listed");
+        assert!(std::ptr::eq(found, op.indexing.as_slice()), "{}", op.name);
+    }
+    assert!(answer.of(ir::OpId::MAX).is_none());
     let printed = |op: &indexing::GroupedOp| op.indexing.iter().map(|a| a.map.to_string()).collect();
     answer.ops.iter().map(|op| (op.name.clone(), printed(op))).collect()
 }

@@ -11,6 +11,7 @@ mod document;
 mod fusions;
 mod instructions;
 mod oracle;
+mod power;
 mod special;
 mod tally;
 

@@ -80,6 +80,22 @@ fn a_sort_reads_the_row() {
     assert!(output_to_input_by(&op, 0, Rules::Xla).operands[0][0].map.is_undefined());
 }
 
+/// No generator makes shuffles, because neither XLA's emitters nor the interpreter have them.
+#[test]
+fn a_shuffle_rotates_to_the_left() {
+    let line = "f32[3,4,2] shuffle(p0), dimensions={1,0,2}, mode=rotate, shifts={-1,2,4}";
+    let op = root(line, &["f32[3,4,2]"]);
+    let forth = &output_to_input_by(&op, 0, Rules::Exact).operands[0][0].map;
+    let back = &input_to_output_by(&op, 0, Rules::Exact).operands[0][0].map;
+    for output in indices(&[3, 4, 2]) {
+        let input = vec![(output[0] + 2) % 3, (output[1] + 3) % 4, output[2]];
+        assert_eq!(forth.evaluate(&output).as_ref(), Some(&input));
+        assert_eq!(back.evaluate(&input), Some(output));
+    }
+    // A whole turn is no rotation.
+    assert_eq!(forth.results()[2].to_string(), "v2");
+}
+
 #[test]
 fn bitcast_convert_between_widths() {
     let narrow = root("s8[3,4] bitcast-convert(p0)", &["s32[3]"]);
