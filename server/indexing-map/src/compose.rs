@@ -214,5 +214,7 @@ mod tests {
         check("(d0) -> (d0), domain: d0 in [0, -1]", "(d0) -> (d0), domain: d0 in [0, 9]", "KNOWN EMPTY");
         check("(d0) -> (d0), domain: d0 in [0, 9]", "unknown indexing", "unknown indexing");
         check("(d0) -> (d0), domain: d0 in [0, 9]", "() -> ()", "unknown indexing");
+        check("unknown indexing", "() -> (1)", "unknown indexing");
+        check("(d0) -> (), domain: d0 in [0, 9]", "unknown indexing", "unknown indexing");
     }
 }

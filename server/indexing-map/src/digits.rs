@@ -193,6 +193,9 @@ mod tests {
         // Neither divides the other: the smaller one is taken. No cut is beyond the variable.
         check("v0 floordiv 6 + v0 floordiv 10", Some(&[6, 17]));
         check("v0 floordiv 50", Some(&[50, 2]));
+        let cuts = (1..=12).fold(Expr::ZERO, |sum, n| sum + Expr::var(0).floor_div(1 << n));
+        let most = Digits::new(&[Variable::new(0, 1 << 20)], [cuts].iter()).expect("it is cut");
+        assert_eq!(most.variables.len(), MAX_DIGITS);
         check("v0 floordiv 100", None);
         check("v0 floordiv 1 + v0 * 3 mod 3", None);
     }

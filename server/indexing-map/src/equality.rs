@@ -430,7 +430,19 @@ mod tests {
     fn other_states() {
         check("unknown indexing", "unknown indexing", Some(true));
         check("KNOWN EMPTY", "(d0) -> (d0), domain: d0 in [0, 9999], d0 mod 8 in [45, 49]", Some(true));
+        check(
+            "(d0) -> (d0), domain: d0 in [0, 9999], d0 mod 8 in [45, 49]",
+            "(d0) -> (d0), domain: d0 in [0, 9999]",
+            Some(false),
+        );
         check("unknown indexing", "(d0) -> (d0), domain: d0 in [0, 9]", None);
+        check("unknown indexing", "() -> ()", None);
+        // The first map is empty, but has a constraint without a value, so that no point shows a difference.
+        check(
+            "(d0) -> (d0), domain: d0 in [0, 99999], d0 mod 8 in [45, 49], d0 floordiv 0 in [0, 1]",
+            "(d0) -> (d0), domain: d0 in [0, 99999]",
+            None,
+        );
         let (a, b) =
             (parse_map("() -> (1)").unwrap(), parse_map("(d0) -> (1), domain: d0 in [0, 3]").unwrap());
         assert_eq!(same_function(&a, &b, BUDGET), Verdict::No { witness: vec![] });

@@ -55,3 +55,21 @@ impl Expr {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_of_128_bits_are_those_of_64() {
+        for op in BinaryOp::ALL {
+            let expr = Expr::binary(op, Expr::var(0), Expr::var(1));
+            for point in (-7..=7).flat_map(|a| (-7..=7).map(move |b| [a, b])) {
+                let wide = expr.evaluate_128(&point).and_then(|value| i64::try_from(value).ok());
+                assert_eq!(expr.evaluate_64(&point), wide, "{expr} at {point:?}");
+            }
+        }
+        let difference = Expr::var(0) * i64::MAX - Expr::var(0) * (i64::MAX - 3);
+        assert_eq!(difference.evaluate(&[1 << 40]), Some(3 << 40));
+    }
+}

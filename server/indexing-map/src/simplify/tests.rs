@@ -54,6 +54,22 @@ fn constants_of_dividends_as_xla_writes_them() {
     }
 }
 
+/// A dividend is multiplied only where it stays within 64 bits.
+#[test]
+fn large_divisors_are_joined_within_64_bits() {
+    for (lower, upper, joins) in [(0, 1 << 40, true), (i64::MIN, 5, false), (0, i64::MAX, false)] {
+        let variables = [Variable::new(0, 1 << 40), Variable::new(lower, upper)];
+        let e = parse_expr("(v0 floordiv 3 + v1) floordiv 1073741824").unwrap();
+        let simple = Simplifier::new(RangeContext::new(&variables, &[]), SimplifyMode::Replace).simplify(&e);
+        let expect = if joins {
+            "(v1 * 3 + v0) floordiv 3221225472"
+        } else {
+            "(v0 floordiv 3 + v1) floordiv 1073741824"
+        };
+        assert_eq!(simple, parse_expr(expect).unwrap(), "[{lower}, {upper}]");
+    }
+}
+
 #[test]
 fn remainders_join() {
     check(

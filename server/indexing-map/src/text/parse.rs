@@ -466,6 +466,10 @@ mod tests {
             "(d0) -> (d0), domain: d0 in [0, 9], is_simplified: true, d0 in [0, 1]",
             "unexpected text at the end at byte 55",
         );
+        check(
+            "(d0, d1) -> (d0),\n domain:\n d0 in [0, 9]\n d1 in [0, 3]\n d0 + d1 in [0, 4]\n",
+            "(d0, d1) -> (d0), domain: d0 in [0, 9], d1 in [0, 3], d0 + d1 in [0, 4]",
+        );
         // The loops of scans count from below zero.
         let scan = "(k_-1, k_12)[k_-20] -> (k_-1 - k_12 + k_-20), domain: k_-1 in [0, 3], k_12 in [0, 4], k_-20 in [0, 5]";
         check(scan, scan);
