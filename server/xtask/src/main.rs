@@ -6,6 +6,7 @@ mod bench;
 mod codegen;
 mod commands;
 mod counts;
+mod coverage;
 mod dist;
 mod docs;
 mod editors;
@@ -65,6 +66,7 @@ usage: cargo xtask TASK
   fuzz [TARGET…] [--minutes N]
                           searches for inputs that break a property of `server/fuzzing`, an hour for each target; failures and
                           what was found on the way are kept in target/fuzz
+  coverage                the lines of each crate of the server that its tests run, in percent; less than 90 % of all is an error
   mutants [CRATE…] [--sample N] [--seed N]
                           changes the code of indexing-map, indexing, gpu and passes in one place at a time, 100 places of each:
                           which changes no test notices; less than 85 % noticed is an error
@@ -75,7 +77,7 @@ usage: cargo xtask TASK
 ";
 
 /// The names of the tasks in [`USAGE`], for those who call them.
-const TASKS: [&str; 16] = [
+const TASKS: [&str; 17] = [
     "test",
     "install",
     "dist",
@@ -88,6 +90,7 @@ const TASKS: [&str; 16] = [
     "counts",
     "reproducible",
     "fuzz",
+    "coverage",
     "mutants",
     "codegen",
     "editors",
@@ -129,6 +132,7 @@ fn task() -> Result<()> {
         ["oracle", options @ ..] => oracle::oracle(options, &tools),
         ["counts", options @ ..] => counts::counts(options),
         ["reproducible"] => reproducible::reproducible(),
+        ["coverage"] => coverage::coverage(),
         ["mutants", options @ ..] => mutants::mutants(options),
         ["fuzz", options @ ..] => fuzz::fuzz(options),
         ["codegen"] => codegen::codegen(codegen::Mode::Write),
