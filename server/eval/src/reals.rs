@@ -75,7 +75,7 @@ pub(crate) fn unary(opcode: Opcode, kind: Kind, a: &Column) -> Checked<Column> {
         return half_logistic(kind, a);
     }
     let f = function(opcode).ok_or_else(|| format!("{opcode} is not evaluated"))?;
-    let ulps = budget(opcode);
+    let ulps = budget(opcode, kind);
     let exact = matches!(opcode, Opcode::Negate | Opcode::Abs | Opcode::Sign);
     let is_step = matches!(
         opcode,
@@ -158,7 +158,7 @@ pub(crate) fn binary(opcode: Opcode, kind: Kind, a: &Column, b: &Column) -> Chec
         Opcode::Atan2 => f64::atan2,
         _ => return Err(format!("{opcode} of floating-point numbers is not evaluated").into()),
     };
-    let ulps = budget(opcode);
+    let ulps = budget(opcode, kind);
     let (x, y) = (a.reals(), b.reals());
     if ulps == 0.0 && a.error.is_none() && b.error.is_none() {
         let round = |(&a, &b): (&f64, &f64)| {
