@@ -46,6 +46,8 @@ pub(super) enum Cancellation {
     Cancel(Id),
     /// Respond only to this request that it is cancelled: others wait for the same computation.
     Leave(Id),
+    /// It was cancelled before, and others wait for the same computation.
+    Nothing,
 }
 
 impl Repeats {
@@ -96,7 +98,12 @@ impl Repeats {
 
     pub(super) fn cancel(&self, id: Id) -> Cancellation {
         let mut state = self.lock();
-        let Some(leader) = state.leaders.get(&id).cloned() else { return Cancellation::Cancel(id) };
+        let Some(leader) = state.leaders.get(&id).cloned() else {
+            return match state.groups.contains_key(&id) {
+                true => Cancellation::Nothing,
+                false => Cancellation::Cancel(id),
+            };
+        };
         let Some(group) = state.groups.get_mut(&leader) else { return Cancellation::Cancel(id) };
         if group.waiting.len() == 1 {
             // No request may join one that is being cancelled.
@@ -198,6 +205,7 @@ mod tests {
             repeats.join(&hover(id, 0), 0);
         }
         assert_eq!(repeats.cancel(Id::Number(1)), Cancellation::Leave(Id::Number(1)));
+        assert_eq!(repeats.cancel(Id::Number(1)), Cancellation::Nothing, "two others wait");
         assert_eq!(repeats.cancel(Id::Number(3)), Cancellation::Leave(Id::Number(3)));
         assert_eq!(repeats.cancel(Id::Number(2)), Cancellation::Cancel(Id::Number(1)));
         assert!(!repeats.join(&hover(4, 0), 0), "it is about to end");

@@ -231,6 +231,7 @@ impl Reader {
                 self.outbox.respond(Response::from_error(id, Error::request_cancelled()));
                 None
             }
+            Cancellation::Nothing => None,
         }
     }
 
