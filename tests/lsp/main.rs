@@ -2,6 +2,7 @@
 
 mod answers;
 mod bad_input;
+mod bounds;
 mod cancellation;
 mod code_actions;
 mod compile_with_xla;
