@@ -8,7 +8,7 @@ use crate::editor::{Editor, URI, at};
 /// A value with 12,000 users, and a computation with 1,500 calls.
 fn opened() -> LspClient {
     let users = (0..12_000).map(|n| format!("  n{n} = f32[] negate(p)\n"));
-    let calls = (0..1_500).map(|n| format!("  c{n} = f32[] call(p), to_apply=f\n"));
+    let calls = (0..1_500).map(|n| format!("  call{n} = f32[] call(p), to_apply=f\n"));
     let lines: String = users.chain(calls).collect();
     let mut client = LspClient::modern();
     let text = format!(
