@@ -90,9 +90,9 @@ pub(super) fn write(
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let mut page = format!(
         "# Performance\n\n`cargo xtask bench --page` wrote this page: all figures are of one run, in the profile `{profile}`, on {threads} \
-         threads. Where a peer is named, both read the same files in turns, and the ratio says how many times ours is better. \
-         Figures are medians. Peers: XLA's parser ({}) builds and verifies a module, XLA's compiler with its assembler makes a kernel for an \
-         H100, `mlir-lsp-server` is that of LLVM 19.\n\nInstruction counts of twelve operations are compared in every test run: \
+         threads. Where a peer is named,\nboth read the same files in turns, and the ratio says how many times ours is better. Figures are \
+         medians. XLA's parser ({})\nbuilds and verifies a module, XLA's compiler with its assembler makes a kernel for an H100, and \
+         `mlir-lsp-server` is that of LLVM 19.\n\nInstruction counts of twelve operations are compared in every test run: \
          `cargo xtask counts`.\n",
         parser.map_or("not here", xla::Parser::version)
     );
