@@ -58,6 +58,8 @@ pub struct Player<'a> {
     tokens: BTreeMap<String, (Value, Vec<Value>)>,
     /// Injected faults that may still make one response an internal error.
     faults: usize,
+    /// Requests that a fault struck since all were answered: equal ones share their computation, and so its end.
+    struck: Vec<(String, Value)>,
     /// All injected faults.
     all_faults: usize,
     queries_panic: bool,
@@ -87,6 +89,7 @@ impl<'a> Player<'a> {
             known: Vec::new(),
             tokens: BTreeMap::new(),
             faults: 0,
+            struck: Vec::new(),
             all_faults: 0,
             queries_panic: false,
             published: BTreeMap::new(),

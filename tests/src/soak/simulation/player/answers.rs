@@ -29,6 +29,7 @@ impl Player<'_> {
     /// current texts.
     pub(super) fn settle(&mut self, random: &mut Rng) -> Result<(), Failure> {
         self.client.flush();
+        self.struck.clear();
         let mut again = Vec::new();
         let mut open = Vec::new();
         for asked in std::mem::take(&mut self.asked) {
@@ -86,8 +87,10 @@ impl Player<'_> {
         let is_allowed = match code {
             CANCELLED => asked.is_cancelled,
             CONTENT_MODIFIED => !is_same || self.faults > 0,
+            INTERNAL_ERROR if self.is_struck(&asked.question) => true,
             INTERNAL_ERROR if self.faults > 0 => {
                 self.faults -= 1;
+                self.struck.push((asked.question.method.clone(), asked.question.params.clone()));
                 true
             }
             _ => return Ok(Some((json!({"error": error}), asked))),
@@ -101,6 +104,11 @@ impl Player<'_> {
             again.push(asked.question);
         }
         Ok(None)
+    }
+
+    /// Whether a fault struck an equal request.
+    fn is_struck(&self, question: &Question) -> bool {
+        self.struck.iter().any(|(method, params)| *method == question.method && *params == question.params)
     }
 
     /// Compares responses to requests with edits behind them: each is that of some state since it was sent.
