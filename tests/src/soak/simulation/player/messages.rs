@@ -102,7 +102,6 @@ impl Player<'_> {
                 let Some(uri) = self.pick(random) else { return };
                 let Document { language, text, .. } = self.world.now().documents[&uri].clone();
                 let half = (0..=text.len() / 2).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0);
-                self.tokens.remove(&uri);
                 self.open_as(uri, language, text[..half].to_owned(), random);
             }
         }
