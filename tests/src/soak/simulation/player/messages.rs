@@ -110,6 +110,8 @@ impl Player<'_> {
     pub(super) fn wrong_request(&mut self, random: &mut Rng) {
         let Some(mut question) = self.question(random) else { return };
         match random.index(5) {
+            // What is resolved is sent back as it came, also with a range that is none.
+            1 if question.method.ends_with("/resolve") => {}
             0 => question.params["textDocument"] = json!({"uri": "file:///simulated/unknown.hlo"}),
             1 => {
                 for path in ["/position", "/range/end", "/positions/0"] {
