@@ -62,8 +62,9 @@ fn emitted(source: &Source<'_>) -> Result<Kernel, Reason> {
     let name = kernel_name(source.name);
     let params = params(analysis)?;
     let partition = analysis.partition(&name, source.computation, source.callees);
-    let (functions, operands) =
-        (partition.functions.len(), params.iter().filter(|param| !param.is_result()).count());
+    let operands = params.iter().filter(|param| !param.is_result());
+    let operand_shapes: Vec<_> = operands.map(|param| param.shape.clone()).collect();
+    let (functions, operands) = (partition.functions.len(), operand_shapes.len());
     if functions.saturating_mul(operands) > MAX_ARGUMENTS {
         return Err(format!(
             "the kernel has {functions} functions of {operands} operands each, more than {MAX_ARGUMENTS} arguments in all"
@@ -81,11 +82,10 @@ fn emitted(source: &Source<'_>) -> Result<Kernel, Reason> {
         then: Vec::new(),
     };
     let tables = tables::of(&analysis.fused.graph, &mut kernel.tables);
-    let operands = kernel.params.iter().filter(|param| !param.is_result());
     let context = Emission {
         source,
         partition: &partition,
-        operand_shapes: operands.map(|param| param.shape.clone()).collect(),
+        operand_shapes,
         launch,
         tables,
         added: RefCell::default(),
@@ -187,11 +187,12 @@ pub fn kernel_name(instruction: &str) -> String {
 fn params(analysis: &FusionAnalysis) -> Result<Vec<Param>, Reason> {
     let fused = &analysis.fused;
     let mut params = Vec::new();
-    let count = fused.graph.parameters().len() + fused.outputs.len();
+    let parameters = fused.graph.parameters();
+    let count = parameters.len() + fused.outputs.len();
     if count > MAX_PARAMS {
         return Err(format!("a launch passes at most {MAX_PARAMS} arrays, and the kernel has {count}").into());
     }
-    for (number, op) in fused.graph.parameters().into_iter().enumerate() {
+    for (number, op) in parameters.into_iter().enumerate() {
         let op = op.ok_or("the fusion lacks a parameter")?;
         let shape = array(&fused.op(op).shape).ok_or("an operand of the fusion is no array")?;
         let own = param(Role::Operand(number), shape, ENTRY_ALIGN)?;

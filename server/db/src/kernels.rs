@@ -48,11 +48,6 @@ impl Database {
         self
     }
 
-    /// The figures of kernels that this database and those with the same [`KnownKernels`] have computed.
-    pub fn known_kernels(&self) -> KnownKernels {
-        Target::get(self).known(self).clone()
-    }
-
     /// Kernels are for this device from now on. Those of stages are for the device of their compile unless `is_forced`.
     pub fn set_device(&mut self, device: &'static Device, is_forced: bool) {
         let target = Target::get(self);

@@ -56,7 +56,7 @@ impl Known {
     }
 }
 
-/// Reasons, notes and what runtime variables stand for are in words.
+/// Whether it has text that may name instructions: a reason, a note, the source of a runtime variable.
 fn has_names(buffer: &BufferTraffic) -> bool {
     let elements = || buffer.accesses.iter().map(|of| &of.access.elements);
     buffer.unknown.is_some() || elements().any(|e| e.note.is_some() || !e.runtime_variables.is_empty())

@@ -140,7 +140,7 @@ impl Database {
                 observe(format!("{database_key:?}"));
             }
         };
-        Database::with_storage(salsa::Storage::new(Some(Box::new(callback))))
+        Database::with_storage(salsa::Storage::new(Some(Box::new(callback))), KnownKernels::default())
     }
 
     /// A database that calls `hook` before every query that runs, to inject faults.
@@ -150,17 +150,16 @@ impl Database {
                 hook();
             }
         };
-        Database::with_storage(salsa::Storage::new(Some(Box::new(callback))))
+        Database::with_storage(salsa::Storage::new(Some(Box::new(callback))), KnownKernels::default())
     }
 
     /// A database that uses what others know of kernels, and adds to it.
     pub fn knowing(kernels: KnownKernels) -> Self {
-        let storage = salsa::Storage::new(None);
-        Database { storage, estimates: std::sync::Arc::default() }.with_target(kernels)
+        Database::with_storage(salsa::Storage::new(None), kernels)
     }
 
-    fn with_storage(storage: salsa::Storage<Self>) -> Self {
-        Database { storage, estimates: std::sync::Arc::default() }.with_target(KnownKernels::default())
+    fn with_storage(storage: salsa::Storage<Self>, kernels: KnownKernels) -> Self {
+        Database { storage, estimates: std::sync::Arc::default() }.with_target(kernels)
     }
 
     /// What passes have computed about kernels: the same answers, sooner, for texts that are alike. It is no input of any query.

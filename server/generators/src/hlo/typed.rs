@@ -78,7 +78,7 @@ fn element(p: &mut Program<'_>) -> &'static str {
     p.rng.pick::<&str>(&all)
 }
 
-/// A value of this type and these sizes: one that is there, or a parameter.
+/// An earlier value of this type and these sizes, or a new parameter.
 fn value(p: &mut Program<'_>, values: &mut Vec<Operand>, element: &str, dims: &[i64]) -> Operand {
     let fitting: Vec<Operand> =
         values.iter().filter(|v| v.element == element && v.dims == dims).cloned().collect();

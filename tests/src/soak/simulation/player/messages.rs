@@ -110,7 +110,7 @@ impl Player<'_> {
     pub(super) fn wrong_request(&mut self, random: &mut Rng) {
         let Some(mut question) = self.question(random) else { return };
         match random.index(5) {
-            // What is resolved is sent back as it came, also with a range that is none.
+            // A client sends an item to be resolved as it received it: a wrong range would be the client's own.
             1 if question.method.ends_with("/resolve") => {}
             0 => question.params["textDocument"] = json!({"uri": "file:///simulated/unknown.hlo"}),
             1 => {
