@@ -79,9 +79,11 @@ fn client(encoding: &str) -> LspClient {
 }
 
 /// Plays a script. A panic of the test client is a failure of the server: it checks the framing and that each
-/// response belongs to a request.
-fn play(script: &Script, oracle: &mut Oracle, stages: &Stages) -> Played {
+/// response belongs to a request. Which state a response in flight is of depends on time: some are left that the simulation does
+/// not expect.
+fn play(script: &Script, oracle: &mut Oracle, stages: &Stages, judges_in_flight: bool) -> Played {
     let mut player = Player::new(client(script.encoding), oracle, &stages.files, script.encoding);
+    player.judges_in_flight = judges_in_flight;
     let played = catch_unwind(AssertUnwindSafe(|| player.play(script)));
     let result = played.unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<String>().cloned();
@@ -106,13 +108,13 @@ pub fn run(campaign: Campaign) -> Report {
         report.cases += 1;
         let script = Script::of_seed(seed);
         let oracle = oracles.get_or_insert_default().of(script.encoding);
-        let Played { messages, methods, result, .. } = play(&script, oracle, &stages);
+        let Played { messages, methods, result, .. } = play(&script, oracle, &stages, campaign.is_search);
         report.requests += messages;
         report.methods.extend(methods);
         if let Err(failure) = result {
             // Its state is unreliable after a failure of its own.
             oracles = None;
-            report.add("simulation", seed, smaller(failure, script, &stages, None));
+            report.add("simulation", seed, smaller(failure, script, &stages, None, campaign.is_search));
         }
     }
     report
@@ -147,7 +149,7 @@ pub fn replay(report: &Value) {
     let script = Script::of_json(&report["input"]["script"]).expect("the report has a script");
     let stages = Stages::new();
     let mut oracle = Oracle::new(client(script.encoding), None);
-    let played = play(&script, &mut oracle, &stages);
+    let played = play(&script, &mut oracle, &stages, true);
     oracle.kill();
     if let Err(failure) = played.result {
         panic!("{failure}");
@@ -155,11 +157,17 @@ pub fn replay(report: &Value) {
 }
 
 /// Leaves out steps as long as the script fails alike. `spoilt`: see [`Oracle`].
-fn smaller(failure: Failure, script: Script, stages: &Stages, spoilt: Option<&'static str>) -> Failure {
+fn smaller(
+    failure: Failure,
+    script: Script,
+    stages: &Stages,
+    spoilt: Option<&'static str>,
+    judges_in_flight: bool,
+) -> Failure {
     let fails = |script: &Script, plays: usize| {
         (0..plays).find_map(|_| {
             let mut oracle = Oracle::new(client(script.encoding), spoilt);
-            let played = play(script, &mut oracle, stages);
+            let played = play(script, &mut oracle, stages, judges_in_flight);
             oracle.kill();
             let found = played.result.err().filter(|found| found.is_like(&failure))?;
             Some((found, played.transcript))
@@ -207,7 +215,7 @@ mod tests {
         let stages = Stages::new();
         let play_spoilt = |script: &Script| {
             let mut oracle = Oracle::new(client(script.encoding), spoilt);
-            let played = play(script, &mut oracle, &stages);
+            let played = play(script, &mut oracle, &stages, true);
             oracle.kill();
             played.result
         };
@@ -221,7 +229,7 @@ mod tests {
             (failure.kind, failure.method.as_str()),
             (Kind::Difference, "textDocument/documentSymbol")
         );
-        let smaller = smaller(failure.clone(), script.clone(), &stages, spoilt);
+        let smaller = smaller(failure.clone(), script.clone(), &stages, spoilt, true);
         assert!(smaller.is_like(&failure), "{smaller}");
         let reduced = Script::of_json(&smaller.input["script"]).expect("the report has a script");
         assert!(reduced.steps.len() <= 4 && reduced.steps.len() < script.steps.len(), "{reduced:?}");
