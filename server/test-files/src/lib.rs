@@ -1,10 +1,13 @@
-//! Files that tests and examples read: files below a folder, XLA's answers, and what [`mod@needs`] lists.
+//! What tests of several crates share: files below a folder, XLA's answers, what [`mod@needs`] lists, and counts with their names.
 
 pub mod hlo;
 pub mod needs;
+mod tally;
 
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
+
+pub use tally::Tally;
 
 /// Returns the files below a folder, at any depth, whose names end with `ending`, sorted. Empty if the folder
 /// does not exist.

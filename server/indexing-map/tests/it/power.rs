@@ -1,14 +1,12 @@
 //! How much the simplifier, the ranges and the comparison achieve on a fixed set of random maps. A rewrite that is correct and no
 //! longer applies breaks no property; it changes a number here. `UPDATE_EXPECT=1` writes the numbers of this code.
 
-use std::collections::BTreeMap;
-use std::fmt::Write as _;
-
-use expect_test::{Expect, expect};
+use expect_test::expect;
 use indexing_map::{Expr, IndexingMap, Interval, SimplifyMode, Verdict, same_function};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree as _;
 use proptest::test_runner::TestRunner;
+use test_files::Tally;
 
 use crate::random_maps::{enlarged, expr, map, mutant};
 
@@ -20,33 +18,13 @@ fn fixed<T: std::fmt::Debug>(count: usize, strategy: impl Strategy<Value = T>) -
     (0..count).map(|_| strategy.new_tree(&mut runner).expect("no filter rejects it").current()).collect()
 }
 
-#[derive(Default)]
-struct Tally(BTreeMap<&'static str, u64>);
-
-impl Tally {
-    fn add(&mut self, name: &'static str, count: usize) {
-        *self.0.entry(name).or_default() += count as u64;
-    }
-
-    fn verdict(&mut self, [yes, no, unknown]: [&'static str; 3], verdict: &Verdict) {
-        self.add(
-            match verdict {
-                Verdict::Yes => yes,
-                Verdict::No { .. } => no,
-                Verdict::Unknown => unknown,
-            },
-            1,
-        );
-    }
-
-    #[track_caller]
-    fn check(&self, expect: Expect) {
-        let lines = self.0.iter().fold(String::new(), |mut text, (name, count)| {
-            writeln!(text, "{name}: {count}").expect("a string takes all");
-            text
-        });
-        expect.assert_eq(&lines);
-    }
+fn count(tally: &mut Tally, [yes, no, unknown]: [&'static str; 3], verdict: &Verdict) {
+    let name = match verdict {
+        Verdict::Yes => yes,
+        Verdict::No { .. } => no,
+        Verdict::Unknown => unknown,
+    };
+    tally.add(name, 1);
 }
 
 /// What is left of a map: its size, its constraints, the points of its box.
@@ -138,10 +116,11 @@ fn of_the_comparison() {
     for (map, what, at, by) in fixed(MAPS / 2, changes) {
         let other = enlarged(&mutant(&map, what, at, by));
         let map = enlarged(&map);
-        tally.verdict(["empty", "not empty", "perhaps empty"], &map.is_empty(100));
-        tally.verdict(["same", "other", "perhaps same"], &same_function(&map, &other, 60));
+        count(&mut tally, ["empty", "not empty", "perhaps empty"], &map.is_empty(100));
+        count(&mut tally, ["same", "other", "perhaps same"], &same_function(&map, &other, 60));
         let simple = map.clone().simplified(SimplifyMode::Replace);
-        tally.verdict(
+        count(
+            &mut tally,
             ["simplified: same", "simplified: other", "simplified: perhaps same"],
             &same_function(&map, &simple, 60),
         );
@@ -180,7 +159,7 @@ fn of_reshapes_in_a_row() {
                 let direct = reshape(first, third).simplified(SimplifyMode::Replace);
                 tally.add("as short as one reshape", usize::from(simple == direct));
                 if i != k {
-                    tally.verdict(["same", "other", "perhaps same"], &same_function(&both, &direct, 200));
+                    count(&mut tally, ["same", "other", "perhaps same"], &same_function(&both, &direct, 200));
                 }
             }
         }

@@ -2,48 +2,28 @@
 //! an upper bound where an exact map was, breaks no comparison with the evaluation; it changes a number here. A change of the
 //! generators changes them all: `UPDATE_EXPECT=1` writes the numbers of this code.
 
-use std::collections::BTreeMap;
-use std::fmt::Write as _;
-
-use expect_test::{Expect, expect};
+use expect_test::expect;
 use generators::hlo;
 use indexing::{OpIndexing, Rules, input_to_output_by, output_to_input_by};
 use random::Rng;
+use test_files::Tally;
 
 const INSTRUCTIONS: u64 = 3000;
 
-#[derive(Default)]
-struct Tally(BTreeMap<&'static str, usize>);
-
-impl Tally {
-    fn add(&mut self, name: &'static str, count: usize) {
-        *self.0.entry(name).or_default() += count;
-    }
-
-    fn measure(&mut self, mut answer: OpIndexing, rules: Rules) {
-        answer.simplify_by(rules);
-        for access in answer.operands.iter().flatten() {
-            self.add("accesses", 1);
-            self.add("undefined", usize::from(access.map.is_undefined()));
-            self.add("upper bounds", usize::from(access.is_upper_bound));
-            self.add("notes", usize::from(access.note.is_some()));
-            self.add("empty", usize::from(access.map.is_known_empty()));
-            self.add("range variables", access.map.num_ranges());
-            self.add("runtime variables", access.map.num_runtime());
-            self.add("constraints", access.map.constraints().len());
-            self.add("nodes", access.map.node_count());
-            let sizes = access.map.variables().iter().map(|v| v.bounds.size().min(1000) as usize);
-            self.add("values of variables", sizes.sum());
-        }
-    }
-
-    #[track_caller]
-    fn check(&self, expect: Expect) {
-        let lines = self.0.iter().fold(String::new(), |mut text, (name, count)| {
-            writeln!(text, "{name}: {count}").expect("a string takes all");
-            text
-        });
-        expect.assert_eq(&lines);
+fn measure(tally: &mut Tally, mut answer: OpIndexing, rules: Rules) {
+    answer.simplify_by(rules);
+    for access in answer.operands.iter().flatten() {
+        tally.add("accesses", 1);
+        tally.add("undefined", usize::from(access.map.is_undefined()));
+        tally.add("upper bounds", usize::from(access.is_upper_bound));
+        tally.add("notes", usize::from(access.note.is_some()));
+        tally.add("empty", usize::from(access.map.is_known_empty()));
+        tally.add("range variables", access.map.num_ranges());
+        tally.add("runtime variables", access.map.num_runtime());
+        tally.add("constraints", access.map.constraints().len());
+        tally.add("nodes", access.map.node_count());
+        let sizes = access.map.variables().iter().map(|v| v.bounds.size().min(1000) as usize);
+        tally.add("values of variables", sizes.sum());
     }
 }
 
@@ -57,11 +37,11 @@ fn tally(rules: Rules, is_forth: bool) -> Tally {
         match is_forth {
             true => {
                 let outputs = op.shape.tuple_elements().map_or(1, <[_]>::len);
-                (0..outputs).for_each(|k| tally.measure(output_to_input_by(op, k, rules), rules));
+                (0..outputs).for_each(|k| measure(&mut tally, output_to_input_by(op, k, rules), rules));
             }
             false => {
                 let operands = op.operand_shapes.len();
-                (0..operands).for_each(|i| tally.measure(input_to_output_by(op, i, rules), rules));
+                (0..operands).for_each(|i| measure(&mut tally, input_to_output_by(op, i, rules), rules));
             }
         }
     }
@@ -103,7 +83,7 @@ fn from_operands_to_outputs() {
 #[test]
 fn by_the_rules_of_xla() {
     let mut both = tally(Rules::Xla, true);
-    tally(Rules::Xla, false).0.into_iter().for_each(|(name, count)| both.add(name, count));
+    both.add_all(tally(Rules::Xla, false));
     both.check(expect![[r#"
         accesses: 11304
         constraints: 59

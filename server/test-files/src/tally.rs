@@ -1,0 +1,30 @@
+//! Counts by name, for tests that record how much code achieves.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use expect_test::Expect;
+
+#[derive(Debug, Default)]
+pub struct Tally(BTreeMap<&'static str, usize>);
+
+impl Tally {
+    pub fn add(&mut self, name: &'static str, count: usize) {
+        *self.0.entry(name).or_default() += count;
+    }
+
+    /// Adds the counts of another one.
+    pub fn add_all(&mut self, other: Tally) {
+        other.0.into_iter().for_each(|(name, count)| self.add(name, count));
+    }
+
+    /// Compares `name: count`, a line each in the order of the names.
+    #[track_caller]
+    pub fn check(&self, expect: Expect) {
+        let lines = self.0.iter().fold(String::new(), |mut text, (name, count)| {
+            writeln!(text, "{name}: {count}").expect("a string takes all");
+            text
+        });
+        expect.assert_eq(&lines);
+    }
+}
