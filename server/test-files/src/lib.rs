@@ -81,8 +81,8 @@ mod tests {
     #[test]
     fn files_are_found_by_their_endings() {
         let own = super::below(env!("CARGO_MANIFEST_DIR"), ".rs");
-        let names: Vec<_> = own.iter().map(|path| path.file_name().unwrap()).collect();
-        assert_eq!(names, ["hlo.rs", "lib.rs", "needs.rs"]);
+        assert!(own.iter().all(|path| path.extension() == Some("rs".as_ref())), "{own:?}");
+        assert!(own.is_sorted() && own.iter().any(|path| path.ends_with("src/lib.rs")), "{own:?}");
         assert_eq!(super::below("/no/such/folder", ".rs"), Vec::<std::path::PathBuf>::new());
     }
 }
