@@ -73,7 +73,7 @@ fn an_edit_in_one_computation_parses_that_one_alone() {
     let at = text.find(", metadata").expect("the sample has metadata") + 1;
     counted.insert(file, at, " ");
     assert_eq!(counted.diagnose(file), 0);
-    assert_eq!((counted.count("block"), counted.count("signature")), (1, 1));
+    assert_eq!((counted.count("block"), counted.count("outline")), (1, 1));
     assert_eq!(
         (counted.count("module"), counted.count("giant_index"), counted.count("piece_index")),
         (0, 0, 0),
@@ -254,10 +254,11 @@ fn an_edit_in_one_computation_verifies_that_one_alone() {
     assert_eq!(counted.diagnose(file), 0);
     assert_eq!(counted.count("verify_findings"), 1, "no other piece is verified");
     assert_eq!(counted.count("module"), 0);
-    // An additional line: the module is rebuilt, but signatures stay equal.
+    // An additional line: the module knows no instructions.
     counted.forget();
     counted.insert(file, at - "  v.101 = f32[8]{0} ".len(), "  more = f32[8]{0} negate(v.100)\n");
     assert_eq!(counted.diagnose(file), 0);
+    assert_eq!(counted.count("module"), 0);
     assert_eq!(counted.count("verify_findings"), 1, "no other piece is verified");
     // White space invalidates nothing except the piece itself.
     counted.forget();

@@ -8,7 +8,8 @@ use salsa::Setter;
 use syntax::hlo::PieceState;
 use text::{Cuts, Document, Edit, PieceStart};
 
-use crate::{Database, File, Language, Piece, Progress, block, signature};
+use crate::earlier::Earlier;
+use crate::{Database, File, Language, Piece, Progress, block, outline, signature};
 
 /// An open file. Ids of closed files are used again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -104,7 +105,7 @@ impl Documents {
                 file.set_language(db).to(language);
                 file
             }
-            None => File::new(db, language, Vec::new(), None),
+            None => File::new(db, language, Vec::new(), None, Earlier::default()),
         };
         let open = self.opened(db, file, text, (named, language, head));
         let slot = self.open.iter().position(Option::is_none).unwrap_or(self.open.len());
@@ -169,8 +170,10 @@ impl Documents {
         open.file.set_pieces(db).to(Vec::new());
         // What was computed for the file is computed for nothing, and so forgotten.
         crate::module(db, open.file);
+        crate::giant_findings(db, open.file);
         crate::positions::piece_index(db, open.file);
         crate::giant_index(db, open.file);
+        open.file.earlier_giants(db).set(None);
         crate::giants::giant_duplicates(db, open.file);
         crate::giant_uses(db, open.file);
         crate::fused_computations(db, open.file);
@@ -261,7 +264,7 @@ impl Documents {
         ahead: Option<Arc<mlir::Parse>>,
     ) -> Piece {
         let Some(piece) = self.free_pieces.pop() else {
-            return Piece::new(db, Some(file), text, state, units, ahead);
+            return Piece::new(db, Some(file), text, state, units, ahead, Earlier::default());
         };
         piece.set_file(db).to(Some(file));
         piece.set_text(db).to(text);
@@ -280,9 +283,11 @@ impl Documents {
             piece.set_text(db).to("".into());
             piece.set_units(db).to(Arc::default());
             forget_ahead(db, piece);
+            piece.earlier_links(db).set(None);
         }
         for &piece in &pieces {
             block(db, piece);
+            outline(db, piece);
             signature(db, piece);
             crate::queries::exports(db, piece);
             crate::giants::shown_names(db, piece);

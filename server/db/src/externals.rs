@@ -1,31 +1,56 @@
 //! What a block of a giant computation uses of the blocks above it.
 
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
-use ir::{Finding, SegmentRef};
+use ir::{Block, Finding};
 use syntax::hlo::{ComputationKind, OperandKind};
 
 use crate::Piece;
-use crate::giants::{Definition, ExportReader, giant_duplicates, giant_index};
+use crate::giants::{Definition, ExportReader, Sources, giant_duplicates, giant_index};
 use crate::positions::position_of;
-use crate::queries::{block, module};
+use crate::queries::block;
 
-/// Where each of the block's externals is defined, if anywhere above. Parallel to `Block::externals`.
-/// An edit that changes names computes it again, and changes it for the blocks that use those names.
+/// Parallel to `Block::externals`.
+type Links = Arc<Vec<Option<Definition>>>;
+
+/// The links of a block, and where they lead.
+#[derive(Clone)]
+pub struct EarlierLinks {
+    block: Weak<Block>,
+    at: usize,
+    links: Links,
+    sources: Sources,
+}
+
+/// Where each of the block's externals is defined, if anywhere above. An edit that changes names asks again, and changes it for
+/// the blocks that use those names.
 #[salsa::tracked]
-pub fn links(db: &dyn salsa::Database, piece: Piece) -> Arc<Vec<Option<Definition>>> {
-    let block = block(db, piece);
-    if block.externals.is_empty() {
+pub fn links(db: &dyn salsa::Database, piece: Piece) -> Links {
+    let (block, earlier) = (block(db, piece), piece.earlier_links(db));
+    let place = position_of(db, piece).filter(|_| !block.externals.is_empty());
+    let Some((file, at)) = place else {
+        earlier.set(None);
         return Arc::default();
-    }
-    let Some((file, at)) = position_of(db, piece) else { return Arc::default() };
-    let computation = module(db, file).computation_of(SegmentRef { piece: at, computation: 0 });
-    let index = giant_index(db, file);
-    let find = |external: &ir::External| {
-        let found = index.find(computation?, external.name.of(&block.text))?;
-        Some(found).filter(|found| (found.piece as usize) < at)
     };
-    Arc::new(block.externals.iter().map(find).collect())
+    let index = giant_index(db, file);
+    let before = earlier.get().filter(|before| before.at == at && is_same(&before.block, block));
+    let kept = before.and_then(|before| Some((before.links, index.keeps(before.sources)?)));
+    let (links, sources) = kept.unwrap_or_else(|| {
+        let giant = index.giant_at(at);
+        let find = |external: &ir::External| {
+            let found = index.find_in(giant?, external.name.of(&block.text))?;
+            Some(found).filter(|found| (found.piece as usize) < at)
+        };
+        let links: Vec<_> = block.externals.iter().map(find).collect();
+        let sources = index.sources(&links);
+        (Arc::new(links), sources)
+    });
+    earlier.set(Some(EarlierLinks { block: Arc::downgrade(block), at, links: links.clone(), sources }));
+    links
+}
+
+fn is_same(before: &Weak<Block>, now: &Arc<Block>) -> bool {
+    std::ptr::eq(before.as_ptr(), Arc::as_ptr(now))
 }
 
 /// Names of other blocks that this piece uses without a definition above it, and names it defines a second time.
@@ -57,14 +82,14 @@ pub fn link_findings(db: &dyn salsa::Database, piece: Piece) -> Vec<Finding> {
             findings.push(Finding::error("operand-shape-mismatch", operand.span, message));
         }
     }
-    for (segment, instruction) in giant_duplicates(db, file).iter() {
-        if segment.piece == at {
-            let name = block.instruction(*instruction).name;
-            let message = format!("an instruction named {} exists in this computation", name.of(&block.text));
-            // Two of the same block are reported by the block itself.
-            if !block.findings.iter().any(|f| f.span == name) {
-                findings.push(Finding::error("duplicate-name", name, message));
-            }
+    let duplicates = giant_duplicates(db, file);
+    let first = duplicates.partition_point(|&(piece, _)| (piece as usize) < at);
+    for &(_, instruction) in duplicates[first..].iter().take_while(|&&(piece, _)| piece as usize == at) {
+        let name = block.instruction(instruction).name;
+        let message = format!("an instruction named {} exists in this computation", name.of(&block.text));
+        // Two of the same block are reported by the block itself.
+        if !block.findings.iter().any(|f| f.span == name) {
+            findings.push(Finding::error("duplicate-name", name, message));
         }
     }
     findings

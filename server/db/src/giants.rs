@@ -2,41 +2,27 @@
 
 use std::sync::Arc;
 
-use ir::{Export, ExportNames, Exports, Module, NameTable, SegmentRef};
+use ir::{ComputationIndex, Export, ExportNames, Exports, SegmentRef};
 use syntax::hlo::InstructionId;
 
 use crate::queries::{block, exports, module};
 use crate::{File, Piece};
 
-type ShownNames = Vec<(InstructionId, ExportNames)>;
+mod index;
+
+pub(crate) use index::Sources;
+pub use index::{Definition, GiantIndex};
+
+pub(crate) type ShownNames = Vec<(InstructionId, ExportNames)>;
+
+/// The computations that are cut into blocks, with their parts, in the order of the text.
+pub(crate) type Giants = Vec<(ComputationIndex, Vec<SegmentRef>)>;
 
 /// The names that a piece shows to the other parts of a giant computation: per computation of the piece, the first
 /// instruction and the names from there. Apart from [`exports`], which change with every shape.
 #[salsa::tracked]
 pub(crate) fn shown_names(db: &dyn salsa::Database, piece: Piece) -> Arc<ShownNames> {
     Arc::new(block(db, piece).export_names())
-}
-
-/// Every instruction of the computations that are cut into blocks, by name.
-/// Owner: the memo of [`giant_index`]. Invalidated when a name in such a computation changes, not by shapes.
-/// Size: 16 bytes per instruction; the names stay in the signatures.
-#[derive(Debug)]
-pub struct GiantIndex {
-    /// Per piece.
-    names: Vec<Arc<ShownNames>>,
-    /// Per computation of the module; empty for those in one piece.
-    tables: Vec<NameTable>,
-    /// Per computation: piece, computation and first number of each of its parts.
-    parts: Vec<Vec<(SegmentRef, u32)>>,
-    /// Second definitions of a name.
-    duplicates: Vec<(SegmentRef, InstructionId)>,
-}
-
-/// An instruction of a giant computation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Definition {
-    pub piece: u32,
-    pub instruction: InstructionId,
 }
 
 impl Definition {
@@ -71,75 +57,28 @@ impl<'db> ExportReader<'db> {
     }
 }
 
+/// Equal after edits that leave each computation in its pieces.
+#[salsa::tracked]
+fn giants(db: &dyn salsa::Database, file: File) -> Arc<Giants> {
+    let computations = module(db, file).computations.iter().enumerate();
+    let cut = computations.filter(|(_, computation)| computation.segments.len() > 1);
+    Arc::new(cut.map(|(index, computation)| (index, computation.segments.clone())).collect())
+}
+
 #[salsa::tracked(no_eq)]
 pub fn giant_index(db: &dyn salsa::Database, file: File) -> Arc<GiantIndex> {
-    let module = module(db, file);
-    let names = file.pieces(db).iter().map(|&p| shown_names(db, p).clone()).collect();
-    Arc::new(GiantIndex::build(module, names))
+    let giants = giants(db, file);
+    let names: Vec<_> = file.pieces(db).iter().map(|&p| shown_names(db, p).clone()).collect();
+    let earlier = file.earlier_giants(db);
+    let before = earlier.get().filter(|before| before.is_of(giants));
+    let updated = before.and_then(|before| before.with_names(names.clone()));
+    let index = Arc::new(updated.unwrap_or_else(|| GiantIndex::build(giants.clone(), names)));
+    earlier.set(Some(index.clone()));
+    index
 }
 
 /// Second definitions of a name, by piece. Mostly equal after edits of names.
 #[salsa::tracked]
-pub(crate) fn giant_duplicates(
-    db: &dyn salsa::Database,
-    file: File,
-) -> Arc<Vec<(SegmentRef, InstructionId)>> {
-    Arc::new(giant_index(db, file).duplicates.clone())
-}
-
-impl GiantIndex {
-    fn build(module: &Module, names: Vec<Arc<ShownNames>>) -> GiantIndex {
-        let mut index = GiantIndex { names, tables: Vec::new(), parts: Vec::new(), duplicates: Vec::new() };
-        for computation in &module.computations {
-            let mut parts = Vec::new();
-            let mut table = NameTable::default();
-            if computation.segments.len() > 1 {
-                let mut first = 0;
-                for &segment in &computation.segments {
-                    parts.push((segment, first));
-                    first += index.part(segment).1.len() as u32;
-                }
-                let name_of = |n: u32| index.name_in(&parts, n);
-                table = NameTable::with_capacity(first as usize);
-                let mut duplicates = Vec::new();
-                for &(segment, first) in &parts {
-                    let (start, names) = index.part(segment);
-                    for local in 0..names.len() {
-                        let name = names.get(local);
-                        let n = local as u32;
-                        if !name.is_empty() && table.insert(name, first + n, name_of).is_err() {
-                            duplicates.push((segment, start + n));
-                        }
-                    }
-                }
-                index.duplicates.append(&mut duplicates);
-            }
-            index.parts.push(parts);
-            index.tables.push(table);
-        }
-        index
-    }
-
-    fn part(&self, segment: SegmentRef) -> (InstructionId, &ExportNames) {
-        let (start, names) = &self.names[segment.piece][segment.computation as usize];
-        (*start, names)
-    }
-
-    fn part_of(parts: &[(SegmentRef, u32)], n: u32) -> (SegmentRef, u32) {
-        let at = parts.partition_point(|&(_, first)| first <= n).max(1) - 1;
-        (parts[at].0, n - parts[at].1)
-    }
-
-    fn name_in<'a>(&'a self, parts: &[(SegmentRef, u32)], n: u32) -> &'a str {
-        let (segment, local) = Self::part_of(parts, n);
-        self.part(segment).1.get(local as usize)
-    }
-
-    /// The definition of `name` in a computation that is cut into blocks.
-    pub fn find(&self, computation: ir::ComputationIndex, name: &str) -> Option<Definition> {
-        let parts = self.parts.get(computation)?;
-        let n = self.tables[computation].get(name, |n| self.name_in(parts, n))?;
-        let (segment, local) = Self::part_of(parts, n);
-        Some(Definition { piece: segment.piece as u32, instruction: self.part(segment).0 + local })
-    }
+pub(crate) fn giant_duplicates(db: &dyn salsa::Database, file: File) -> Arc<Vec<(u32, InstructionId)>> {
+    Arc::new(giant_index(db, file).duplicates())
 }

@@ -12,6 +12,7 @@ mod cancellation;
 pub mod compiles;
 mod costs;
 mod documents;
+mod earlier;
 mod externals;
 mod fusions;
 mod giants;
@@ -39,6 +40,7 @@ mod warnings;
 pub use calls::{CallGraph, CallSite, call_graph};
 pub use costs::{ComputationCost, computation_costs};
 pub use documents::{Documents, FileId, FileView};
+use earlier::Earlier;
 pub use externals::link_findings;
 pub use fusions::{fused_computations, has_fusions, is_of_cpu};
 pub use giants::{Definition, GiantIndex, giant_index};
@@ -74,7 +76,7 @@ pub use mlir_queries::{
 };
 pub use mlir_unknown::mlir_unknown_names;
 pub use optimizer::{TextVersion, editable_module, text_version};
-pub use queries::{block, computation_graph, graph, module, signature};
+pub use queries::{block, computation_graph, giant_findings, graph, module, outline, signature};
 pub use salsa::{CancellationToken, Cancelled, Database as SalsaDatabase};
 pub use tile_configs::{kernel_best_configs, kernel_config_figures};
 pub use verification::{module_verify_findings, surroundings, verify_findings};
@@ -97,6 +99,7 @@ pub struct File {
     /// The stage of a compile that has this text, if the file is in a dump folder. Set by [`compiles::DumpFolders`] alone.
     #[returns(copy)]
     pub stage: Option<compiles::DumpedStage>,
+    pub(crate) earlier_giants: Earlier<std::sync::Arc<GiantIndex>>,
 }
 
 /// A part of a file that is parsed on its own. Set by [`Documents`] alone.
@@ -112,6 +115,7 @@ pub struct Piece {
     pub units: std::sync::Arc<[u32]>,
     /// What the text was read as where that was done while it was cut: nothing but [`mlir::parse`] of it.
     pub ahead: Option<std::sync::Arc<mlir::Parse>>,
+    pub(crate) earlier_links: Earlier<externals::EarlierLinks>,
 }
 
 /// Clones are snapshots for other threads. A clone that is kept blocks the next write for ever: clone late, drop

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crate::cancellation::for_each_in_parallel;
 use crate::{
     Database, File, FileView, Language, Piece, giant_index, hlo_op_findings, link_findings,
-    mlir_map_findings, mlir_signature, module, signature, verify_findings,
+    mlir_map_findings, mlir_signature, module, outline, signature, verify_findings,
 };
 
 /// How far an open file was read ahead. Most edits touch few pieces: whoever asks first computes those.
@@ -21,6 +21,7 @@ impl FileView {
         if !self.progress.is_parsed.load(Ordering::Relaxed) {
             match self.file.language(db) {
                 Language::Hlo => for_each_piece(db, self.file, |db, piece| {
+                    outline(db, piece);
                     signature(db, piece);
                     crate::queries::exports(db, piece);
                     crate::giants::shown_names(db, piece);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ir::{Block, ComputationIndex, Exports, Graph, Module, SegmentRef, Signature};
+use ir::{Block, ComputationIndex, Exports, Graph, Module, ModuleFinding, Outline, SegmentRef, Signature};
 use syntax::hlo::PieceState;
 
 use crate::{File, Language, Piece};
@@ -17,7 +17,14 @@ pub fn block(db: &dyn salsa::Database, piece: Piece) -> Arc<Block> {
     Arc::new(ir::lower(text.clone(), Arc::new(parse)))
 }
 
-/// What other pieces may know of this one: equal after edits that change no names, no shapes and no calls.
+/// The computations of this piece and what they call, by name: equal after edits inside of bodies that name no other
+/// computation.
+#[salsa::tracked]
+pub fn outline(db: &dyn salsa::Database, piece: Piece) -> Arc<Outline> {
+    Arc::new(block(db, piece).outline())
+}
+
+/// What callers of this piece's computations know of them: equal after edits that change no shape of a parameter or a root.
 #[salsa::tracked]
 pub fn signature(db: &dyn salsa::Database, piece: Piece) -> Arc<Signature> {
     Arc::new(block(db, piece).signature())
@@ -32,10 +39,19 @@ pub(crate) fn exports(db: &dyn salsa::Database, piece: Piece) -> Arc<Exports> {
 /// The computations of a file, its entry, and what is wrong between its pieces, by piece.
 #[salsa::tracked]
 pub fn module(db: &dyn salsa::Database, file: File) -> Arc<Module> {
-    let signatures: Vec<Arc<Signature>> = file.pieces(db).iter().map(|&p| signature(db, p).clone()).collect();
-    let mut module = Module::build(signatures.iter().map(|s| &**s));
+    let outlines: Vec<&Outline> = file.pieces(db).iter().map(|&p| &**outline(db, p)).collect();
+    let mut module = Module::build(outlines.iter().copied());
     module.findings.sort_by_key(|finding| finding.segment.piece);
     Arc::new(module)
+}
+
+/// What is wrong with computations that are cut into blocks, by piece.
+#[salsa::tracked]
+pub fn giant_findings(db: &dyn salsa::Database, file: File) -> Vec<ModuleFinding> {
+    let pieces = file.pieces(db);
+    let mut findings = module(db, file).giant_findings(|piece| signature(db, pieces[piece]));
+    findings.sort_by_key(|finding| finding.segment.piece);
+    findings
 }
 
 /// The op graph of a computation that is whole in its piece: a fusion's, a reducer's. Holds no offsets: equal after edits of

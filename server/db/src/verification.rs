@@ -1,55 +1,81 @@
 //! What XLA's verifier refuses, piece by piece.
 //!
 //! A piece is verified again when its own text changes, or what it sees of others: the signatures of the computations
-//! that it calls, the shapes that other blocks of its computation define, and the module's header.
+//! that it calls, the shapes that other blocks of its computation define, and how the module runs.
 
 use std::sync::Arc;
 
 use ir::{
-    Called, ComputationIndex, ExternalValue, InstructionFinding, Module, ModuleFinding, SegmentRef,
-    Surroundings,
+    Callable, Called, ComputationIndex, ExternalValue, InstructionFinding, ModuleFinding, Segment,
+    SegmentRef, Surroundings,
 };
-
-use syntax::hlo::ComputationKind;
+use rustc_hash::FxHashSet;
 
 use crate::externals::links;
 use crate::giants::{Definition, ExportReader};
 use crate::positions::position_of;
-use crate::queries::{block, module, signature};
+use crate::queries::{block, module, outline, signature};
 use crate::{File, Piece};
+
+/// What the module says of a piece. Equal after edits elsewhere that move none of its callees to another piece.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Calls {
+    replica_count: i64,
+    num_partitions: i64,
+    is_scheduled: bool,
+    /// Per computation of the piece, whether a fusion calls it.
+    fused: Vec<bool>,
+    /// The called computations, each once, with the end of their parts in `parts`.
+    callees: Vec<(Arc<str>, usize)>,
+    parts: Vec<SegmentRef>,
+}
+
+#[salsa::tracked]
+fn calls(db: &dyn salsa::Database, piece: Piece) -> Arc<Calls> {
+    let Some((file, at)) = position_of(db, piece) else { return Arc::default() };
+    let (module, own) = (module(db, file), outline(db, piece));
+    let index_of = |computation| module.computation_of(SegmentRef { piece: at, computation });
+    // A piece lies in one module.
+    let section = index_of(0).map_or(0, |c| module.computations[c].section);
+    let settings = module.settings(section);
+    let is_fused = |computation| index_of(computation).is_some_and(|c| module.computations[c].is_fused);
+    let mut calls = Calls {
+        replica_count: settings.map_or(1, |settings| settings.replica_count),
+        num_partitions: settings.map_or(1, |settings| settings.num_partitions),
+        is_scheduled: settings.is_some_and(|settings| settings.is_scheduled),
+        fused: (0..own.parts.len() as u32).map(is_fused).collect(),
+        ..Calls::default()
+    };
+    let mut known = FxHashSet::default();
+    for (call, callee) in own.calls.iter().zip(module.callees(at)) {
+        if let Some(callee) = callee
+            && known.insert(callee)
+        {
+            calls.parts.extend(&module.computations[callee].segments);
+            calls.callees.push((call.callee.clone(), calls.parts.len()));
+        }
+    }
+    Arc::new(calls)
+}
 
 /// What a piece sees of the rest of its module. Equal after edits elsewhere that change no signature it reads.
 #[salsa::tracked]
 pub fn surroundings(db: &dyn salsa::Database, piece: Piece) -> Arc<Surroundings> {
-    let mut around = Surroundings::default();
-    let Some((file, at)) = position_of(db, piece) else { return Arc::new(around) };
-    let module = module(db, file);
-    let own = signature(db, piece);
-    let section_of = |computation: u32| {
-        module
-            .computation_of(SegmentRef { piece: at, computation })
-            .map_or(0, |c| module.computations[c].section)
+    let Some((file, _)) = position_of(db, piece) else { return Arc::default() };
+    let calls = calls(db, piece);
+    let mut around = Surroundings {
+        replica_count: calls.replica_count,
+        num_partitions: calls.num_partitions,
+        is_scheduled: calls.is_scheduled,
+        fused: calls.fused.clone(),
+        ..Surroundings::default()
     };
-    // A piece lies in one module.
-    let section = section_of(0);
-    if let Some(settings) = module.settings(section) {
-        around.replica_count = settings.replica_count;
-        around.num_partitions = settings.num_partitions;
-        around.is_scheduled = settings.is_scheduled;
-    }
-    let is_fused = |c| module.computation_of(c).is_some_and(|c| module.computations[c].is_fused);
-    around.fused = (0..own.segments.len() as u32)
-        .map(|computation| is_fused(SegmentRef { piece: at, computation }))
-        .collect();
-    for (_, name) in &own.callees {
-        if around.callees.contains_key(name) {
-            continue;
+    let mut start = 0;
+    for (name, end) in &calls.callees {
+        if let Some(called) = called(db, file, &calls.parts[start..*end]) {
+            around.callees.insert(name.clone(), called);
         }
-        if let Some(index) = module.find_in(section, name)
-            && let Some(called) = called(db, file, module, index)
-        {
-            around.callees.insert(name.clone(), Arc::new(called));
-        }
+        start = *end;
     }
     let block = block(db, piece);
     if !block.externals.is_empty() {
@@ -63,19 +89,20 @@ pub fn surroundings(db: &dyn salsa::Database, piece: Piece) -> Arc<Surroundings>
     Arc::new(around)
 }
 
-/// A computation as its callers see it; nothing where its parameters or its root have no shape.
-fn called(db: &dyn salsa::Database, file: File, module: &Module, index: ComputationIndex) -> Option<Called> {
+/// A computation as its callers see it, from its parts; nothing where its parameters or its root have no shape.
+fn called(db: &dyn salsa::Database, file: File, parts: &[SegmentRef]) -> Option<Arc<Called>> {
     let pieces = file.pieces(db);
-    let parts = &module.computations[index].segments;
-    let segment = |part: &SegmentRef| &signature(db, pieces[part.piece]).segments[part.computation as usize];
-    // A body that is open at the end of its piece may be a part of a giant one, or not closed: its signature does not say
-    // whether it could be read.
-    let is_read = |part: &SegmentRef| {
-        let own = segment(part);
-        let is_told = own.is_closed && own.kind != ComputationKind::Continued;
-        is_told || *is_readable(db, pieces[part.piece], part.computation)
-    };
-    parts.iter().all(is_read).then(|| Called::of(parts.iter().map(segment)))?
+    let callable =
+        |part: &SegmentRef| &signature(db, pieces[part.piece]).callables[part.computation as usize];
+    if let [only] = parts
+        && let Callable::Whole(called) = callable(only)
+    {
+        return called.clone();
+    }
+    let segments: Vec<&Segment> = parts.iter().map(|part| callable(part).part()).collect::<Option<_>>()?;
+    // The signature of a part does not say whether it could be read.
+    let is_readable = |part: &SegmentRef| *is_readable(db, pieces[part.piece], part.computation);
+    parts.iter().all(is_readable).then(|| Called::of(segments.iter().copied()).map(Arc::new))?
 }
 
 /// Whether a part of a computation that is not whole in its piece has no error of the grammar: only its callers ask.
@@ -93,7 +120,7 @@ pub fn verify_findings(db: &dyn salsa::Database, piece: Piece) -> Vec<Instructio
 #[salsa::tracked]
 pub fn module_verify_findings(db: &dyn salsa::Database, file: File) -> Vec<ModuleFinding> {
     let module = module(db, file);
-    let called = |index: ComputationIndex| called(db, file, module, index);
+    let called = |index: ComputationIndex| called(db, file, &module.computations[index].segments);
     let mut findings = ir::verify_module(module, &called);
     findings.sort_by_key(|finding| finding.segment.piece);
     findings

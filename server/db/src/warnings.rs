@@ -10,7 +10,7 @@ use ir::{AttributeKey, Block, SegmentRef, Warning};
 use rustc_hash::FxHasher;
 use syntax::hlo::{ComputationKind, ValueNode};
 
-use crate::queries::{block, module, signature};
+use crate::queries::{block, module};
 use crate::{File, Piece};
 
 #[salsa::tracked]
@@ -81,15 +81,9 @@ pub fn is_used_elsewhere(db: &dyn salsa::Database, file: File, name: &str) -> bo
 pub fn uncalled_computations(db: &dyn salsa::Database, file: File) -> Arc<Vec<SegmentRef>> {
     let module = module(db, file);
     let mut called = vec![false; module.computations.len()];
-    for (piece, &input) in file.pieces(db).iter().enumerate() {
-        // A piece lies in one module.
-        let section = module
-            .computation_of(SegmentRef { piece, computation: 0 })
-            .map_or(0, |c| module.computations[c].section);
-        for (_, name) in &signature(db, input).callees {
-            if let Some(index) = module.find_in(section, name) {
-                called[index] = true;
-            }
+    for piece in 0..file.pieces(db).len() {
+        for callee in module.callees(piece).flatten() {
+            called[callee] = true;
         }
     }
     let uncalled = module.computations.iter().enumerate();

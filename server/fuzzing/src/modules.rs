@@ -16,7 +16,7 @@ pub fn lowered(text: &str) -> Block {
 pub fn faults(block: &Block) -> Vec<String> {
     let parser = block.parse.errors.iter().map(|error| error.message.to_string());
     let lowering = block.findings.iter().filter(|f| f.severity == Severity::Error);
-    let module = Module::build(std::iter::once(&block.signature()));
+    let module = Module::of_block(block);
     let whole = module.findings.iter();
     let mut found: Vec<String> = parser
         .chain(lowering.map(|f| f.message.to_string()))
@@ -33,6 +33,6 @@ pub fn faults(block: &Block) -> Vec<String> {
 
 /// The text of a block; `None` if it is too large.
 pub fn printed(block: &Block, options: &PrintOptions) -> Option<String> {
-    let module = Module::build(std::iter::once(&block.signature()));
+    let module = Module::of_block(block);
     ir::print_module(&[block], &module, options).ok()
 }

@@ -54,7 +54,7 @@ pub fn module_proto(text: &str) -> Result<ModuleProto, String> {
     if let Some(error) = block.findings.iter().find(|finding| finding.severity == Severity::Error) {
         return Err(format!("line {}: {}", line_of(error.span.start as usize), error.message));
     }
-    let module = ir::Module::build([&block.signature()].into_iter());
+    let module = ir::Module::of_block(&block);
     if let Some(finding) = module.findings.first() {
         return Err(finding.message.clone());
     }

@@ -49,9 +49,7 @@ pub fn module_text(
         return Ok(ModuleText { text: draft.to_string(), notes: notes.into_lines() });
     }
     let block = ir::lower(draft, parse);
-    let signature = block.signature();
-    let module = ir::Module::build([&signature].into_iter());
-    let printed = ir::print_module(&[&block], &module, &PrintOptions::lossless());
+    let printed = ir::print_module(&[&block], &ir::Module::of_block(&block), &PrintOptions::lossless());
     let text = printed.map_err(|_| "the text of the module would be too large".to_owned())?;
     Ok(ModuleText { text, notes: notes.into_lines() })
 }

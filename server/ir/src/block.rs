@@ -8,7 +8,7 @@ use syntax::hlo::{ComputationId, Instruction, InstructionId, Opcode, OperandKind
 use crate::attributes::Attributes;
 use crate::finding::Finding;
 use crate::graph::Op;
-use crate::module::ModuleSettings;
+use crate::infer::Called;
 use crate::names::NameTable;
 use crate::shape::Shape;
 
@@ -155,23 +155,14 @@ impl Block {
         instruction.argument.of(&self.text).trim().parse().ok()
     }
 
-    /// What other pieces may know of this one. Holds no offsets, so that white space changes nothing in it.
+    /// What callers of this piece's computations may know of them. Holds no offsets, so that white space changes nothing in it.
     pub fn signature(&self) -> Signature {
         let count = self.parse.computations.len() as ComputationId;
-        let segments = (0..count).map(|computation| self.segment(computation));
-        let callees: Vec<(InstructionId, Box<str>)> =
-            self.callees().map(|(id, span)| (id, span.of(&self.text).into())).collect();
-        let is_fused = |&n: &u32| self.instruction(callees[n as usize].0).opcode == Some(Opcode::Fusion);
-        let fused = (0..callees.len() as u32).filter(is_fused).collect();
-        Signature {
-            starts_module: self.parse.starts_module,
-            module: self.parse.header.as_ref().map(|h| h.name.of(&self.text).into()),
-            settings: self.settings(),
-            segments: segments.collect(),
-            callees,
-            fused,
-            ends_in_body: self.parse.ends_in_body,
-        }
+        let callable = |id| match self.is_partial(id) {
+            true => Callable::Partial(Box::new(self.segment(id))),
+            false => Callable::Whole(Called::of(std::iter::once(&self.segment(id))).map(Arc::new)),
+        };
+        Signature { callables: (0..count).map(callable).collect() }
     }
 }
 
@@ -201,18 +192,13 @@ impl Block {
         let range = c.instructions.clone();
         let parameter = |id| Some((self.parameter_number(id)?, self.shape(id).cloned()));
         Segment {
-            name: c.name.of(&self.text).into(),
-            kind: c.kind,
-            is_entry: c.is_entry,
-            is_closed: c.is_closed,
             thread: c.execution_thread.of(&self.text).into(),
             root_sharding: self.root(id).and_then(|id| self.sharding(id)),
             first_sharding: range
                 .clone()
                 .find(|&id| self.parameter_number(id) == Some(0))
                 .and_then(|id| self.sharding(id)),
-            instructions: range.clone(),
-            roots: range.clone().filter(|&id| self.instruction(id).is_root).collect(),
+            has_root: range.clone().any(|id| self.instruction(id).is_root),
             declared_result: c.result.map(|(shape, _)| self.shapes[shape.0 as usize].clone()),
             root_shape: self.root(id).and_then(|id| self.shape(id).cloned()),
             is_complete: self.is_partial(id) || self.is_readable(id),
@@ -247,34 +233,49 @@ impl Users {
     }
 }
 
-/// A piece as other pieces see it.
+/// The computations of a piece as their callers see them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Signature {
-    pub starts_module: bool,
-    pub module: Option<Box<str>>,
-    /// Of a piece with a header.
-    pub settings: Option<ModuleSettings>,
-    pub segments: Vec<Segment>,
-    pub callees: Vec<(InstructionId, Box<str>)>,
-    /// Which of them fusions call, in order.
-    pub fused: Vec<u32>,
-    pub ends_in_body: bool,
+    /// Parallel to the computations of the piece.
+    pub callables: Vec<Callable>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Callable {
+    /// A computation; nothing where [`Called::of`] has none.
+    Whole(Option<Arc<Called>>),
+    /// A computation that has parts in other pieces, or is not closed.
+    Partial(Box<Segment>),
+}
+
+impl Callable {
+    /// A computation that has no other parts.
+    pub fn alone(&self) -> Option<Arc<Called>> {
+        match self {
+            Callable::Whole(called) => called.clone(),
+            Callable::Partial(segment) => Called::of(std::iter::once(&**segment)).map(Arc::new),
+        }
+    }
+
+    /// The part of a computation that is not whole in its piece.
+    pub fn part(&self) -> Option<&Segment> {
+        match self {
+            Callable::Whole(_) => None,
+            Callable::Partial(segment) => Some(segment),
+        }
+    }
 }
 
 /// A computation, or the part of a giant one that is in this piece.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Segment {
-    pub name: Box<str>,
-    pub kind: syntax::hlo::ComputationKind,
-    pub is_entry: bool,
-    pub is_closed: bool,
     /// `execution_thread="…"`; empty for the main one.
     pub thread: Box<str>,
     /// `sharding={…}` of the root, and of parameter 0, where they are in this part.
     pub root_sharding: Option<Box<str>>,
     pub first_sharding: Option<Box<str>>,
-    pub instructions: std::ops::Range<InstructionId>,
-    pub roots: Vec<InstructionId>,
+    /// Whether an instruction of it is marked `ROOT`.
+    pub has_root: bool,
     pub declared_result: Option<Shape>,
     pub root_shape: Option<Shape>,
     /// Whether all of it could be read; if not, its parameters and root are unknown. Always true of a part of a

@@ -17,7 +17,6 @@ impl Block {
         let shape = |id: &syntax::hlo::ShapeId| self.shapes[id.0 as usize].clone();
         let text = |key| self.header_value(key).map_or("", |span| span.of(&self.text));
         Some(ModuleSettings {
-            piece: 0,
             replica_count: header.replica_count.unwrap_or(1),
             num_partitions: header.num_partitions.unwrap_or(1),
             is_scheduled: header.is_scheduled,

@@ -18,9 +18,11 @@ mod lower;
 mod module;
 mod names;
 mod op_table;
+mod outline;
 mod parts;
 mod print;
 mod shape;
+mod shape_difference;
 mod suggest;
 mod verify;
 mod warnings;
@@ -28,7 +30,7 @@ mod warnings;
 pub use attributes::{
     AttributeValue, AttributeView, Attributes, Callee, ConvolutionDims, WindowDim, decides_value,
 };
-pub use block::{Block, External, OperandRef, Segment, Signature};
+pub use block::{Block, Callable, External, OperandRef, Segment, Signature};
 pub use cost::{CalledCost, Cost, called_cost, op_cost};
 pub use element_type::ElementTypeExt;
 pub use exports::{Export, ExportNames, Exports};
@@ -45,6 +47,7 @@ pub use op_table::{
     Arity, Counterpart, KernelFlops, KernelTraffic, OneElementPerThread, OpInfo, Page, Parameters, Phase,
     halves, is_elementwise, op_info,
 };
+pub use outline::{Outline, OutlineCall, OutlinePart, PartRole};
 pub use print::{
     ParsedComputation, ParsedInstruction, ParsedModule, PrintOptions, TextTooLarge, Token, Tokens, Uniquer,
     Verbatim, bracketed, escape, is_json_dict, print_fragment, print_module, split_top_level, unescape,

@@ -20,6 +20,7 @@ use crate::names::NameTable;
 use crate::op_table::op_info;
 use crate::parts::Tokens;
 use crate::shape::Shape;
+use crate::shape_difference::Difference;
 use crate::suggest::nearest;
 
 const UNKNOWN: u32 = u32::MAX;
@@ -199,9 +200,11 @@ impl<'a> Lowering<'a> {
         {
             let name = self.parse.computations[id as usize].name.of(self.text);
             let root_name = self.instruction(root).name;
+            let root = root_name.of(self.text);
+            let differ = Difference::between(declared, actual);
+            let (place, declared, actual) = (differ.place(), &differ.expected, &differ.actual);
             let message = format!(
-                "{name} is declared to return {declared}, but its root {} is {actual}",
-                root_name.of(self.text)
+                "{place}the result of {name} is declared as {declared}, but its root {root} has {actual}"
             );
             let finding =
                 Finding::error("result-mismatch", span, message).with_related(root_name, "the root is here");

@@ -1,11 +1,16 @@
 //! The file seen as a whole: which computations there are, of which pieces they consist, and which is the entry.
-//! Made of signatures alone, so that white space and most edits inside a body leave it as it is.
+//! Made of outlines alone, so that edits inside a body leave it as it is unless they name another computation.
+
+use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
-use syntax::hlo::{ComputationId, ComputationKind};
+use syntax::hlo::ComputationId;
 
-use crate::block::Signature;
+use crate::block::{Block, Signature};
+use crate::names::NameTable;
+use crate::outline::{Outline, PartRole};
 use crate::shape::Shape;
+use crate::shape_difference::Difference;
 
 pub type ComputationIndex = usize;
 
@@ -18,7 +23,7 @@ pub struct SegmentRef {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModuleComputation {
-    pub name: Box<str>,
+    pub name: Arc<str>,
     /// Number of the module in a file of several.
     pub section: u32,
     pub is_entry: bool,
@@ -61,8 +66,6 @@ pub enum Slot {
 /// What the header of a module says of how it runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModuleSettings {
-    /// The piece that the module starts with.
-    pub piece: usize,
     pub replica_count: i64,
     pub num_partitions: i64,
     pub is_scheduled: bool,
@@ -92,7 +95,6 @@ impl Alias {
 impl Default for ModuleSettings {
     fn default() -> Self {
         ModuleSettings {
-            piece: 0,
             replica_count: 1,
             num_partitions: 1,
             is_scheduled: false,
@@ -108,111 +110,132 @@ impl Default for ModuleSettings {
 /// Owner: the memo of `db::module`. Size: about 100 bytes per computation.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Module {
-    pub name: Box<str>,
+    pub name: Arc<str>,
     pub computations: Vec<ModuleComputation>,
     pub entry: Option<ComputationIndex>,
-    pub instructions: usize,
     pub findings: Vec<ModuleFinding>,
     /// What XLA's parser lets pass and its verifier does not.
     pub(crate) verifier_findings: Vec<ModuleFinding>,
-    /// With the section each is in; almost always one.
-    by_name: FxHashMap<Box<str>, Vec<(u32, ComputationIndex)>>,
-    /// Entry of each module of the file.
-    entries: Vec<Option<ComputationIndex>>,
-    /// What the header of each module of the file says.
-    settings: Vec<ModuleSettings>,
+    /// One per module of the file; almost always one.
+    sections: Vec<Section>,
+    /// Per piece and part, the computation; `None` for inline ones.
+    parts: Vec<Vec<Option<u32>>>,
+    /// Per piece, parallel to [`Outline::calls`].
+    callees: Vec<Vec<Option<u32>>>,
+}
+
+/// One module of a file.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct Section {
+    /// The piece that it starts with.
+    piece: usize,
+    settings: Arc<ModuleSettings>,
+    entry: Option<ComputationIndex>,
+    /// Its computations by name.
+    by_name: NameTable,
 }
 
 impl Module {
-    pub fn build<'a>(signatures: impl Iterator<Item = &'a Signature> + Clone) -> Module {
+    /// The module of a text in one piece.
+    pub fn of_block(block: &Block) -> Module {
+        Module::build(std::iter::once(&block.outline()))
+    }
+
+    pub fn build<'a>(outlines: impl Iterator<Item = &'a Outline> + Clone) -> Module {
         let mut module = Module::default();
         let mut open: Option<ComputationIndex> = None;
-        let mut section = 0;
         let mut bare = Vec::new();
-        for (piece, signature) in signatures.clone().enumerate() {
-            if piece > 0 && signature.starts_module {
-                section += 1;
+        for (piece, outline) in outlines.clone().enumerate() {
+            if piece == 0 || outline.starts_module {
                 module.not_closed(open.take());
+                let settings = outline.settings.clone().unwrap_or_default();
+                module.sections.push(Section { piece, settings, ..Section::default() });
             }
-            if module.settings.len() <= section as usize {
-                module
-                    .settings
-                    .push(ModuleSettings { piece, ..signature.settings.clone().unwrap_or_default() });
-            }
-            if let (Some(name), true) = (&signature.module, module.name.is_empty()) {
+            let section = module.sections.len() as u32 - 1;
+            if let (Some(name), true) = (&outline.module, module.name.is_empty()) {
                 module.name.clone_from(name);
             }
-            for (id, segment) in signature.segments.iter().enumerate() {
-                module.instructions += segment.instructions.len();
+            let mut parts = vec![None; outline.parts.len()];
+            for (id, part) in outline.parts.iter().enumerate() {
                 let at = SegmentRef { piece, computation: id as ComputationId };
-                match segment.kind {
-                    ComputationKind::Inline(_) => continue,
-                    ComputationKind::Continued if open.is_some() => {
-                        module.computations[open.unwrap_or_default()].segments.push(at);
-                    }
+                match (part.role, open) {
+                    (PartRole::Inline, _) => continue,
+                    (PartRole::Continued, Some(open)) => module.computations[open].segments.push(at),
                     _ => {
                         module.not_closed(open.take());
-                        let computation = ModuleComputation {
-                            name: segment.name.clone(),
-                            section,
-                            is_entry: segment.is_entry,
-                            is_fused: false,
-                            segments: vec![at],
-                        };
-                        if segment.kind == ComputationKind::Bare {
+                        if part.role == PartRole::Bare {
                             bare.push(module.computations.len());
                         }
-                        module.computations.push(computation);
+                        module.computations.push(ModuleComputation {
+                            name: part.name.clone(),
+                            section,
+                            is_entry: part.is_entry,
+                            is_fused: false,
+                            segments: vec![at],
+                        });
                         open = Some(module.computations.len() - 1);
                     }
                 }
-                if segment.is_closed {
+                parts[id] = open.map(|open| open as u32);
+                if part.is_closed {
                     open = None;
-                } else if !(signature.ends_in_body && id + 1 == signature.segments.len()) {
+                } else if !(outline.ends_in_body && id + 1 == outline.parts.len()) {
                     module.not_closed(open.take());
                 }
             }
+            module.parts.push(parts);
         }
         module.not_closed(open);
         module.stray_instructions(&bare);
-        let signatures: Vec<&Signature> = signatures.collect();
-        module.name_table();
-        module.entry();
-        module.callees(&signatures);
-        module.fusions(&signatures);
-        module.giants(&signatures);
+        module.name_tables();
+        module.entries();
+        module.calls(outlines);
         module
     }
 
     /// The computation called `name` in module number `section` of the file.
     pub fn find_in(&self, section: u32, name: &str) -> Option<ComputationIndex> {
-        let found = self.by_name.get(name)?;
-        found.iter().find(|(s, _)| *s == section).map(|&(_, index)| index)
+        self.sections.get(section as usize)?.find(&self.computations, name)
     }
 
     /// The first computation of the file called `name`.
     pub fn find(&self, name: &str) -> Option<ComputationIndex> {
-        self.by_name.get(name)?.first().map(|&(_, index)| index)
+        self.sections.iter().find_map(|section| section.find(&self.computations, name))
+    }
+
+    /// What the calls of a piece call, parallel to [`Outline::calls`]; `None` where no computation has the name.
+    pub fn callees(&self, piece: usize) -> impl Iterator<Item = Option<ComputationIndex>> {
+        self.callees
+            .get(piece)
+            .into_iter()
+            .flatten()
+            .map(|callee| callee.map(|callee| callee as ComputationIndex))
     }
 
     /// What the header of module number `section` of the file says.
     pub fn settings(&self, section: u32) -> Option<&ModuleSettings> {
-        self.settings.get(section as usize)
+        Some(&*self.sections.get(section as usize)?.settings)
+    }
+
+    /// The piece that module number `section` of the file starts with.
+    pub fn first_piece(&self, section: u32) -> Option<usize> {
+        Some(self.sections.get(section as usize)?.piece)
     }
 
     /// The entry of module number `section` of the file.
     pub fn entry_of(&self, section: u32) -> Option<ComputationIndex> {
-        self.entries.get(section as usize).copied().flatten()
+        self.sections.get(section as usize)?.entry
     }
 
     /// How many modules the file holds.
     pub fn sections(&self) -> u32 {
-        self.settings.len() as u32
+        self.sections.len() as u32
     }
 
     /// Whether this computation is the entry of its module.
     pub fn is_entry(&self, index: ComputationIndex) -> bool {
-        self.entries.contains(&Some(index))
+        let section = self.computations.get(index).map(|computation| computation.section);
+        section.is_some_and(|section| self.entry_of(section) == Some(index))
     }
 
     /// A text may consist of instructions alone, but not of instructions and computations.
@@ -240,21 +263,15 @@ impl Module {
 
     /// The computation that a part belongs to.
     pub fn computation_of(&self, segment: SegmentRef) -> Option<ComputationIndex> {
-        let key = |s: &SegmentRef| (s.piece, s.computation);
-        let behind = self
-            .computations
-            .partition_point(|c| c.segments.first().is_some_and(|s| key(s) <= key(&segment)));
-        let found = behind.checked_sub(1)?;
-        self.computations[found].segments.contains(&segment).then_some(found)
+        let found = (*self.parts.get(segment.piece)?.get(segment.computation as usize)?)?;
+        Some(found as ComputationIndex)
     }
 
-    fn name_table(&mut self) {
-        for (index, computation) in self.computations.iter().enumerate() {
-            if computation.name.is_empty() {
-                continue;
-            }
-            let named = self.by_name.entry(computation.name.clone()).or_default();
-            if named.iter().any(|&(section, _)| section == computation.section) {
+    fn name_tables(&mut self) {
+        let name_of = |index: u32| &*self.computations[index as usize].name;
+        for (index, computation) in self.computations.iter().enumerate().filter(|(_, c)| !c.name.is_empty()) {
+            let by_name = &mut self.sections[computation.section as usize].by_name;
+            if by_name.insert(&computation.name, index as u32, name_of).is_err() {
                 let message = format!("a computation named {} exists above", computation.name);
                 self.findings.push(ModuleFinding::new(
                     computation.segments[0],
@@ -262,17 +279,13 @@ impl Module {
                     "duplicate-name",
                     message,
                 ));
-            } else {
-                named.push((computation.section, index));
             }
         }
     }
 
     /// Of each module the computation marked ENTRY, else the last.
-    fn entry(&mut self) {
-        let sections = self.computations.last().map_or(0, |c| c.section + 1);
-        self.entries = vec![None; sections as usize];
-        let mut marked = vec![false; sections as usize];
+    fn entries(&mut self) {
+        let mut marked = vec![false; self.sections.len()];
         for (index, computation) in self.computations.iter().enumerate() {
             let section = computation.section as usize;
             if computation.is_entry && std::mem::replace(&mut marked[section], true) {
@@ -283,89 +296,83 @@ impl Module {
                     "a second ENTRY in one module".to_owned(),
                 ));
             } else if computation.is_entry || !marked[section] {
-                self.entries[section] = Some(index);
+                self.sections[section].entry = Some(index);
             }
         }
-        self.entry = self.entries.iter().flatten().next().copied();
+        self.entry = self.sections.iter().find_map(|section| section.entry);
     }
 
-    /// Called computations must be defined above their callers.
-    fn callees(&mut self, signatures: &[&Signature]) {
-        for (piece, signature) in signatures.iter().enumerate() {
-            for (n, (instruction, name)) in signature.callees.iter().enumerate() {
-                let caller = signature.segments.iter().position(|s| s.instructions.contains(instruction));
-                let caller = caller.unwrap_or_default() as ComputationId;
-                let segment = SegmentRef { piece, computation: caller };
-                let section = self.computation_of(segment).map_or(0, |c| self.computations[c].section);
-                let is_above = match self.find_in(section, name) {
-                    None => None,
-                    Some(callee) => self.computations[callee].segments.first().map(|first| {
-                        (first.piece, first.computation) < (piece, caller)
-                            && !self.computations[callee].segments.contains(&segment)
-                    }),
-                };
-                let message = match is_above {
-                    Some(true) => continue,
-                    Some(false) => format!("computation {name} is defined below; callees come first"),
+    /// Called computations must be defined above their callers, and a fusion owns its computation: no other instruction calls it.
+    /// Source: `hlo_verifier.cc` CheckFusionInstruction.
+    fn calls<'a>(&mut self, outlines: impl Iterator<Item = &'a Outline>) {
+        let mut fusions: FxHashMap<ComputationIndex, (SegmentRef, usize)> = FxHashMap::default();
+        for (piece, outline) in outlines.enumerate() {
+            let mut callees = Vec::with_capacity(outline.calls.len());
+            for (n, call) in outline.calls.iter().enumerate() {
+                let segment = SegmentRef { piece, computation: call.caller };
+                let name = &call.callee;
+                let caller = self.computation_of(segment);
+                let section = caller.map_or(0, |caller| self.computations[caller].section);
+                let found = self.find_in(section, name);
+                callees.push(found.map(|callee| callee as u32));
+                if let Some(callee) = found.filter(|_| call.is_fusion)
+                    && std::mem::replace(&mut self.computations[callee].is_fused, true)
+                {
+                    let message = format!("{name} is the computation of another fusion: each needs its own");
+                    let mut finding = ModuleFinding::new(segment, Slot::Callee(n), "shared-fusion", message);
+                    finding.related = fusions
+                        .get(&callee)
+                        .map(|&(at, n)| (at, Slot::Callee(n), "the other fusion is here"));
+                    self.verifier_findings.push(finding);
+                } else if let Some(callee) = found.filter(|_| call.is_fusion) {
+                    fusions.insert(callee, (segment, n));
+                }
+                let message = match found {
+                    // Computations are in the order of the text.
+                    Some(callee) if caller.is_none_or(|caller| callee < caller) => continue,
+                    Some(_) => format!("computation {name} is defined below; callees come first"),
                     None => format!("computation does not exist: {name}"),
                 };
-                self.findings.push(ModuleFinding::new(
-                    segment,
-                    Slot::Callee(n),
-                    "unknown-computation",
-                    message,
-                ));
+                let slot = Slot::Callee(n);
+                self.findings.push(ModuleFinding::new(segment, slot, "unknown-computation", message));
             }
-        }
-    }
-
-    /// A fusion owns its computation: no other instruction calls it. Source: `hlo_verifier.cc` CheckFusionInstruction.
-    fn fusions(&mut self, signatures: &[&Signature]) {
-        let mut first: FxHashMap<ComputationIndex, (SegmentRef, usize)> = FxHashMap::default();
-        for (piece, signature) in signatures.iter().enumerate() {
-            for &n in &signature.fused {
-                let n = n as usize;
-                let Some((instruction, name)) = signature.callees.get(n) else { continue };
-                let caller = signature.segments.iter().position(|s| s.instructions.contains(instruction));
-                let segment = SegmentRef { piece, computation: caller.unwrap_or_default() as ComputationId };
-                let section = self.computation_of(segment).map_or(0, |c| self.computations[c].section);
-                let Some(callee) = self.find_in(section, name) else { continue };
-                if !std::mem::replace(&mut self.computations[callee].is_fused, true) {
-                    first.insert(callee, (segment, n));
-                    continue;
-                }
-                let message = format!("{name} is the computation of another fusion: each needs its own");
-                let mut finding = ModuleFinding::new(segment, Slot::Callee(n), "shared-fusion", message);
-                finding.related =
-                    first.get(&callee).map(|&(at, n)| (at, Slot::Callee(n), "the other fusion is here"));
-                self.verifier_findings.push(finding);
-            }
+            self.callees.push(callees);
         }
     }
 
     /// What lowering checks for a computation in one piece, for those in several.
-    fn giants(&mut self, signatures: &[&Signature]) {
+    pub fn giant_findings<'a>(&self, signature: impl Fn(usize) -> &'a Signature) -> Vec<ModuleFinding> {
+        let mut findings = Vec::new();
         for computation in self.computations.iter().filter(|c| c.segments.len() > 1) {
-            let of = |s: &SegmentRef| &signatures[s.piece].segments[s.computation as usize];
-            let with_root = computation.segments.iter().filter(|s| !of(s).roots.is_empty());
-            let finding =
-                |segment: SegmentRef, slot, code, message| ModuleFinding::new(segment, slot, code, message);
+            let of = |s: &SegmentRef| signature(s.piece).callables.get(s.computation as usize)?.part();
+            let with_root = computation.segments.iter().filter(|s| of(s).is_some_and(|part| part.has_root));
             for &second in with_root.clone().skip(1) {
                 let message = "a second ROOT in one computation".to_owned();
-                self.findings.push(finding(second, Slot::Root, "two-roots", message));
+                findings.push(ModuleFinding::new(second, Slot::Root, "two-roots", message));
             }
             let first = computation.segments[0];
             let root = with_root.clone().next().or(computation.segments.last());
-            if let (Some(declared), Some(actual)) =
-                (&of(&first).declared_result, root.and_then(|r| of(r).root_shape.as_ref()))
-                && !declared.is_compatible(actual)
+            if let (Some(declared), Some(actual)) = (
+                of(&first).and_then(|part| part.declared_result.as_ref()),
+                root.and_then(|r| of(r)?.root_shape.as_ref()),
+            ) && !declared.is_compatible(actual)
             {
+                let differ = Difference::between(declared, actual);
+                let (place, declared, actual) = (differ.place(), &differ.expected, &differ.actual);
+                let name = &computation.name;
                 let message = format!(
-                    "{} is declared to return {declared}, but its root is {actual}",
-                    computation.name
+                    "{place}the result of {name} is declared as {declared}, but its root has {actual}"
                 );
-                self.findings.push(finding(first, Slot::Result, "result-mismatch", message));
+                findings.push(ModuleFinding::new(first, Slot::Result, "result-mismatch", message));
             }
         }
+        findings
+    }
+}
+
+impl Section {
+    fn find(&self, computations: &[ModuleComputation], name: &str) -> Option<ComputationIndex> {
+        let found = self.by_name.get(name, |index| &computations[index as usize].name)?;
+        Some(found as ComputationIndex)
     }
 }

@@ -34,6 +34,10 @@ impl NameTable {
 
     /// The value stored under `name`. `name_of` returns the name of a value.
     pub fn get<'a>(&self, name: &str, name_of: impl Fn(u32) -> &'a str) -> Option<u32> {
+        self.slot(name, name_of).map(|at| self.values[at])
+    }
+
+    fn slot<'a>(&self, name: &str, name_of: impl Fn(u32) -> &'a str) -> Option<usize> {
         if self.tags.is_empty() {
             return None;
         }
@@ -41,7 +45,7 @@ impl NameTable {
         loop {
             match self.tags[at] {
                 0 => return None,
-                found if found == tag && name_of(self.values[at]) == name => return Some(self.values[at]),
+                found if found == tag && name_of(self.values[at]) == name => return Some(at),
                 _ => at = (at + 1) & (self.tags.len() - 1),
             }
         }
@@ -69,6 +73,36 @@ impl NameTable {
         self.values[at] = value;
         self.len += 1;
         Ok(())
+    }
+
+    /// Gives `name`, which has a value, another one, and returns the one it had.
+    pub fn replace<'a>(&mut self, name: &str, value: u32, name_of: impl Fn(u32) -> &'a str) -> Option<u32> {
+        let at = self.slot(name, name_of)?;
+        Some(std::mem::replace(&mut self.values[at], value))
+    }
+
+    /// Removes `name` if its value is this one.
+    pub fn remove<'a>(&mut self, name: &str, value: u32, name_of: impl Fn(u32) -> &'a str) -> bool {
+        let Some(mut free) = self.slot(name, &name_of).filter(|&at| self.values[at] == value) else {
+            return false;
+        };
+        let mask = self.tags.len() - 1;
+        let mut at = free;
+        loop {
+            at = (at + 1) & mask;
+            if self.tags[at] == 0 {
+                break;
+            }
+            // An entry may not stand before the place where its search starts.
+            let (home, _) = self.place(name_of(self.values[at]));
+            if at.wrapping_sub(home) & mask >= at.wrapping_sub(free) & mask {
+                (self.tags[free], self.values[free]) = (self.tags[at], self.values[at]);
+                free = at;
+            }
+        }
+        self.tags[free] = 0;
+        self.len -= 1;
+        true
     }
 
     fn grow<'a>(&mut self, name_of: &impl Fn(u32) -> &'a str) {
@@ -103,5 +137,39 @@ mod tests {
             assert_eq!(table.get(name, name_of), Some(i as u32));
         }
         assert_eq!(table.get("sub", name_of), None);
+    }
+
+    /// Random insertions and removals leave what a map has.
+    #[test]
+    fn names_go_and_come_back() {
+        let names: Vec<String> = (0..300).map(|i| format!("n{}", i % 200)).collect();
+        let name_of = |i: u32| names[i as usize].as_str();
+        let (mut table, mut map) = (NameTable::default(), std::collections::HashMap::new());
+        let mut random = random::Rng::new(7);
+        for _ in 0..20_000 {
+            let value = random.index(names.len()) as u32;
+            let name = name_of(value);
+            match random.index(3) {
+                0 => {
+                    let had = map.get(name).copied();
+                    assert_eq!(table.insert(name, value, name_of).err(), had);
+                    map.entry(name).or_insert(value);
+                }
+                1 => {
+                    let is_it = map.get(name) == Some(&value);
+                    assert_eq!(table.remove(name, value, name_of), is_it);
+                    if is_it {
+                        map.remove(name);
+                    }
+                }
+                _ => {
+                    let had = map.get_mut(name).map(|kept| std::mem::replace(kept, value));
+                    assert_eq!(table.replace(name, value, name_of), had);
+                }
+            }
+        }
+        for (value, name) in (0..).zip(&names) {
+            assert_eq!(table.get(name, name_of), map.get(name.as_str()).copied(), "{value} {name}");
+        }
     }
 }

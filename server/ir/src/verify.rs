@@ -32,6 +32,7 @@ use crate::block::{Block, OperandRef};
 use crate::finding::{Anchor, Fix, InstructionFinding, Part, Severity};
 use crate::infer::{Called, CalleePart, Given, Problem, result_shape};
 use crate::op_table::{Phase, op_info};
+use crate::outline::OutlinePart;
 use crate::shape::Shape;
 pub use calls::frontend_attribute;
 pub use layouts::preserves_layout;
@@ -43,7 +44,7 @@ pub use shardings::sharding_parts;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Surroundings {
     /// The computations that its instructions call, by name, where all of their shapes are known.
-    pub callees: FxHashMap<Box<str>, Arc<Called>>,
+    pub callees: FxHashMap<Arc<str>, Arc<Called>>,
     /// Parallel to [`Block::externals`].
     pub externals: Vec<Option<ExternalValue>>,
     pub replica_count: i64,
@@ -111,21 +112,21 @@ fn is_refused(block: &Block, instruction: &Instruction) -> bool {
 impl Surroundings {
     /// Of a block that is a whole module.
     pub fn alone(block: &Block) -> Surroundings {
-        let signature = block.signature();
-        let callees = signature.segments.iter().filter_map(|segment| {
-            Some((segment.name.clone(), Arc::new(Called::of(std::iter::once(segment))?)))
-        });
-        let settings = signature.settings.clone().unwrap_or_default();
-        let is_fused = |name: &str| {
-            signature.fused.iter().any(|&n| !name.is_empty() && *signature.callees[n as usize].1 == *name)
+        let (outline, signature) = (block.outline(), block.signature());
+        let callees = outline.parts.iter().zip(&signature.callables);
+        let callees = callees.filter_map(|(part, callable)| Some((part.name.clone(), callable.alone()?)));
+        let is_fused = |part: &OutlinePart| {
+            let calls = &mut outline.calls.iter();
+            !part.name.is_empty() && calls.any(|call| call.is_fusion && call.callee == part.name)
         };
+        let settings = outline.settings.as_deref().cloned().unwrap_or_default();
         Surroundings {
             callees: callees.collect(),
             externals: Vec::new(),
             replica_count: settings.replica_count,
             num_partitions: settings.num_partitions,
             is_scheduled: settings.is_scheduled,
-            fused: signature.segments.iter().map(|segment| is_fused(&segment.name)).collect(),
+            fused: outline.parts.iter().map(is_fused).collect(),
         }
     }
 }

@@ -27,7 +27,7 @@ impl Program {
             Builder {
                 program: &mut program,
                 names: &names,
-                computation: Computation { name: computation.name.clone(), ..Computation::default() },
+                computation: Computation { name: (*computation.name).into(), ..Computation::default() },
                 number: i as u32,
                 elements: FxHashMap::default(),
                 by_name: FxHashMap::default(),

@@ -27,7 +27,7 @@ fn main() {
             let block = ir::lower(text, parse);
             told("parsed and lowered", start);
             let start = Instant::now();
-            let module = ir::Module::build(std::iter::once(&block.signature()));
+            let module = ir::Module::of_block(&block);
             let module = mlir_hlo::to_stablehlo(&[&block], &module);
             println!("{} bytes, {} not said", module.text.len(), module.incomplete.len());
             told("converted", start);

@@ -24,7 +24,7 @@ pub fn run(bytes: &[u8]) -> bool {
     if !faults(&block).is_empty() {
         return false;
     }
-    let module = ir::Module::build(std::iter::once(&block.signature()));
+    let module = ir::Module::of_block(&block);
     let stablehlo = mlir_hlo::to_stablehlo(&[&block], &module);
     let parse = mlir::parse(&stablehlo.text, PieceState::default());
     let findings = mlir::check(&parse, &stablehlo.text);

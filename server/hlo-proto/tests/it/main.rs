@@ -16,7 +16,7 @@ fn canonical(text: &str) -> String {
     let text: Arc<str> = Arc::from(text);
     let parse = Arc::new(syntax::hlo::parse(&text, syntax::hlo::PieceState::HEADER));
     let block = ir::lower(text, parse);
-    let module = ir::Module::build([&block.signature()].into_iter());
+    let module = ir::Module::of_block(&block);
     ir::print_module(&[&block], &module, &ir::PrintOptions::lossless()).expect("it is small")
 }
 

@@ -31,7 +31,8 @@ impl Errors for Hlo {
         let links = db::link_findings(context.db, context.view.file.pieces(context.db)[piece]);
         of_piece.extend(block.findings.iter().chain(links).map(|f| diagnostic(context, piece, f)));
         let of_module = between_pieces(&context.module().findings, piece).iter();
-        of_piece.extend(of_module.map(|f| module_diagnostic(context, f, true)));
+        let of_giants = between_pieces(db::giant_findings(context.db, context.view.file), piece).iter();
+        of_piece.extend(of_module.chain(of_giants).map(|f| module_diagnostic(context, f, true)));
         if depth == Depth::Verifier {
             let verified = db::verify_findings(context.db, context.view.file.pieces(context.db)[piece]);
             of_piece.extend(verified.iter().map(|f| instruction_diagnostic(context, piece, f)));

@@ -10,7 +10,9 @@ impl Statistics for Hlo {
         FileStatistics {
             module: module.name.to_string(),
             computations: module.computations.len(),
-            instructions: module.instructions,
+            instructions: (0..context.pieces())
+                .map(|piece| context.block(piece).parse.instructions.len())
+                .sum(),
             pieces: context.pieces(),
         }
     }

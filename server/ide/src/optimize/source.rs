@@ -103,7 +103,7 @@ fn of_mlir(context: &FileContext<'_>) -> Result<SourceModule, NotOptimized> {
     let text: Arc<str> = text.into();
     let parse = Arc::new(syntax::hlo::parse(&text, PieceState::HEADER));
     let block = ir::lower(text.clone(), parse);
-    let header = ir::Module::build([&block.signature()].into_iter());
+    let header = ir::Module::of_block(&block);
     let module = Module::from_blocks(&[&block], &header).ok_or(NotOptimized::NoEntry)?;
     let whole = is_cut(context).then(|| {
         let text = context.view.rope.to_string();

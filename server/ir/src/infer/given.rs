@@ -219,7 +219,7 @@ impl Called {
         }
         numbered.sort_by_key(|(number, _)| *number);
         let is_complete = numbered.iter().enumerate().all(|(i, (number, _))| i == *number as usize);
-        let marked = segments.clone().find(|segment| !segment.roots.is_empty());
+        let marked = segments.clone().find(|segment| segment.has_root);
         let root = marked.or(segments.clone().last())?;
         let result = root.root_shape.clone()?;
         let declared = segments.clone().find_map(|segment| segment.declared_result.as_ref());

@@ -1,22 +1,24 @@
 //! Headers against computations: the entry's layout, aliases and donors. Source: `hlo_verifier.cc`
 //! VerifyEntryComputationLayout, `HloInputOutputAliasConfig::Verify`, `HloBufferDonorConfig::Verify`.
 
+use std::sync::Arc;
+
 use crate::infer::Called;
 use crate::module::{ComputationIndex, Module, ModuleFinding, ModuleSettings, SegmentRef, Slot};
+use crate::shape_difference::Difference;
 
 /// Contradictions between the headers of a file and its computations.
 pub fn verify_module(
     module: &Module,
-    called: &dyn Fn(ComputationIndex) -> Option<Called>,
+    called: &dyn Fn(ComputationIndex) -> Option<Arc<Called>>,
 ) -> Vec<ModuleFinding> {
     let mut findings = module.verifier_findings.clone();
     for section in 0..module.sections() {
-        let (Some(settings), Some(entry)) = (module.settings(section), module.entry_of(section)) else {
-            continue;
-        };
+        let Some(settings) = module.settings(section) else { continue };
+        let Some(piece) = module.first_piece(section) else { continue };
+        let Some(signature) = module.entry_of(section).and_then(called) else { continue };
         // The header's tokens are in the piece that the module starts with.
-        let segment = SegmentRef { piece: settings.piece, computation: 0 };
-        let Some(signature) = called(entry) else { continue };
+        let segment = SegmentRef { piece, computation: 0 };
         let mut report =
             |slot, code, message| findings.push(ModuleFinding::new(segment, slot, code, message));
         entry_layout(settings, &signature, &mut report);
@@ -45,7 +47,9 @@ fn entry_layout(settings: &ModuleSettings, entry: &Called, report: &mut Report<'
         }
     }
     if !entry.result.is_compatible(result) {
-        let message = format!("the entry returns {}, but {result} is written here", entry.result);
+        let differ = Difference::between(&entry.result, result);
+        let (place, actual, written) = (differ.place(), &differ.expected, &differ.actual);
+        let message = format!("{place}the result of the entry is {actual}, but {written} is written here");
         report(slot, "entry-layout", message);
     }
 }

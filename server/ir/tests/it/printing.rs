@@ -19,8 +19,7 @@ fn block(text: &str) -> Block {
 }
 
 fn print(block: &Block, options: &PrintOptions) -> String {
-    let signature = block.signature();
-    let module = Module::build(std::iter::once(&signature));
+    let module = Module::of_block(block);
     assert!(module.findings.is_empty(), "{:?}\n{}", module.findings, block.text);
     print_module(&[block], &module, options).expect("it is small")
 }

@@ -22,7 +22,7 @@ fn unknown(block: &Block) -> Vec<String> {
 }
 
 fn print(block: &Block) -> String {
-    let module = Module::build(std::iter::once(&block.signature()));
+    let module = Module::of_block(block);
     ir::print_module(&[block], &module, &PrintOptions::lossless()).expect("it is small")
 }
 

@@ -79,7 +79,7 @@ pub fn to_stablehlo(blocks: &[&Block], module: &Module) -> StablehloModule {
         let parse = syntax::hlo::parse(&text, syntax::hlo::PieceState::HEADER);
         let block = ir::lower(text, Arc::new(parse));
         if !is_inline(&&block) {
-            let module = Module::build(std::iter::once(&block.signature()));
+            let module = Module::of_block(&block);
             return to_stablehlo(&[&block], &module);
         }
     }

@@ -31,7 +31,7 @@ pub fn to_hlo(text: &str) -> HloModule {
 /// The module of StableHLO that a text of HLO is.
 pub fn to_stablehlo(text: &str) -> StablehloModule {
     let block = lowered(text);
-    let module = ir::Module::build(std::iter::once(&block.signature()));
+    let module = ir::Module::of_block(&block);
     mlir_hlo::to_stablehlo(&[&block], &module)
 }
 
@@ -58,8 +58,7 @@ fn faults_of_module(text: &str) -> Vec<String> {
     if !found.is_empty() {
         return found;
     }
-    let signature = block.signature();
-    let module = ir::Module::build(std::iter::once(&signature));
+    let module = ir::Module::of_block(&block);
     found.extend(module.findings.iter().map(|f| f.message.clone()));
     let surroundings = Surroundings::alone(&block);
     let verified = ir::verify(&block, &surroundings).into_iter().filter(|f| f.severity == Severity::Error);

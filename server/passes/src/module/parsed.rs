@@ -14,7 +14,7 @@ impl Module {
         let text: Arc<str> = Arc::from(text);
         let parse = Arc::new(syntax::hlo::parse(&text, PieceState::HEADER));
         let block = ir::lower(text, parse);
-        Module::from_blocks(&[&block], &ir::Module::build([&block.signature()].into_iter()))
+        Module::from_blocks(&[&block], &ir::Module::of_block(&block))
     }
 
     /// The first module of a file; `None` where it has no computation, or one without instructions.

@@ -14,7 +14,7 @@ impl Module {
         let text: Arc<str> = Arc::from(self.draft());
         let parse = Arc::new(syntax::hlo::parse(&text, PieceState::HEADER));
         let block = ir::lower(text, parse);
-        let module = ir::Module::build([&block.signature()].into_iter());
+        let module = ir::Module::of_block(&block);
         ir::print_module(&[&block], &module, options)
     }
 

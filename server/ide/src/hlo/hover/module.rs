@@ -28,7 +28,7 @@ pub(super) fn module_header(context: &FileContext<'_>, piece: usize, local: usiz
     }
     let module = context.module();
     let section =
-        (0..module.sections()).rev().find(|&n| module.settings(n).is_some_and(|s| s.piece <= piece))?;
+        (0..module.sections()).rev().find(|&n| module.first_piece(n).is_some_and(|first| first <= piece))?;
     let settings = module.settings(section)?;
     let own = module.computations.iter().enumerate().filter(|(_, c)| c.section == section);
     let (mut computations, mut instructions, mut kernels) = (0, 0, 0);

@@ -16,7 +16,7 @@ pub(super) fn edits(context: &FileContext<'_>, before: &Module, after: &Module) 
     if parameters == new_parameters && result == new_result {
         return Some(Vec::new());
     }
-    let piece = context.module().settings(0)?.piece;
+    let piece = context.module().first_piece(0)?;
     let block = context.block(piece);
     let attributes = &block.parse.header.as_ref()?.attributes;
     let is_layout = |key: syntax::Span| key.of(&block.text) == "entry_computation_layout";

@@ -33,7 +33,7 @@ pub fn run(text: &str) -> Result<(), String> {
     let text: Arc<str> = Arc::from(text);
     let parse = Arc::new(syntax::hlo::parse(&text, syntax::hlo::PieceState::HEADER));
     let block = ir::lower(text, parse);
-    let index = ir::Module::build([&block.signature()].into_iter());
+    let index = ir::Module::of_block(&block);
     let program = Program::build(&index, &[&Part::of(&block)]).expect("an entry");
     let memory = Memory::of(&program, &|_| memory::FusionOrder::default());
     let buffer_of = memory.values.iter().map(|value| (value.name.clone(), value.buffer)).collect();
