@@ -6,8 +6,10 @@
 //! program, on every machine. Programs are HLO text that is then parsed, so that a failing one can be pasted.
 
 mod calls;
+mod computed;
 mod contractions;
 mod elementwise;
+mod extents;
 mod indexed;
 mod moves;
 mod program;
@@ -25,9 +27,11 @@ use eval::{Callees, Column, Evaluator, Kind, Reason};
 use ir::{Graph, Op, OpId, Opcode};
 use random::Rng;
 
+pub use computed::with_computed_indices;
+pub use extents::without_some_extents;
 pub use program::MAX_SIZE;
 use program::{Operand, Program};
-pub use spoilt::{Spoilt, spoilt_op};
+pub use spoilt::{Spoilt, nearly_valid_op, spoilt_op};
 
 /// A module; the root of its entry computation is the subject.
 #[derive(Debug, Clone)]

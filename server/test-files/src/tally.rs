@@ -6,11 +6,11 @@ use std::fmt::Write as _;
 use expect_test::Expect;
 
 #[derive(Debug, Default)]
-pub struct Tally(BTreeMap<&'static str, usize>);
+pub struct Tally(BTreeMap<String, usize>);
 
 impl Tally {
-    pub fn add(&mut self, name: &'static str, count: usize) {
-        *self.0.entry(name).or_default() += count;
+    pub fn add(&mut self, name: impl Into<String>, count: usize) {
+        *self.0.entry(name.into()).or_default() += count;
     }
 
     /// Adds the counts of another one.
