@@ -3,6 +3,7 @@
 
 use dependences::position;
 use indexing::{IndexingMap, OperandIndexing, RuntimeSource};
+use indexing_map::Variable;
 
 use crate::{Element, Elements};
 
@@ -19,6 +20,8 @@ pub struct World<'a> {
     pub own: i64,
     /// The default leaf of an access to a tuple.
     pub leaf: usize,
+    /// The values of a range variable without bounds that are tried: constraints exclude the others.
+    pub largest: i64,
 }
 
 /// Every element that `access` reads for `from`, an index of its source array. `dims` returns the sizes of
@@ -42,7 +45,11 @@ pub fn elements(
     let integers: Option<Vec<_>> =
         access.runtime_variables.iter().map(|variable| (world.integers)(&variable.source)).collect();
     let integers = integers.ok_or("a runtime variable whose values are not known")?;
-    let sizes: Vec<i64> = map.ranges().iter().map(|v| v.bounds.size().min(1 << 20) as i64).collect();
+    let size = |v: &Variable| match v.bounds.upper {
+        i64::MAX => world.largest,
+        _ => v.bounds.size().min(1 << 20) as i64,
+    };
+    let sizes: Vec<i64> = map.ranges().iter().map(size).collect();
     let mut result = Ok(());
     dependences::for_each_index(&sizes, |offsets| {
         if result.is_err() {
@@ -102,12 +109,18 @@ fn is_unbound(number: usize, variable: &IndexingMap, access: &IndexingMap) -> bo
     let open = |map: &IndexingMap| {
         map.ranges().iter().map(|v| v.bounds.size()).filter(|&size| size > 1).collect::<Vec<_>>()
     };
+    // Constraints may leave fewer values than there are where the variable is read.
+    let is_inside = |(own, of): (&Variable, &Variable)| of.bounds.contains_interval(own.bounds);
+    let has_its_ranges = variable.num_ranges() == access.num_ranges()
+        && access.ranges().iter().zip(variable.ranges()).all(is_inside);
     let first = variable.num_dims() + variable.num_ranges();
     let uses_earlier =
         (first..=first + number).any(|id| variable.results().iter().any(|e| e.uses_var(id as u32)));
     ![0, access.num_runtime()].contains(&variable.num_runtime())
         || variable.num_runtime() > 0 && uses_earlier
-        || open(variable) != open(access) && variable.ranges().iter().any(|v| v.bounds.size() > 1)
+        || !has_its_ranges
+            && open(variable) != open(access)
+            && variable.ranges().iter().any(|v| v.bounds.size() > 1)
 }
 
 /// The index of a runtime variable's value in its array. The map has the range variables of the access before

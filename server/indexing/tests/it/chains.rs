@@ -37,7 +37,7 @@ fn check(generated: &Generated, direction: Direction) -> Outcome {
         let numbers = values.get(*op as usize)?.as_ref().ok()?.numbers.clone()?;
         Some((generated.graph.ops[*op as usize].shape.dims().to_vec(), numbers))
     };
-    let world = World { integers: &integers, group: &[], own: 0, leaf: 0 };
+    let world = World { integers: &integers, group: &[], own: 0, leaf: 0, largest: 0 };
     let parameters = generated.values.len();
     let lists: Vec<Vec<OperandIndexing>> = match direction {
         Direction::InputToOutput => (0..parameters)

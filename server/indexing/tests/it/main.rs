@@ -10,8 +10,10 @@ mod collectives;
 mod document;
 mod fusions;
 mod instructions;
+mod nearly_valid;
 mod oracle;
 mod power;
+mod shown_beside;
 mod special;
 mod tally;
 
