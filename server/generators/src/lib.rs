@@ -2,6 +2,7 @@
 
 mod cases;
 pub mod hlo;
+pub mod kernels;
 pub mod mlir;
 pub mod tiles;
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use expect_test::Expect;
+use expect_test::{Expect, ExpectFile};
 
 #[derive(Debug, Default)]
 pub struct Tally(BTreeMap<String, usize>);
@@ -21,10 +21,19 @@ impl Tally {
     /// Compares `name: count`, a line each in the order of the names.
     #[track_caller]
     pub fn check(&self, expect: Expect) {
-        let lines = self.0.iter().fold(String::new(), |mut text, (name, count)| {
+        expect.assert_eq(&self.lines());
+    }
+
+    /// As [`Tally::check`], with many names.
+    #[track_caller]
+    pub fn check_file(&self, expect: ExpectFile) {
+        expect.assert_eq(&self.lines());
+    }
+
+    fn lines(&self) -> String {
+        self.0.iter().fold(String::new(), |mut text, (name, count)| {
             writeln!(text, "{name}: {count}").expect("a string takes all");
             text
-        });
-        expect.assert_eq(&lines);
+        })
     }
 }

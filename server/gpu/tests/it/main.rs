@@ -1,0 +1,5 @@
+//! Kernels of random fusions, and decisions about random computations: maps cover what they should, and what the rules make of
+//! them is recorded.
+
+mod decisions;
+mod kernels;
