@@ -187,7 +187,7 @@ fn log2_of_divisor(r: &Rewriter<'_, '_>, id: Id, divisor: Id) -> Option<u32> {
         Kind::Signed(_) => u64::try_from(value).ok()?,
         _ => value as u64,
     };
-    value.is_power_of_two().then_some(value.ilog2())
+    value.is_power_of_two().then(|| value.ilog2())
 }
 
 /// `a / 2^n` of integers. Of a negative number the shift would round down, so its absolute value is shifted.
