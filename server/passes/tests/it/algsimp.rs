@@ -9,7 +9,7 @@ use crate::compare::compare;
 use crate::{module, options, print};
 
 /// Computations that the examples call.
-const CALLEES: &str = "
+pub(crate) const CALLEES: &str = "
 sum { a = f32[] parameter(0) b = f32[] parameter(1) ROOT s = f32[] add(a, b) }
 isum { a = s32[] parameter(0) b = s32[] parameter(1) ROOT s = s32[] add(a, b) }
 greatest { a = f32[] parameter(0) b = f32[] parameter(1) ROOT s = f32[] maximum(a, b) }
@@ -71,7 +71,7 @@ fn simplify(module: &mut Module, pipeline: &str) -> BTreeSet<String> {
 }
 
 /// Applies a pass until nothing changes, and returns what was said of the changes.
-fn apply(module: &mut Module, pass: &str, pipeline: &str) -> BTreeSet<String> {
+pub(crate) fn apply(module: &mut Module, pass: &str, pipeline: &str) -> BTreeSet<String> {
     let options = options(pipeline);
     let mut rules = BTreeSet::new();
     for _ in 0..ROUNDS {

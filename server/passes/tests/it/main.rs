@@ -7,10 +7,12 @@ mod estimates;
 mod fusions;
 mod layout_assignment;
 mod names;
+mod power;
 mod round_trip;
 mod schedules;
 mod triton;
 mod values;
+mod varied;
 
 use std::sync::Arc;
 
