@@ -447,11 +447,12 @@ fn sums(map: &IndexingMap, result: &Expr) -> Count {
         _ => is_linear &= term.as_const().is_some(),
     });
     let range = RangeContext::new(map.variables(), map.constraints()).range(result).size();
+    if !is_linear {
+        // The terms do not include the variables of other summands.
+        return Count { lower: 1, upper: range };
+    }
     let points = terms.iter().fold(1u64, |n, (_, size)| n.saturating_mul(*size));
     let unknown = Count { lower: 1, upper: range.min(points) };
-    if !is_linear {
-        return unknown;
-    }
     terms.sort_unstable();
     // The values so far are multiples of the first factor, with or without gaps.
     let (mut distinct, mut span, mut has_gaps) = (1u64, 0u64, false);

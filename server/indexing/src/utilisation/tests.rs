@@ -27,6 +27,7 @@ fn small_domains_are_counted() {
     let twice = ["(d0) -> (d0), domain: d0 in [0, 5]", "(d0) -> (9 - d0), domain: d0 in [0, 5]"];
     check(&twice, &[10], 10, 1.2);
     check(&[], &[10], 0, 0.0);
+    check(&["(d0, d1) -> ((d1 * 4 + d0) mod 3), domain: d0 in [0, 3], d1 in [0, 2]"], &[3], 3, 4.0);
 }
 
 #[test]
