@@ -7,6 +7,7 @@ mod any_op;
 mod calls;
 mod chains;
 mod collectives;
+mod derived;
 mod document;
 mod fusions;
 mod instructions;
