@@ -37,7 +37,7 @@ impl Random {
     pub fn fusion(rng: &mut Rng) -> Random {
         let mut body = Body::new(rng);
         let start = body.array();
-        let before = body.elementwise(start);
+        let before = if body.rng.one_in(3) { start } else { body.elementwise(start) };
         let hero = body.step(before);
         let last = match body.rng.one_in(3) {
             true => hero.clone(),
@@ -200,6 +200,12 @@ impl Body<'_> {
         self.parameter(element, &dims)
     }
 
+    /// The start indices of a slice at the origin.
+    fn zeros(&mut self, rank: usize) -> String {
+        let zero = self.push("s32", &[], "constant(0)");
+        vec![zero.name; rank].join(", ")
+    }
+
     /// One to three elementwise ops on a value, with constants, other arrays and rows.
     fn elementwise(&mut self, from: Value) -> Value {
         let mut value = from;
@@ -274,11 +280,27 @@ impl Body<'_> {
                 )
             }
             6 => {
-                let update: Vec<i64> = dims.iter().map(|&size| (size / 2).max(1)).collect();
-                let update = self.parameter(element, &update);
+                let sizes: Vec<i64> = dims.iter().map(|&size| (size / 2).max(1)).collect();
                 let starts: Vec<String> = (0..rank).map(|_| self.parameter("s32", &[]).name).collect();
-                let right = format!("dynamic-update-slice({name}, {}, {})", update.name, starts.join(", "));
-                self.push(element, &dims, &right)
+                let starts = starts.join(", ");
+                let update = match self.rng.one_in(3) {
+                    true => self.parameter(element, &sizes),
+                    false => {
+                        // Of the same place, or of another one.
+                        let from = if self.rng.one_in(3) { self.zeros(rank) } else { starts.clone() };
+                        let right = format!(
+                            "dynamic-slice({name}, {from}), dynamic_slice_sizes={{{}}}",
+                            list(&sizes)
+                        );
+                        let part = self.push(element, &sizes, &right);
+                        self.elementwise(part)
+                    }
+                };
+                let update = match update.element == element {
+                    true => update,
+                    false => self.push(element, &sizes, &format!("convert({})", update.name)),
+                };
+                self.push(element, &dims, &format!("dynamic-update-slice({name}, {}, {starts})", update.name))
             }
             7 => {
                 let count = self.rng.range(1, 300);

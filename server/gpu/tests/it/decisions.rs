@@ -51,33 +51,33 @@ fn producers_are_fused_or_not_for_these_reasons() {
         }
     }
     tally.check(expect![[r#"
-        consumers: 1810
-        fused: 1409
-        ineligible: No users to fuse: 104
+        consumers: 1910
+        fused: 1489
+        ineligible: No users to fuse: 101
         ineligible: both the producer and the consumer contain a reduce: 3
-        ineligible: do not fuse into the in-place operand of scatter: 18
-        ineligible: do not fuse into the output of scatter: 18
+        ineligible: do not fuse into the in-place operand of scatter: 21
+        ineligible: do not fuse into the output of scatter: 19
         ineligible: fusion into output of a reduce fusion would create a loop fusion: 14
-        ineligible: the consumer is not fusible: 233
-        ineligible: the producer is not fusible: 32
-        ineligible: unrecognized inplace update non-elementwise input pair: 10
-        not asked: 1218
+        ineligible: the consumer is not fusible: 235
+        ineligible: the producer is not fusible: 34
+        ineligible: unrecognized inplace update non-elementwise input pair: 5
+        not asked: 1213
         not fused: both the producer and the consumer contain a reduce: 3
-        not fused: do not fuse into the in-place operand of scatter: 19
-        not fused: do not fuse into the output of scatter: 19
+        not fused: do not fuse into the in-place operand of scatter: 22
+        not fused: do not fuse into the output of scatter: 20
         not fused: fusion into output of a reduce fusion would create a loop fusion: 15
-        not fused: the consumer is not fusible: 233
-        not fused: the producer is not fusible: 34
-        not fused: unrecognized inplace update non-elementwise input pair: 10
-        not with several results: different loop shapes: 33
-        not with several results: no kernel of a fusion emitter: 3
+        not fused: the consumer is not fusible: 235
+        not fused: the producer is not fusible: 38
+        not fused: unrecognized inplace update non-elementwise input pair: 5
+        not with several results: different loop shapes: 32
+        not with several results: no kernel of a fusion emitter: 2
         not with several results: tiled reductions with different shapes: 3
-        not with several results: v is in-place operation: 74
-        not with several results: v is not eligible as multi-output fusion root.: 414
-        not with several results: v is not loop-fusible: 34
-        not with several results: v is physically transposing: 15
-        ns fused: 1951365
-        ns unfused: 3749381
+        not with several results: v is in-place operation: 76
+        not with several results: v is not eligible as multi-output fusion root.: 453
+        not with several results: v is not loop-fusible: 38
+        not with several results: v is physically transposing: 17
+        ns fused: 2143055
+        ns unfused: 4022643
     "#]]);
 }
 
@@ -106,27 +106,28 @@ fn computations_are_fused_into_these_kernels() {
     tally.check(expect![[r#"
         add: 1
         concatenate: 2
-        constant: 314
-        convert: 4
+        constant: 322
+        convert: 3
         divide: 1
-        dot: 10
-        dynamic-update-slice: 10
-        fusion: 300
-        fusions of several results: 43
+        dot: 11
+        dynamic-update-slice: 2
+        fusion: 297
+        fusions of several results: 44
         gather: 2
-        get-tuple-element: 93
-        instructions before: 3068
-        instructions of fusions: 3081
+        get-tuple-element: 97
+        instructions before: 3141
+        instructions of fusions: 3263
         log: 1
-        parameter: 808
+        maximum: 1
+        parameter: 792
         reshape: 3
-        scatter: 29
-        slice: 2
-        sort: 23
-        steps by priority: 1794
-        steps to several results: 50
-        subtract: 1
-        transpose: 7
-        tuple: 96
+        scatter: 32
+        slice: 3
+        sort: 24
+        steps by priority: 1946
+        steps to several results: 53
+        subtract: 2
+        transpose: 6
+        tuple: 99
     "#]]);
 }

@@ -2,8 +2,8 @@
 
 use expect_test::expect;
 use gpu::{
-    DEFAULT_THRESHOLD, Device, Emitter, Fused, FusionAnalysis, SplitReason, best_tilings, estimate,
-    signature, work_items,
+    Device, Emitter, Fused, FusionAnalysis, SplitReason, best_tilings, estimate, roofline_of, signature,
+    work_items,
 };
 use indexing_map::IndexingMap;
 use ir::AttributeKey;
@@ -20,7 +20,7 @@ const ENUMERATED: i64 = 1 << 14;
 const LONGEST: f64 = 1e9;
 
 /// The fusion of the entry on a device.
-fn analysis(random: &Random, device: &'static Device) -> Result<FusionAnalysis, gpu::Reason> {
+pub(crate) fn analysis(random: &Random, device: &'static Device) -> Result<FusionAnalysis, gpu::Reason> {
     let entry = random.entry();
     let callees = |name: &str| random.callee(name);
     let op = &entry.ops[entry.root as usize];
@@ -28,7 +28,7 @@ fn analysis(random: &Random, device: &'static Device) -> Result<FusionAnalysis, 
     FusionAnalysis::new(Fused::of_fusion(op, &called, &callees)?, device)
 }
 
-fn each(mut f: impl FnMut(&Random, &str, Result<FusionAnalysis, gpu::Reason>)) {
+pub(crate) fn each(mut f: impl FnMut(&Random, &str, Result<FusionAnalysis, gpu::Reason>)) {
     for seed in 0..FUSIONS {
         let random = Random::fusion(&mut Rng::new(seed));
         let name = DEVICES[seed as usize % DEVICES.len()];
@@ -36,7 +36,7 @@ fn each(mut f: impl FnMut(&Random, &str, Result<FusionAnalysis, gpu::Reason>)) {
     }
 }
 
-fn without_numbers(reason: &str) -> String {
+pub(crate) fn without_numbers(reason: &str) -> String {
     reason.replace(|c: char| c.is_ascii_digit(), "")
 }
 
@@ -109,71 +109,76 @@ fn emitters_and_launches() {
     });
     tally.check(expect![[r#"
         concatenate on a100-sxm-40: 8
-        concatenate on h100-sxm: 7
-        concatenate on mi200: 12
-        concatenate: blocks: 23205
+        concatenate on h100-sxm: 9
+        concatenate on mi200: 9
+        concatenate: blocks: 5153
         concatenate: shared bytes: 0
-        concatenate: threads of a block: 4012
-        kind Concatenate: 27
-        kind Loop: 373
-        kind Reduction: 59
-        kind Scatter: 17
-        kind Sort: 13
+        concatenate: threads of a block: 3010
+        dynamic-update-slice on a100-sxm-40: 1
+        dynamic-update-slice on h100-sxm: 4
+        dynamic-update-slice on mi200: 2
+        dynamic-update-slice: blocks: 1498
+        dynamic-update-slice: shared bytes: 0
+        dynamic-update-slice: threads of a block: 960
+        kind Concatenate: 26
+        kind Loop: 387
+        kind Reduction: 56
+        kind Scatter: 13
+        kind Sort: 6
         kind Transpose: 11
-        kind Triton: 98
-        loop on a100-sxm-40: 128
-        loop on h100-sxm: 123
-        loop on mi200: 122
-        loop: blocks: 181741
+        kind Triton: 100
+        loop on a100-sxm-40: 136
+        loop on h100-sxm: 120
+        loop on mi200: 124
+        loop: blocks: 137800
         loop: shared bytes: 0
-        loop: threads of a block: 40416
-        no kernel: the reduction is too long for one block: XLA splits it before it is fused: 2
-        reduction-column on a100-sxm-40: 5
-        reduction-column on h100-sxm: 4
+        loop: threads of a block: 40422
+        no kernel: the reduction is too long for one block: XLA splits it before it is fused: 1
+        reduction-column on a100-sxm-40: 2
+        reduction-column on h100-sxm: 2
         reduction-column on mi200: 2
-        reduction-column: blocks: 134
-        reduction-column: shared bytes: 67456
-        reduction-column: threads of a block: 11264
-        reduction-multirow on a100-sxm-40: 4
-        reduction-multirow on h100-sxm: 7
-        reduction-multirow on mi200: 7
-        reduction-multirow: blocks: 189
+        reduction-column: blocks: 146
+        reduction-column: shared bytes: 41344
+        reduction-column: threads of a block: 6144
+        reduction-multirow on a100-sxm-40: 8
+        reduction-multirow on h100-sxm: 8
+        reduction-multirow on mi200: 8
+        reduction-multirow: blocks: 5356
         reduction-multirow: shared bytes: 0
-        reduction-multirow: threads of a block: 914
-        reduction-row on a100-sxm-40: 9
+        reduction-multirow: threads of a block: 3157
+        reduction-row on a100-sxm-40: 7
         reduction-row on h100-sxm: 14
-        reduction-row on mi200: 6
-        reduction-row: blocks: 98
-        reduction-row: shared bytes: 60
-        reduction-row: threads of a block: 2944
-        reduction-small-column on h100-sxm: 1
-        reduction-small-column: blocks: 130
-        reduction-small-column: shared bytes: 1056
+        reduction-row on mi200: 4
+        reduction-row: blocks: 303
+        reduction-row: shared bytes: 102
+        reduction-row: threads of a block: 2240
+        reduction-small-column on mi200: 1
+        reduction-small-column: blocks: 3
+        reduction-small-column: shared bytes: 1280
         reduction-small-column: threads of a block: 128
         scatter on a100-sxm-40: 5
-        scatter on h100-sxm: 9
-        scatter on mi200: 3
-        scatter: blocks: 4573
+        scatter on h100-sxm: 1
+        scatter on mi200: 7
+        scatter: blocks: 1476
         scatter: shared bytes: 0
-        scatter: threads of a block: 2048
-        sort on a100-sxm-40: 4
-        sort on h100-sxm: 4
-        sort on mi200: 5
-        sort: blocks: 2137
-        sort: shared bytes: 15936
-        sort: threads of a block: 987
-        transpose on a100-sxm-40: 3
-        transpose on h100-sxm: 4
-        transpose on mi200: 4
-        transpose: blocks: 4574
-        transpose: shared bytes: 56512
-        transpose: threads of a block: 1920
-        triton on a100-sxm-40: 34
-        triton on h100-sxm: 27
-        triton on mi200: 37
-        triton: blocks: 110862
+        scatter: threads of a block: 2304
+        sort on h100-sxm: 5
+        sort on mi200: 1
+        sort: blocks: 167
+        sort: shared bytes: 1984
+        sort: threads of a block: 86
+        transpose on a100-sxm-40: 5
+        transpose on h100-sxm: 1
+        transpose on mi200: 5
+        transpose: blocks: 5390
+        transpose: shared bytes: 60736
+        transpose: threads of a block: 2048
+        triton on a100-sxm-40: 28
+        triton on h100-sxm: 36
+        triton on mi200: 36
+        triton: blocks: 96770
         triton: shared bytes: 0
-        triton: threads of a block: 16576
+        triton: threads of a block: 14784
     "#]]);
 }
 
@@ -193,25 +198,25 @@ fn thread_maps() {
         }
     });
     of_results.check(expect![[r#"
-        constraints: 153
-        maps: 527
-        nodes: 1847
-        range variables: 76
-        values of variables: 211915
+        constraints: 133
+        maps: 537
+        nodes: 1814
+        range variables: 74
+        values of variables: 232868
     "#]]);
     of_operands.check(expect![[r#"
-        constraints: 243
-        maps: 1140
-        nodes: 3059
-        range variables: 280
-        values of variables: 404239
+        constraints: 205
+        maps: 1136
+        nodes: 2764
+        range variables: 267
+        values of variables: 336813
     "#]]);
     of_items.check(expect![[r#"
-        constraints: 174
-        maps: 500
-        nodes: 2715
-        range variables: 494
-        values of variables: 195044
+        constraints: 171
+        maps: 499
+        nodes: 2745
+        range variables: 489
+        values of variables: 167318
     "#]]);
 }
 
@@ -235,96 +240,36 @@ fn functions() {
         }
     });
     tally.check(expect![[r#"
-        Hero: 42
-        NoUser: 598
-        ReadByHero: 162
-        Result: 182
-        bytes of signatures: 178849
-        entries: 187
-        ops: 5360
-        without computing: 86
+        Hero: 45
+        NoUser: 599
+        ReadByHero: 153
+        Result: 179
+        bytes of signatures: 176830
+        entries: 172
+        needed at several indices: 33
+        ops: 4825
+        without computing: 144
     "#]]);
 }
 
 #[test]
-fn traffic_and_remedies() {
+fn rooflines_of_instructions() {
     let mut tally = Tally::default();
-    let no_code = |_: &FusionAnalysis| Err("none".into());
-    each(|_, _, analysis| {
-        let Ok(analysis) = analysis else { return };
-        for buffer in analysis.coalescing() {
-            tally.add("buffers", 1);
-            if let Some(unknown) = &buffer.unknown {
-                tally.add(format!("unknown: {}", without_numbers(unknown)), 1);
-            }
-            if let Some(is_coalesced) = buffer.xla_coalesced {
-                tally.add(format!("coalesced for XLA: {is_coalesced}"), 1);
-            }
-            if let Some(pattern) = buffer.pattern() {
-                tally.add(without_numbers(&format!("pattern {pattern:?}")), 1);
-            }
-            tally.add("exact", usize::from(buffer.is_exact()));
-            tally.add("sampled", usize::from(buffer.is_sampled()));
-            for (name, counts) in
-                [("best", buffer.best()), ("worst", buffer.worst()), ("judged", buffer.judged())]
-            {
-                let Some(counts) = counts else { continue };
-                tally.add(format!("{name}: requests"), counts.requests as usize);
-                tally.add(format!("{name}: sectors"), counts.sectors as usize);
-                tally.add(format!("{name}: lines"), counts.lines as usize);
-                tally.add(format!("{name}: ideal sectors"), counts.ideal_sectors as usize);
-                tally.add(format!("{name}: bytes used"), counts.bytes_used as usize);
-            }
-            let Some(cause) = analysis.cause_of(&buffer, DEFAULT_THRESHOLD) else { continue };
-            tally.add(format!("cause {}", without_numbers(&format!("{cause:?}"))), 1);
-            if buffer.judged().is_none_or(|counts| counts.excess() < DEFAULT_THRESHOLD) {
-                continue;
-            }
-            let remedy = analysis.remedy(buffer.buffer, cause, DEFAULT_THRESHOLD, &no_code);
-            tally.add(
-                without_numbers(&format!("remedy {:?}", remedy.as_ref().map(|remedy| &remedy.change))),
-                1,
-            );
-            tally.add("sectors after remedies", remedy.map_or(0, |remedy| remedy.counts.sectors as usize));
+    let device = Device::find(DEVICES[0]).expect("it is known");
+    for seed in 0..FUSIONS / 4 {
+        for op in &Random::computation(&mut Rng::new(seed)).entry().ops {
+            let of = roofline_of(op, device);
+            tally.add("bytes read", of.bytes_read as usize);
+            tally.add("bytes written", of.bytes_written as usize);
+            tally.add("flops", of.flops as usize);
+            tally.add("ps", picoseconds(of.exec_us()));
         }
-    });
+    }
     tally.check(expect![[r#"
-        best: bytes used: 870056167
-        best: ideal sectors: 30631893
-        best: lines: 16946727
-        best: requests: 7033862
-        best: sectors: 43843899
-        buffers: 2280
-        cause Layout(): 583
-        cause Op(): 1264
-        cause Tiles(): 396
-        coalesced for XLA: false: 233
-        coalesced for XLA: true: 1336
-        exact: 1599
-        judged: bytes used: 870139237
-        judged: ideal sectors: 30634013
-        judged: lines: 16952859
-        judged: requests: 7033862
-        judged: sectors: 43851186
-        pattern Broadcast: 39
-        pattern Contiguous: 1126
-        pattern Gathered: 43
-        pattern Irregular: 25
-        pattern Runs { lanes: , step:  }: 40
-        pattern Strided(): 75
-        pattern Uniform: 339
-        remedy None: 85
-        remedy Some(Layout([, , ])): 19
-        remedy Some(Layout([, ])): 16
-        sampled: 43
-        sectors after remedies: 1363039
-        unknown: Triton writes this kernel: its code is not known: 396
-        unknown: what a sort moves depends on its data: 37
-        worst: bytes used: 870238805
-        worst: ideal sectors: 30637425
-        worst: lines: 16957948
-        worst: requests: 7037275
-        worst: sectors: 43860273
+        bytes read: 704934159
+        bytes written: 744214712
+        flops: 133421961
+        ps: 432281241
     "#]]);
 }
 
@@ -368,38 +313,38 @@ fn times() {
         }
     });
     tally.check(expect![[r#"
-        XLA on a100-sxm-40: flops: 2451402313
-        XLA on h100-sxm: flops: 5173128278
-        XLA on mi200: flops: 6827647513
-        XLA: bytes read: 713841230
-        XLA: bytes written: 353072134
-        XLA: compute ps: 13252331499
-        XLA: ps: 13800850247
-        XLA: read ps: 497686714
-        XLA: write ps: 290594249
-        bound by Compute: 45
-        bound by Launch: 486
-        bound by Memory: 67
+        XLA on a100-sxm-40: flops: 1312898008
+        XLA on h100-sxm: flops: 1952404808
+        XLA on mi200: flops: 9146011067
+        XLA: bytes read: 836629205
+        XLA: bytes written: 265811982
+        XLA: compute ps: 1180574247
+        XLA: ps: 1703861497
+        XLA: read ps: 601309969
+        XLA: write ps: 185067249
+        bound by Compute: 33
+        bound by Launch: 500
+        bound by Memory: 66
         not modelled: a Triton fusion with several results: 13
         not modelled: a dot without a tile size: 4
-        not modelled: a tile that does not fit the registers: 2
-        not modelled: an op whose operand is no tile: 12
-        roofline on a100-sxm-40: bytes read: 76314910
-        roofline on h100-sxm: bytes read: 182950689
-        roofline on mi200: bytes read: 140611896
-        roofline: bytes written: 371740416
-        roofline: compute ps: 14534482
-        roofline: flops: 492841532
-        roofline: memory ps: 386266557
-        with sectors ps: 14202280070
+        not modelled: a tile that does not fit the registers: 4
+        not modelled: an op whose operand is no tile: 16
+        roofline on a100-sxm-40: bytes read: 121685250
+        roofline on h100-sxm: bytes read: 183394669
+        roofline on mi200: bytes read: 460006273
+        roofline: bytes written: 285539504
+        roofline: compute ps: 11416680
+        roofline: flops: 674391972
+        roofline: memory ps: 551058915
+        with sectors ps: 2206125715
     "#]]);
     tilings.check(expect![[r#"
-        none: a Triton fusion with several results: 55
-        none: an op whose operand is no tile: 56
+        none: a Triton fusion with several results: 60
+        none: an op whose operand is no tile: 63
         none: no tiling fits: 2
-        ps: 216249641
-        tile sizes: 7254
-        tilings: 369
-        warps: 512
+        ps: 116021676
+        tile sizes: 3152
+        tilings: 346
+        warps: 457
     "#]]);
 }

@@ -2,4 +2,6 @@
 //! them is recorded.
 
 mod decisions;
+mod devices;
 mod kernels;
+mod traffic;
