@@ -329,13 +329,13 @@ fn times() {
         not modelled: a dot without a tile size: 4
         not modelled: a tile that does not fit the registers: 4
         not modelled: an op whose operand is no tile: 16
-        roofline on a100-sxm-40: bytes read: 121685250
-        roofline on h100-sxm: bytes read: 183394669
-        roofline on mi200: bytes read: 460006273
+        roofline on a100-sxm-40: bytes read: 121686310
+        roofline on h100-sxm: bytes read: 183394797
+        roofline on mi200: bytes read: 460011583
         roofline: bytes written: 285539504
         roofline: compute ps: 11416680
         roofline: flops: 674391972
-        roofline: memory ps: 551058915
+        roofline: memory ps: 551062878
         with sectors ps: 2206125715
     "#]]);
     tilings.check(expect![[r#"
