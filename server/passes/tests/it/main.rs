@@ -8,6 +8,7 @@ mod fusions;
 mod layout_assignment;
 mod names;
 mod power;
+mod relayouts;
 mod round_trip;
 mod schedules;
 mod triton;

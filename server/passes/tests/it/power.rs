@@ -2,17 +2,19 @@
 //! else keeps all values, and changes a number here.
 
 use expect_test::expect_file;
-use generators::hlo::{random_graph, random_typed};
+use generators::hlo::{opcodes, random_graph, random_op, random_typed};
 use generators::kernels::Random;
-use passes::{Module, PASSES, optimize_until_stop};
+use passes::{Module, PASSES, optimize, optimize_until_stop};
 use random::Rng;
 use test_files::Tally;
 
-use crate::{module, options, print, run};
+use crate::{module, options, print};
 
 const SMALL: u64 = 60;
 const LARGE: u64 = 40;
 const COMPILES: u64 = 80;
+const MODULES: u64 = SMALL + LARGE;
+const INSTRUCTIONS: u64 = 400;
 
 /// Adds what a module is: its computations, its instructions by opcode, and the length of its text.
 fn add_module(tally: &mut Tally, of: &str, module: &Module) {
@@ -24,17 +26,20 @@ fn add_module(tally: &mut Tally, of: &str, module: &Module) {
 #[test]
 fn each_pass() {
     let mut tally = Tally::default();
-    for seed in 0..SMALL + LARGE {
+    let opcodes = opcodes();
+    for seed in 0..MODULES + INSTRUCTIONS {
         let rng = &mut Rng::new(seed);
         let text = match seed {
-            SMALL.. => Random::computation(rng).text,
-            _ if seed % 2 == 0 => random_graph(rng).text,
-            _ => random_typed(rng).text,
+            0..SMALL if seed % 2 == 0 => random_graph(rng).text,
+            0..SMALL => random_typed(rng).text,
+            SMALL..MODULES => Random::computation(rng).text,
+            _ => random_op(opcodes[seed as usize % opcodes.len()], rng).expect("an instruction").text,
         };
         let before = module(&text);
         for pass in PASSES {
             let mut after = before.clone();
-            match run(&mut after, pass.name) {
+            let pipeline = if seed % 2 == 0 { "simplification" } else { "post-layout_assignment" };
+            match optimize(&mut after, &[pass.name], &options(pipeline)) {
                 Ok(applied) => {
                     let changes: usize = applied.iter().map(|applied| applied.changes.len()).sum();
                     if changes > 0 {
