@@ -342,13 +342,13 @@ fn an_edit_in_one_fusion_runs_its_kernel_alone() {
     assert_eq!(look(&counted), (30, [1; 4]));
     // White space in a fused computation and among the fusions.
     for needle in ["abs(a.7)", "fusion(x, y), kind=kLoop, calls=f.3\n"] {
-        let at = counted.host.rope(file).to_string().find(needle).expect(needle);
+        let at = counted.host.text(file).to_string().find(needle).expect(needle);
         counted.insert(file, at, " ");
         counted.forget();
         assert_eq!(look(&counted), (30, [0; 4]), "white space dirties no kernel");
     }
     // An additional line among the fusions: the others keep their kernels.
-    let at = counted.host.rope(file).to_string().find("  g.5 =").expect("a fusion");
+    let at = counted.host.text(file).to_string().find("  g.5 =").expect("a fusion");
     counted.insert(file, at, "  more = f32[2048,2048]{1,0} negate(x)\n");
     counted.forget();
     assert_eq!(look(&counted), (30, [1; 4]), "the new instruction alone has a new kernel");
@@ -377,14 +377,14 @@ fn a_shown_kernel_is_written_again_where_it_may_be_another() {
     for (needle, insert) in
         [("HloModule", "// a remark\n"), ("exponential(a.7)", " "), ("ponential(a.8)", "")]
     {
-        let at = counted.host.rope(file).to_string().find(needle).expect(needle);
+        let at = counted.host.text(file).to_string().find(needle).expect(needle);
         match insert {
             "" => counted.host.apply(file, &[TextEdit { range: at - 2..at + 9, insert: "abs".to_owned() }]),
             _ => counted.insert(file, at, insert),
         }
         assert_eq!(show(&counted), (before.clone(), [0; 3]), "{needle}");
     }
-    let at = counted.host.rope(file).to_string().find("exponential(a.7)").expect("a root");
+    let at = counted.host.text(file).to_string().find("exponential(a.7)").expect("a root");
     counted.host.apply(file, &[TextEdit { range: at..at + 11, insert: "abs".to_owned() }]);
     let (after, written) = show(&counted);
     assert_eq!(written, [1; 3]);
@@ -466,7 +466,7 @@ fn white_space_leaves_calls_and_costs() {
     let mut counted = Counted::new();
     let file = counted.host.open("a.hlo", Language::Hlo, &text);
     let lens = |counted: &Counted| {
-        let entry = counted.host.rope(file).to_string().find("%main").expect("the sample has an entry");
+        let entry = counted.host.text(file).to_string().find("%main").expect("the sample has an entry");
         counted.host.analysis().code_lens(file, entry, false).expect("nobody cancels").expect("it is a name")
     };
     let before = lens(&counted);
@@ -489,11 +489,11 @@ fn check_edits_of(mut host: AnalysisHost, text: &str, edits: &[(f64, usize, Stri
     let file = host.open("a.hlo", Language::Hlo, text);
     everything(&host.analysis(), file);
     for (place, len, insert) in edits {
-        let rope = host.rope(file);
+        let rope = host.text(file);
         let start = rope.char_to_byte((place * rope.len_chars() as f64) as usize);
         let end = (start + len).min(rope.len_bytes());
         host.apply(file, &[TextEdit { range: start..end, insert: insert.clone() }]);
-        let text = host.rope(file).to_string();
+        let text = host.text(file).to_string();
         let mut fresh = AnalysisHost::new();
         let same = fresh.open("a.hlo", Language::Hlo, &text);
         let (edited, scratch) = (everything(&host.analysis(), file), everything(&fresh.analysis(), same));

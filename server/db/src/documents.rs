@@ -2,11 +2,10 @@
 
 use std::sync::Arc;
 
-use rayon::prelude::*;
 use ropey::Rope;
 use salsa::Setter;
 use syntax::hlo::PieceState;
-use text::{Cuts, Document, Edit, PieceStart};
+use text::{Cuts, Document, Edit, PieceStart, Text};
 
 use crate::earlier::Earlier;
 use crate::{Database, File, Language, Piece, Progress, block, outline, signature};
@@ -19,7 +18,7 @@ pub struct FileId(pub u32);
 #[derive(Debug, Clone)]
 pub struct FileView {
     pub file: File,
-    pub rope: Rope,
+    pub rope: Text,
     pub starts: Arc<[PieceStart]>,
     pub(crate) progress: Arc<Progress>,
 }
@@ -135,7 +134,7 @@ impl Documents {
         let (pieces, progress) = (Vec::new(), Arc::default());
         let mut open = OpenFile { document, named, language, head, file, pieces, progress };
         let all = 0..open.document.pieces().len();
-        self.write_pieces(db, &mut open, 0..0, all, Some((text, ahead)));
+        self.write_pieces(db, &mut open, 0..0, all, ahead);
         open
     }
 
@@ -148,13 +147,13 @@ impl Documents {
                 open.progress = Arc::default();
             }
             let new = change.replaced.start..change.replaced.start + change.new;
-            self.write_pieces(db, &mut open, change.replaced, new, None);
+            self.write_pieces(db, &mut open, change.replaced, new, Vec::new());
         }
         if open.named != Language::Hlo && edits.iter().any(|edit| edit.range.start <= open.head) {
-            let (language, head) = language_of_rope(open.named, open.document.rope());
+            let (language, head) = language_of_rope(open.named, open.document.text());
             open.head = head;
             if language != open.language {
-                let text = open.document.rope().to_string();
+                let text = open.document.text().to_string();
                 open.file.set_pieces(db).to(Vec::new());
                 self.release(db, open.pieces);
                 open.file.set_language(db).to(language);
@@ -190,42 +189,32 @@ impl Documents {
         let open = self.open.get(id.0 as usize)?.as_ref()?;
         Some(FileView {
             file: open.file,
-            rope: open.document.rope().clone(),
+            rope: open.document.text().clone(),
             starts: open.document.pieces().into(),
             progress: open.progress.clone(),
         })
     }
 
-    pub fn rope(&self, id: FileId) -> Option<&Rope> {
-        Some(self.open.get(id.0 as usize)?.as_ref()?.document.rope())
+    pub fn text(&self, id: FileId) -> Option<&Text> {
+        Some(self.open.get(id.0 as usize)?.as_ref()?.document.text())
     }
 
-    /// The inputs of pieces `old` become those of the document's pieces `new`. `text` is that of the document where it
-    /// is at hand, with what each new piece was read as.
+    /// The inputs of pieces `old` become those of the document's pieces `new`. `ahead` is what each new piece was read as, where it
+    /// was.
     fn write_pieces(
         &mut self,
         db: &mut Database,
         open: &mut OpenFile,
         old: std::ops::Range<usize>,
         new: std::ops::Range<usize>,
-        text: Option<(&str, Vec<Option<mlir::Parse>>)>,
+        ahead: Vec<Option<mlir::Parse>>,
     ) {
-        let texts: Vec<Arc<str>> = match text {
-            Some((text, _)) => {
-                let of = |at| Arc::from(&text[open.document.piece_range(at)]);
-                new.clone().into_par_iter().map(of).collect()
-            }
-            None => {
-                let of =
-                    |at| open.document.rope().byte_slice(open.document.piece_range(at)).to_string().into();
-                new.clone().map(of).collect()
-            }
-        };
-        let mut ahead = text.map_or(Vec::new(), |(_, ahead)| ahead).into_iter();
+        let mut ahead = ahead.into_iter();
         let mut inputs = open.pieces[old.clone()].to_vec();
         let kept = inputs.len().min(new.len());
         let surplus = inputs.split_off(kept);
-        for (i, (at, text)) in new.clone().zip(texts).enumerate() {
+        for (i, at) in new.clone().enumerate() {
+            let text = open.document.piece_text(at).clone();
             let state = open.document.pieces()[at].state;
             let units = open.document.units(at).clone();
             let ahead = ahead.next().flatten().map(Arc::new);

@@ -20,6 +20,7 @@ use db::compiles::{DumpFolder, DumpFolders};
 use db::{Database, Documents, FileView, KnownKernels};
 use ropey::Rope;
 use rustc_hash::FxHashMap;
+use text::Text;
 
 use self::snapshots::{Registered, Snapshots};
 use crate::compiles::KnownCosts;
@@ -208,8 +209,8 @@ impl AnalysisHost {
     /// # Panics
     ///
     /// If `file` is not open.
-    pub fn rope(&self, file: FileId) -> &Rope {
-        self.documents.rope(file).expect("the file is open")
+    pub fn text(&self, file: FileId) -> &Text {
+        self.documents.text(file).expect("the file is open")
     }
 
     pub fn analysis(&self) -> Analysis {

@@ -1,9 +1,11 @@
-//! A document: its text as a rope, and the offsets at which it is cut into pieces.
+//! A document: its text, and the offsets at which it is cut into pieces.
 
 use std::ops::Range;
 use std::sync::Arc;
 
-use ropey::Rope;
+use rayon::prelude::*;
+
+use crate::lazy::Text;
 
 /// Cuts `text` into pieces of at least `min_bytes`. `state` is the state of the language's scanner at the
 /// first byte.
@@ -47,15 +49,17 @@ pub struct PieceChange {
 
 /// A document's text and its pieces.
 ///
-/// Owner: `db::Documents`, one per open file; readers hold clones of the rope and of the starts. Only
-/// [`Document::edit`] changes it. Size: the text plus about 15 %, and 16 bytes per piece (at most 10,000
+/// Owner: `db::Documents`, one per open file; readers hold clones of the text and of the starts. Only
+/// [`Document::edit`] changes it. Size: once lines are asked for, the text plus about 15 %; and 16 bytes per piece (at most 10,000
 /// pieces).
 #[derive(Debug, Clone)]
 pub struct Document {
-    rope: Rope,
+    text: Text,
     pieces: Vec<PieceStart>,
     /// Per piece, the starts of the units inside it, relative to the piece.
     units: Vec<Arc<[u32]>>,
+    /// Per piece.
+    parts: Vec<Arc<str>>,
     split: Splitter,
     /// Units smaller than this share a piece, so that a file has at most a few thousand pieces.
     min_bytes: usize,
@@ -91,13 +95,19 @@ impl Document {
         first: impl FnOnce(usize) -> (Cuts, T) + Send,
     ) -> (Document, T) {
         let min_bytes = min_bytes.unwrap_or_else(|| (text.len() / PIECES).max(MIN_BYTES));
-        let ((cuts, found), rope) = rayon::join(|| first(min_bytes), || Rope::from_str(text));
+        let (cuts, found) = first(min_bytes);
         let (pieces, units) = cuts.distribute(PieceStart { offset: 0, state: 0 }, text.len());
-        (Document { rope, pieces, units, split, min_bytes }, found)
+        let mut document =
+            Document { text: Text::default(), pieces, units, split, min_bytes, parts: Vec::new() };
+        let ends = document.pieces[1..].iter().map(|piece| piece.offset).chain([text.len()]);
+        let ranges: Vec<_> = document.pieces.iter().zip(ends).map(|(piece, end)| piece.offset..end).collect();
+        document.parts = ranges.into_par_iter().map(|range| Arc::from(&text[range])).collect();
+        document.text = Text::of_parts(document.parts.clone());
+        (document, found)
     }
 
-    pub fn rope(&self) -> &Rope {
-        &self.rope
+    pub fn text(&self) -> &Text {
+        &self.text
     }
 
     pub fn pieces(&self) -> &[PieceStart] {
@@ -105,8 +115,12 @@ impl Document {
     }
 
     pub fn piece_range(&self, piece: usize) -> Range<usize> {
-        let end = self.pieces.get(piece + 1).map_or(self.rope.len_bytes(), |p| p.offset);
+        let end = self.pieces.get(piece + 1).map_or(self.text.len_bytes(), |p| p.offset);
         self.pieces[piece].offset..end
+    }
+
+    pub fn piece_text(&self, piece: usize) -> &Arc<str> {
+        &self.parts[piece]
     }
 
     /// Returns the starts of the language's units inside a piece, relative to the piece.
@@ -122,21 +136,17 @@ impl Document {
     /// Replaces `edit.range`, clamped to the text and to character boundaries, and re-cuts the pieces that it
     /// touches.
     pub fn edit(&mut self, edit: &Edit) -> PieceChange {
-        let len = self.rope.len_bytes();
-        let start_char = self.rope.byte_to_char(edit.range.start.min(len));
-        let end_char = self.rope.byte_to_char(edit.range.end.min(len)).max(start_char);
-        let (start, end) = (self.rope.char_to_byte(start_char), self.rope.char_to_byte(end_char));
+        let before = self.text.clone();
+        let Range { start, end } = self.text.replace(edit.range.clone(), &edit.insert);
         let mut first = self.piece_at(start);
         let mut behind = self.piece_at(end) + 1;
         // A cut depends on the lines before and after it.
-        if first > 0 && self.is_in_first_line(first, start) {
+        if first > 0 && self.is_in_first_line(&before, first, start) {
             first -= 1;
         }
         while first > 0 && self.pieces[first].state & NEEDS_ABOVE != 0 {
             first -= 1;
         }
-        self.rope.remove(start_char..end_char);
-        self.rope.insert(start_char, &edit.insert);
         // Pieces that start inside the replaced range are replaced too; later starts move.
         let delta = edit.insert.len() as isize - (end - start) as isize;
         for piece in &mut self.pieces[behind..] {
@@ -148,8 +158,8 @@ impl Document {
         }
         let from = self.pieces[first];
         loop {
-            let to = self.pieces.get(behind).map_or(self.rope.len_bytes(), |p| p.offset);
-            let text = self.rope.byte_slice(from.offset..to).to_string();
+            let to = self.pieces.get(behind).map_or(self.text.len_bytes(), |p| p.offset);
+            let text = self.text.byte_slice(from.offset..to).to_string();
             let cuts = (self.split)(&text, from.state, self.min_bytes);
             let next = self.pieces.get(behind);
             // The next piece was cut in another state: re-cut it too.
@@ -162,15 +172,19 @@ impl Document {
             }
             let (pieces, units) = cuts.distribute(from, text.len());
             let new = pieces.len();
+            let ends = pieces[1..].iter().map(|piece| piece.offset).chain([to]);
+            let parts = pieces.iter().zip(ends);
+            let parts = parts.map(|(piece, end)| text[piece.offset - from.offset..end - from.offset].into());
+            self.parts.splice(first..behind, parts.collect::<Vec<_>>());
             self.pieces.splice(first..behind, pieces);
             self.units.splice(first..behind, units);
             return PieceChange { replaced: first..behind, new };
         }
     }
 
-    fn is_in_first_line(&self, piece: usize, offset: usize) -> bool {
+    fn is_in_first_line(&self, text: &Text, piece: usize, offset: usize) -> bool {
         let start = self.pieces[piece].offset;
-        self.rope.byte_to_line(start) == self.rope.byte_to_line(offset)
+        text.byte_to_line(start) == text.byte_to_line(offset)
     }
 }
 
@@ -208,11 +222,11 @@ mod tests {
         let mut document = Document::new("a\n\nb\n\nc\n", paragraphs);
         assert_eq!(document.pieces().len(), 3);
         let change = document.edit(&Edit { range: 4..4, insert: "x\n\ny".into() });
-        assert_eq!(document.rope().to_string(), "a\n\nbx\n\ny\n\nc\n");
+        assert_eq!(document.text().to_string(), "a\n\nbx\n\ny\n\nc\n");
         assert_eq!(document.pieces().len(), 4);
         assert_eq!(change, PieceChange { replaced: 0..2, new: 3 });
         let change = document.edit(&Edit { range: 2..3, insert: String::new() });
-        assert_eq!(document.rope().to_string(), "a\nbx\n\ny\n\nc\n");
+        assert_eq!(document.text().to_string(), "a\nbx\n\ny\n\nc\n");
         assert_eq!((document.pieces().len(), change.replaced), (3, 0..2));
     }
 
@@ -224,7 +238,7 @@ mod tests {
             for (start, len, insert) in edits {
                 document.edit(&Edit { range: start..start + len, insert });
             }
-            let text = document.rope().to_string();
+            let text = document.text().to_string();
             let fresh = Document::new(&text, paragraphs);
             proptest::prop_assert_eq!(document.pieces(), fresh.pieces());
         }

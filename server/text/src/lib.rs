@@ -4,11 +4,13 @@
 //! may be cut.
 
 mod document;
+mod lazy;
 pub mod position;
 mod span;
 mod visible;
 
 pub use document::{Cuts, Document, Edit, NEEDS_ABOVE, PieceChange, PieceStart, Splitter};
+pub use lazy::Text;
 pub use position::{Position, PositionEncoding};
 pub use span::{Span, SyntaxError};
 pub use visible::{is_invisible, visible, visible_line};

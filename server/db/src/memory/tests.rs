@@ -58,7 +58,7 @@ impl Edited {
 
     /// How often the plan was made again after `old` became `new`, and the memory then.
     fn replace(&mut self, old: &str, new: &str) -> (usize, Arc<Memory>) {
-        let at = self.documents.rope(self.id).expect("it is open").to_string().find(old).expect(old);
+        let at = self.documents.text(self.id).expect("it is open").to_string().find(old).expect(old);
         let edit = Edit { range: at..at + old.len(), insert: new.to_owned() };
         self.ran.lock().unwrap_or_else(PoisonError::into_inner).clear();
         self.documents.edit(&mut self.db, self.id, &[edit]);

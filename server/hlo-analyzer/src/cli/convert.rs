@@ -80,7 +80,7 @@ fn converted(path: &str, language: Language, text: &str) -> Result<(String, bool
     // There is no other writer, so the analysis cannot be cancelled.
     let conversion = host.analysis().convert(file).ok().context("the analysis was cancelled")?;
     for missing in &conversion.incomplete {
-        let line = missing.range.as_ref().map(|range| host.rope(file).byte_to_line(range.start) + 1);
+        let line = missing.range.as_ref().map(|range| host.text(file).byte_to_line(range.start) + 1);
         match line {
             Some(line) => complain(format_args!("{path}:{line}: not converted: {}", missing.what)),
             None => complain(format_args!("{path}: not converted: {}", missing.what)),

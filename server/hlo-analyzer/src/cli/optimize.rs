@@ -60,7 +60,7 @@ pub fn run(arguments: &OptimizeArguments) -> Result<ExitCode> {
             return Ok(ExitCode::from(1));
         }
         Err(reason) => {
-            let error = api::optimizer_refusal(&reason, host.rope(file));
+            let error = api::optimizer_refusal(&reason, host.text(file));
             match (error.line, error.column) {
                 (Some(line), Some(column)) => bail!("{path}:{line}:{column}: {}", error.message),
                 _ => bail!("{path}: {}", error.message),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use ide::{FileId, Language, TextEdit};
-use ropey::Rope;
+use text::Text;
 use text::position::PositionEncoding;
 use tower_lsp::lsp_types::Url;
 
@@ -43,15 +43,15 @@ pub(super) struct Documents {
 
 /// An open document: the client's text and the state kept for it.
 ///
-/// The rope is the authoritative text, from which the database can be rebuilt after a panic; it shares its
-/// nodes with the database's copy. Changed by edits only, dropped by `didClose`. Besides the rope it holds at
+/// The text is the authoritative one, from which the database can be rebuilt after a panic; it shares its
+/// nodes with the database's copy. Changed by edits only, dropped by `didClose`. Besides the text it holds at
 /// most [`REMEMBERED_EDITS`] entries of 24 bytes, whatever the size of the text.
 pub(super) struct Document {
     /// `None` while the analysis cannot load this text, which is a bug there.
     pub(super) file: Option<FileId>,
     pub(super) language: Language,
     pub(super) version: i32,
-    pub(super) text: Rope,
+    pub(super) text: Text,
     diagnostics: Schedule,
     kernels: Schedule,
     origins: Schedule,
@@ -72,7 +72,7 @@ pub(super) struct Document {
 }
 
 impl Documents {
-    pub(super) fn insert(&mut self, uri: Url, language: Language, version: i32, text: Rope) -> &mut Document {
+    pub(super) fn insert(&mut self, uri: Url, language: Language, version: i32, text: Text) -> &mut Document {
         self.generations += 1;
         let document = Document {
             file: None,
@@ -185,11 +185,9 @@ impl Document {
         self.kernel_plan = Plan::Unasked;
         let Range { start, end } = edit.range;
         if edit.range == (0..self.text.len_bytes()) {
-            self.text = Rope::from_str(&edit.insert);
+            self.text = Text::from(edit.insert.as_str());
         } else {
-            let chars = self.text.byte_to_char(start)..self.text.byte_to_char(end);
-            self.text.remove(chars.clone());
-            self.text.insert(chars.start, &edit.insert);
+            self.text.replace(start..end, &edit.insert);
         }
         if self.edits.len() == REMEMBERED_EDITS {
             self.edits.pop_front();
@@ -255,7 +253,7 @@ mod tests {
     fn document(text: &str) -> Document {
         let mut documents = Documents::default();
         let uri = Url::parse("file:///a.hlo").unwrap();
-        documents.insert(uri.clone(), Language::Hlo, 1, Rope::from_str(text));
+        documents.insert(uri.clone(), Language::Hlo, 1, Text::from(text));
         documents.remove(&uri).unwrap()
     }
 
@@ -290,7 +288,7 @@ mod tests {
         let place = document.find(&Target::Document, PositionEncoding::Utf8);
         for (range, insert) in [(0..0, "xy"), (5..5, "z"), (0..6, ""), (0..0, "new")] {
             document.apply(&TextEdit { range, insert: insert.to_owned() });
-            assert_eq!(document.now(&place), Some(0..document.text.len_bytes()), "{}", document.text);
+            assert_eq!(document.now(&place), Some(0..document.text.len_bytes()), "{}", *document.text);
         }
     }
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use ide::{Analysis, FileId};
-use ropey::Rope;
+use text::Text;
 use text::position::PositionEncoding;
 use tower_lsp::lsp_types::Url;
 
@@ -34,7 +34,7 @@ pub(super) struct View {
     /// The client's version number of this text.
     pub(super) version: i32,
     /// The same text as in the analysis; the copy shares its nodes.
-    pub(super) text: Rope,
+    pub(super) text: Text,
     /// The target of the request; empty for a position, the whole text if the request names no part of it.
     pub(super) span: Range<usize>,
     /// Whether all diagnostics of some version of the document are known.
@@ -51,7 +51,7 @@ pub(super) struct OpenDocument {
     pub(super) file: FileId,
     pub(super) uri: Url,
     pub(super) version: i32,
-    pub(super) text: Rope,
+    pub(super) text: Text,
     pub(super) has_all_diagnostics: bool,
 }
 
@@ -68,7 +68,7 @@ impl View {
             uri,
             file,
             version: 0,
-            text: Rope::new(),
+            text: Text::default(),
             span: 0..0,
             has_all_diagnostics: false,
             has_memory: false,

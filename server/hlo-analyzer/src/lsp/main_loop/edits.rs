@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
 use ide::AnalysisHost;
-use ropey::Rope;
+use text::Text;
 use tower_lsp::lsp_types::{DidChangeTextDocumentParams, DidOpenTextDocumentParams, TextDocumentItem, Url};
 
 use super::MainLoop;
@@ -37,7 +37,7 @@ impl MainLoop {
         let language = from_proto::language(&item);
         let file =
             self.guarded("opening a document", |host| host.open(item.uri.as_str(), language, &item.text));
-        let text = file.map_or_else(|| Rope::from_str(&item.text), |file| self.host.rope(file).clone());
+        let text = file.map_or_else(|| Text::from(item.text.as_str()), |file| self.host.text(file).clone());
         let uri = item.uri.clone();
         self.held.changed();
         let document = self.documents.insert(item.uri, language, item.version, text);
@@ -103,7 +103,7 @@ impl MainLoop {
         }
         if let Some(document) = self.documents.get_mut(&id.uri) {
             // The same text, in nodes that are shared with the database.
-            document.text = self.host.rope(file).clone();
+            document.text = self.host.text(file).clone();
         }
     }
 
@@ -209,7 +209,7 @@ mod tests {
         assert_eq!(main_loop.guarded("a test", |_| -> () { panic!("on purpose") }), None);
         for uri in &uris {
             let file = main_loop.documents.get_mut(uri).and_then(|document| document.file).unwrap();
-            assert_eq!(main_loop.host.rope(file), &format!("// {uri}"));
+            assert_eq!(**main_loop.host.text(file), format!("// {uri}"));
         }
     }
 }
