@@ -3,7 +3,7 @@
 //! The crates are those that the program is made of; the ones that only tests use are not counted. A line counts where the
 //! compiler says that it has code, outside of test modules.
 //!
-//! A run over all crates takes an hour on two cores. A run over chosen ones builds and runs their own tests alone, so that lines
+//! A run over all crates builds the whole workspace with its tests. A run over chosen ones builds and runs their own tests alone, so that lines
 //! which only the tests of other crates run do not count: the result is a lower bound.
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -67,7 +67,7 @@ usage: cargo xtask TASK
                           searches for inputs that break a property of `server/fuzzing`, an hour for each target; failures and
                           what was found on the way are kept in target/fuzz
   coverage [CRATE…]       the lines of each crate of the server that its tests run, in percent; less than 90 % of all is an error.
-                          Of some crates, what their own tests run: minutes instead of an hour
+                          Of some crates, what their own tests run, in less time
   mutants [CRATE…] [--sample N] [--seed N]
                           changes the code of indexing-map, indexing, gpu and passes in one place at a time, 100 places of each:
                           which changes no test notices; less than 85 % noticed is an error
