@@ -12,6 +12,7 @@ fn every_device_states_its_numbers() {
         assert_eq!(Device::find(device.name).map(|found| found.name), Ok(device.name));
         assert!(device.cores > 0 && device.clock_ghz > 0.0 && device.memory_bandwidth > 0, "{}", device.name);
         let mut add = |name: &str, number: i64| tally.add(name, number as usize);
+        add("bytes of names", device.name.len() as i64);
         add("bytes of descriptions", device.description.len() as i64);
         add("warps", device.threads_per_warp);
         add("threads of a block", device.threads_per_block_limit);
@@ -62,6 +63,7 @@ fn every_device_states_its_numbers() {
         blocks of a core: 160
         blocks of a grid: 70868926409
         bytes of descriptions: 335
+        bytes of names: 123
         bytes of transactions: 1280
         cores: 2226
         element types of units: 194

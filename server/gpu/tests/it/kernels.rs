@@ -101,6 +101,12 @@ fn emitters_and_launches() {
         let name = analysis.emitter.name();
         tally.add(format!("{name} on {device}"), 1);
         tally.add(format!("kind {:?}", analysis.kind), 1);
+        if let Emitter::Reduction(reduction) = &analysis.emitter {
+            tally.add("reductions: columns", reduction.columns() as usize);
+            tally.add("reductions: written columns", reduction.written_columns() as usize);
+            tally.add("reductions: first distances", reduction.first_distance() as usize);
+            tally.add("reductions: exchanges", usize::from(reduction.exchange().is_some()));
+        }
         if let Some(launch) = analysis.stated_launch() {
             tally.add(format!("{name}: blocks"), launch.grid.iter().sum::<i64>() as usize);
             tally.add(format!("{name}: threads of a block"), launch.threads_per_block() as usize);
@@ -156,6 +162,10 @@ fn emitters_and_launches() {
         reduction-small-column: blocks: 3
         reduction-small-column: shared bytes: 1280
         reduction-small-column: threads of a block: 128
+        reductions: columns: 66
+        reductions: exchanges: 15
+        reductions: first distances: 601
+        reductions: written columns: 75
         scatter on a100-sxm-40: 5
         scatter on h100-sxm: 1
         scatter on mi200: 7
