@@ -31,8 +31,10 @@ pub fn offset(text: &str, point: &Value, encoding: &str) -> usize {
     best
 }
 
-/// Line and column of a byte offset.
+/// Line and column of a byte offset. One between `\r` and `\n` is the end of its line.
 pub fn position(text: &str, offset: usize, encoding: &str) -> (usize, usize) {
+    let is_inside_line_end = text[..offset].ends_with('\r') && text[offset..].starts_with('\n');
+    let offset = offset - usize::from(is_inside_line_end);
     let (mut line, mut column) = (0, 0);
     let mut chars = text[..offset].chars().peekable();
     while let Some(c) = chars.next() {
@@ -44,4 +46,23 @@ pub fn position(text: &str, offset: usize, encoding: &str) -> (usize, usize) {
         }
     }
     (line, column)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn offsets_and_positions_agree_except_inside_of_a_line_end() {
+        let text = "a😀\r\né\rb\n";
+        for encoding in ["utf-8", "utf-16", "utf-32"] {
+            for at in (0..=text.len()).filter(|&at| text.is_char_boundary(at)) {
+                let (line, character) = position(text, at, encoding);
+                let found = offset(text, &json!({"line": line, "character": character}), encoding);
+                assert_eq!(found, if at == 6 { 5 } else { at }, "{at} in {encoding}");
+            }
+        }
+    }
 }

@@ -77,6 +77,12 @@ pub fn position(text: &Rope, offset: usize, encoding: PositionEncoding) -> Posit
     Position { line: line_number, column }
 }
 
+/// Returns the last offset up to `at` that is a position's: neither inside of a character nor between `\r` and `\n`.
+pub fn floor(text: &Rope, at: usize) -> usize {
+    let encoding = PositionEncoding::Utf32;
+    offset(text, position(text, at, encoding), encoding)
+}
+
 /// Returns the byte range between two positions. If the end lies before the start, the two are swapped.
 pub fn offset_range(text: &Rope, range: Range<Position>, encoding: PositionEncoding) -> Range<usize> {
     let start = offset(text, range.start, encoding);
@@ -239,6 +245,7 @@ mod tests {
         assert_eq!([utf16(1, 0), utf16(1, 7), utf16(2, 0), utf16(3, 0)], [8, 8, 9, 9]);
         assert_eq!(position(&rope, 3, PositionEncoding::Utf16), Position::new(0, 1));
         assert_eq!(position(&rope, 7, PositionEncoding::Utf16), Position::new(0, 4));
+        assert_eq!([1, 3, 5, 6, 7, 8, 99].map(|at| floor(&rope, at)), [1, 1, 5, 6, 6, 8, 9]);
     }
 
     #[test]

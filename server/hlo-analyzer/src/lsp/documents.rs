@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use ide::{FileId, Language, TextEdit};
 use text::Text;
-use text::position::PositionEncoding;
+use text::position::{self, PositionEncoding};
 use tower_lsp::lsp_types::Url;
 
 use super::from_proto;
@@ -228,7 +228,8 @@ impl Document {
             let end = shift(span.end, replaced, *inserted);
             span = shift(span.start, replaced, *inserted).min(end)..end;
         }
-        Some(span)
+        // The new text may have another character or line end there.
+        Some(position::floor(&self.text, span.start)..position::floor(&self.text, span.end))
     }
 }
 
@@ -280,6 +281,8 @@ mod tests {
         check("%ad$0d = x", &[(0..8, "")], "$0");
         check("é→$0b", &[(2..5, "é")], "éé$0b");
         check("ab$0cd", &[(0..4, "a new text")], "a $0new text");
+        check("ab$0cd", &[(0..4, "a😀")], "a$0😀");
+        check("ab\n$0cd", &[(0..5, "ab\r\ncd")], "ab$0\r\ncd");
     }
 
     #[test]
