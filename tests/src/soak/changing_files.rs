@@ -13,20 +13,11 @@ use crate::lsp_client::{LspClient, NoAnswer};
 use crate::positions::position;
 use crate::soak::differential::{client, open};
 use crate::soak::questions::{ask, failure};
-use crate::soak::requests::{self, OF_DOCUMENTS, OF_PLACES, Question};
+use crate::soak::requests::{self, OF_DOCUMENTS, OF_FOLDERS, OF_PLACES, Question};
 use crate::soak::simulation::Stages;
 use crate::soak::texts::Language;
 use crate::soak::{Campaign, Failure, Kind, PATIENCE, Report};
 
-/// Requests about a folder, whose responses depend on all of its files.
-const OF_FOLDERS: &[&str] = &[
-    "hlo-analyzer/compiles",
-    "hlo-analyzer/compileDetails",
-    "hlo-analyzer/passes",
-    "hlo-analyzer/stageChanges",
-    "hlo-analyzer/stageCosts",
-    "hlo-analyzer/compareStages",
-];
 /// Groups of requests per case, and the requests of a group, which are in flight together.
 const ROUNDS: usize = 25;
 const IN_FLIGHT: usize = 4;

@@ -30,6 +30,15 @@ pub const OF_DOCUMENTS: &[&str] = &[
     "hlo-analyzer/compareStages",
 ];
 
+/// Those among them about the dump folder that the document is in. They wait until it is listed.
+pub const OF_FOLDERS: &[&str] = &[
+    "hlo-analyzer/compiles",
+    "hlo-analyzer/compileDetails",
+    "hlo-analyzer/stageChanges",
+    "hlo-analyzer/stageCosts",
+    "hlo-analyzer/compareStages",
+];
+
 /// Requests about a position.
 pub const OF_PLACES: &[&str] = &[
     "textDocument/hover",

@@ -31,6 +31,9 @@ const PLAYS: usize = 3;
 /// The messages that a report has of a script.
 const REPORTED: usize = 120;
 
+/// The start of the names of dump folders.
+const FOLDER: &str = "hlo-analyzer-simulation-";
+
 /// A copy of the dump folder of the fixtures, removed at the end.
 pub(super) struct Stages {
     pub(super) folder: PathBuf,
@@ -42,7 +45,7 @@ impl Stages {
     pub(super) fn new() -> Stages {
         static COPIES: AtomicUsize = AtomicUsize::new(0);
         let copy = COPIES.fetch_add(1, Ordering::Relaxed);
-        let name = format!("hlo-analyzer-simulation-{}-{copy}", std::process::id());
+        let name = format!("{FOLDER}{}-{copy}", std::process::id());
         let folder = std::env::temp_dir().join(name);
         std::fs::create_dir_all(&folder).expect("a temporary folder");
         let mut files = Vec::new();

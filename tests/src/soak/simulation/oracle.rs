@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::FOLDER;
 use super::world::{Document, State};
 use crate::lsp_client::LspClient;
 use crate::soak::questions::ask;
@@ -9,6 +10,9 @@ use crate::soak::{Failure, PATIENCE};
 
 /// A response: the result, or `{"error": …}`.
 pub type Response = Value;
+
+/// The start of the names of folders that are not there. As long as [`FOLDER`], so that texts cut to a width do not differ.
+const UNLISTABLE: &str = "hlo-analyzer-unlistable-";
 
 pub struct Oracle {
     client: LspClient,
@@ -65,6 +69,20 @@ impl Oracle {
         }
         Ok(answer.unwrap_or_else(|error| json!({"error": error})))
     }
+
+    /// The same before the server has listed the dump folders that documents are in.
+    pub fn ask_unlisted(&mut self, state: &State, method: &str, params: &Value) -> Result<Response, Failure> {
+        let documents = state.documents.iter();
+        let documents = documents.map(|(uri, document)| (uri.replace(FOLDER, UNLISTABLE), document.clone()));
+        let state = State { documents: documents.collect(), settings: state.settings.clone() };
+        let answer = self.ask(&state, method, renamed(params, FOLDER, UNLISTABLE))?;
+        Ok(renamed(&answer, UNLISTABLE, FOLDER))
+    }
+}
+
+/// A value with one name in place of another.
+fn renamed(value: &Value, from: &str, to: &str) -> Value {
+    serde_json::from_str(&value.to_string().replace(from, to)).expect("a name needs no escapes")
 }
 
 /// The parameters of `didOpen`.
