@@ -20,6 +20,10 @@ use values::{AccessValue, ArgumentOffset, Values};
 
 /// The maximum number of memory instructions of a kernel; beyond it, no accesses are reported.
 const MAX_ACCESSES: usize = 1 << 14;
+/// The maximum number of conditions of all memory instructions and all assignments: in a chain of branches, each has those of all
+/// branches before it.
+const MAX_CONDITIONS: usize = 1 << 21;
+
 /// One instruction with one address.
 struct Access {
     kind: CodeAccessKind,
@@ -43,7 +47,9 @@ pub(super) fn access_maps(
     let mut paths = Paths::default();
     let mut accesses: Vec<Access> = Vec::new();
     let mut changed: Vec<Address> = Vec::new();
+    let mut conditions_in_all = 0;
     for (at, inst) in code.insts.iter().enumerate() {
+        cancel::tick();
         match &inst.kind {
             Kind::Label(label) => paths.label(*label, &values),
             Kind::Branch { target, guard } if values.is_forward(at, *target) => {
@@ -51,8 +57,14 @@ pub(super) fn access_maps(
                 paths.branch(*target, holds, &values);
             }
             Kind::Pure { .. } => values.compute(inst),
-            Kind::Move { .. } => values.assign(inst, &paths),
+            Kind::Move { .. } => {
+                conditions_in_all += paths.len();
+                values.assign(inst, &paths);
+            }
             _ => {}
+        }
+        if conditions_in_all > MAX_CONDITIONS {
+            return Err(format!("its accesses to memory have more than {MAX_CONDITIONS} conditions").into());
         }
         if let Some((kind, address, bytes)) = moved(inst) {
             // An exchange with several variants in the code, only one of which is executed.
@@ -61,6 +73,7 @@ pub(super) fn access_maps(
                 changed.push(address);
             }
             let (conditions, is_certain) = paths.conditions();
+            conditions_in_all += conditions.len();
             let places = values.pointer(address.base).ok_or("an address of the code is not understood")?;
             for ArgumentOffset { param, bytes: first, when } in places.into_iter().filter(|_| !is_again) {
                 let mut conditions = conditions.clone();

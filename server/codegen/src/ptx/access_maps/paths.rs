@@ -64,6 +64,11 @@ impl Paths {
         (known.flatten().cloned().collect(), is_certain)
     }
 
+    /// The number of branches that decide about the current position.
+    pub(super) fn len(&self) -> usize {
+        self.open.len()
+    }
+
     pub(super) fn path(&self) -> Path {
         self.open.iter().map(|condition| condition.holds.clone()).collect()
     }
