@@ -48,8 +48,6 @@ const BUFFER_ALIGN: u32 = 256;
 /// The arrays that a kernel can take: a launch passes 32,764 bytes, and a pointer has 8. Source: "Kernel Function Parameters" of the
 /// CUDA C++ Programming Guide.
 const MAX_PARAMS: usize = 32_764 / 8;
-/// The arguments of all functions of a kernel: each function takes every operand, so a text grows as their product.
-const MAX_ARGUMENTS: usize = 1 << 18;
 
 /// Emits the kernel of a fusion, or the reason why there is none.
 pub fn emit(source: &Source<'_>) -> Result<Kernel, Reason> {
@@ -64,13 +62,7 @@ fn emitted(source: &Source<'_>) -> Result<Kernel, Reason> {
     let partition = analysis.partition(&name, source.computation, source.callees);
     let operands = params.iter().filter(|param| !param.is_result());
     let operand_shapes: Vec<_> = operands.map(|param| param.shape.clone()).collect();
-    let (functions, operands) = (partition.functions.len(), operand_shapes.len());
-    if functions.saturating_mul(operands) > MAX_ARGUMENTS {
-        return Err(format!(
-            "the kernel has {functions} functions of {operands} operands each, more than {MAX_ARGUMENTS} arguments in all"
-        )
-        .into());
-    }
+    partition.check_arguments(operand_shapes.len())?;
     let mut kernel = Kernel {
         name,
         launch,

@@ -11,6 +11,9 @@ use crate::post_order::post_order;
 /// that, the next instruction with one use opens its own function. Source: XLA `computation_partitioner.cc`.
 const MAX_INSTRUCTIONS: usize = 2000;
 
+/// The arguments of all functions of a kernel: each function takes every operand, so a text grows as their product.
+const MAX_ARGUMENTS: usize = 1 << 18;
+
 /// The functions of one computation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Partition {
@@ -18,6 +21,21 @@ pub struct Partition {
     pub functions: Vec<Function>,
     /// Per op of the graph, the number of its function.
     pub function_of: Vec<u32>,
+}
+
+impl Partition {
+    /// # Errors
+    /// The functions, each with this many operands, have too many arguments to be written.
+    pub fn check_arguments(&self, operands: usize) -> Result<(), crate::Reason> {
+        let functions = self.functions.len();
+        if functions.saturating_mul(operands) <= MAX_ARGUMENTS {
+            return Ok(());
+        }
+        let message = format!(
+            "the kernel has {functions} functions of {operands} operands each, more than {MAX_ARGUMENTS} arguments in all"
+        );
+        Err(message.into())
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -80,6 +98,7 @@ pub fn partition(
     let mut sizes: Vec<usize> = Vec::new();
     let mut function_of = vec![0; graph.ops.len()];
     for &op in order.iter().rev() {
+        cancel::check();
         let demand = std::mem::take(&mut demands[op as usize]);
         let (function, way) = match reason(&demand, is_forced(op), &sizes) {
             Some(reason) => {
@@ -152,6 +171,7 @@ fn demand_operands(
         false => indexing::in_graph(graph, op, 0, Rules::Xla, callees),
     };
     for (i, &operand) in operands.iter().enumerate() {
+        cancel::tick();
         let demand = &mut demands[operand as usize];
         demand.edges += 1;
         if !demand.users.contains(&function) {

@@ -25,7 +25,11 @@ pub fn partition(session: &mut Session, value: &Value) -> Answer {
 }
 
 fn described(computation: &PartitionedComputation) -> Value {
-    let functions = computation.functions.iter().map(|f| {
+    let (functions, problem) = match &computation.functions {
+        Ok(functions) => (functions.as_slice(), None),
+        Err(why) => (&[][..], Some(why)),
+    };
+    let functions = functions.iter().map(|f| {
         json!({
             "name": f.name,
             "roots": f.roots,
@@ -34,5 +38,5 @@ fn described(computation: &PartitionedComputation) -> Value {
             "is_entry": f.is_entry,
         })
     });
-    json!({"name": computation.name, "functions": functions.collect::<Value>()})
+    json!({"name": computation.name, "functions": functions.collect::<Value>(), "problem": problem})
 }

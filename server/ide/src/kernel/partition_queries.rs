@@ -1,6 +1,6 @@
 //! The functions of fusions, for the machine interface.
 
-use gpu::Function;
+use gpu::{Function, Partition};
 use ir::{Graph, OpId, Opcode};
 
 use crate::file_context::FileContext;
@@ -13,7 +13,8 @@ use crate::kernel::functions::partition_of;
 pub struct PartitionedComputation {
     /// The name without `%`.
     pub name: String,
-    pub functions: Vec<PartitionedFunction>,
+    /// Or why there are too many to be listed.
+    pub functions: Result<Vec<PartitionedFunction>, String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,8 +49,7 @@ pub(crate) fn partition(
         if force_roots.is_empty()
             && let Some((partition, graph)) = segment.and_then(|&segment| partition_of(context, segment))
         {
-            let functions = partition.functions.iter().map(|f| described(graph, f)).collect();
-            return Ok(PartitionedComputation { name, functions });
+            return Ok(PartitionedComputation { name, functions: all_described(graph, partition) });
         }
         let graph = context
             .graph(index)
@@ -58,8 +58,7 @@ pub(crate) fn partition(
             |op: OpId| force_roots.iter().any(|name| name == graph.ops[op as usize].opcode.name());
         let callees = |callee: &str| context.graph(module.find(callee)?);
         let partition = gpu::partition(&graph, &name, &is_forced, &callees);
-        let functions = partition.functions.iter().map(|f| described(&graph, f)).collect();
-        Ok(PartitionedComputation { name, functions })
+        Ok(PartitionedComputation { name, functions: all_described(&graph, &partition) })
     };
     wanted.into_iter().map(of).collect()
 }
@@ -79,6 +78,12 @@ fn fused_computations(context: &FileContext<'_>) -> Vec<usize> {
     fused.sort_unstable();
     fused.dedup();
     fused
+}
+
+fn all_described(graph: &Graph, partition: &Partition) -> Result<Vec<PartitionedFunction>, String> {
+    let operands = graph.ops.iter().filter(|op| op.parameter.is_some()).count();
+    partition.check_arguments(operands).map_err(|why| why.to_string())?;
+    Ok(partition.functions.iter().map(|function| described(graph, function)).collect())
 }
 
 fn described(graph: &Graph, function: &Function) -> PartitionedFunction {
