@@ -104,9 +104,13 @@ fn accesses_of(kernel: &Kernel, target: Target) -> Result<Vec<CodeAccess>, Reaso
     let Instructions { code, pointers, missing, is_too_large, .. } = instructions(kernel, target);
     match missing.into_iter().next() {
         Some((_, reason)) => Err(reason.into()),
-        None if is_too_large => Err("the kernel is larger than what is written out".into()),
+        None if is_too_large => Err(too_large().into()),
         None => access_maps::access_maps(kernel, &code, &pointers),
     }
+}
+
+fn too_large() -> String {
+    format!("the kernel has more than {} operations; the rest is not written", lower::MAX_OPS)
 }
 
 /// The PTX text of the kernel, and of those that run after it, for a device. `name_of` returns the names of
@@ -123,11 +127,8 @@ fn lowered(kernel: &Kernel, device: &Device, name_of: &dyn Fn(OpId) -> String) -
         let Instructions { code, pointers, shared, missing, is_too_large } = instructions(kernel, target);
         let named = |(op, reason)| Missing { op, instruction: name_of(op), reason };
         let own = kernel.missing.iter().cloned().chain(missing.into_iter().map(named));
-        let too_large = is_too_large.then(|| Missing {
-            op: 0,
-            instruction: kernel.name.clone(),
-            reason: "the kernel is larger than what is written out".to_owned(),
-        });
+        let too_large =
+            is_too_large.then(|| Missing { op: 0, instruction: kernel.name.clone(), reason: too_large() });
         for missing in own.chain(too_large) {
             if all.iter().all(|known| known.op != missing.op || known.instruction != missing.instruction) {
                 all.push(missing);

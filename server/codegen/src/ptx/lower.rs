@@ -17,7 +17,7 @@ use crate::constant::Constant;
 use crate::kernel::{Function, Kernel, Op, OpKind, Region, SharedArray, Type, ValueId};
 
 /// The maximum number of ops of a kernel after inlining and unrolling.
-const MAX_OPS: usize = 200_000;
+pub(crate) const MAX_OPS: usize = 200_000;
 /// The maximum number of elements of a vector; XLA uses at most 8.
 const MAX_VECTOR: usize = 64;
 
