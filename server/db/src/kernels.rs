@@ -91,6 +91,8 @@ pub struct FusionSource {
     pub same_as: Vec<usize>,
     /// The fusion represents a function of MLIR; XLA did not make it.
     pub is_function: bool,
+    /// A computation that it calls is so long that it is read in parts, and is not among the callees.
+    pub is_cut: bool,
 }
 
 impl PartialEq for FusionSource {
@@ -100,6 +102,7 @@ impl PartialEq for FusionSource {
             && self.op == other.op
             && self.same_as == other.same_as
             && self.is_function == other.is_function
+            && self.is_cut == other.is_cut
             && self.callees.len() == other.callees.len()
             && self.callees.iter().zip(&other.callees).all(same)
     }
@@ -131,7 +134,10 @@ impl FusionSource {
         let called = self.op.attributes.computation(AttributeKey::Calls);
         match (self.op.opcode, called) {
             (Opcode::Fusion, Some(called)) => {
-                let callee = self.callee(called).ok_or("the fusion calls an unknown computation")?;
+                let callee = self.callee(called).ok_or(match self.is_cut {
+                    true => "the fused computation has more than 2048 lines or 256 KiB of text, too many for a kernel",
+                    false => "the fusion calls an unknown computation",
+                })?;
                 let callees = |name: &str| self.callee(name);
                 match self.is_function {
                     true => Fused::of_function(&self.op, &callee, &callees),
@@ -164,19 +170,19 @@ pub fn fusion_source<'db>(db: &'db dyn salsa::Database, id: KernelId<'db>) -> Op
         giant_index(db, file).find(index, name)?.export(db, file)?.shape.clone()
     };
     let op = block.op(id, external)?;
-    let mut callees = Vec::new();
+    let (mut callees, mut is_cut) = (Vec::new(), false);
     if called_by(&op).next().is_some()
         && let Some((file, index)) = place()
     {
         let section = module(db, file).computations[index].section;
         for called in called_by(&op) {
-            collect(db, file, section, called, &mut callees, 0);
+            is_cut |= !collect(db, file, section, called, &mut callees, 0);
         }
     }
     let operands =
         block.operands_of(id).map(|(operand, _)| operand.name.of(&block.text).trim_start_matches('%'));
     let same_as = same_as(&operands.collect::<Vec<_>>());
-    Some(Arc::new(FusionSource { name, op, callees, same_as, is_function: false }))
+    Some(Arc::new(FusionSource { name, op, callees, same_as, is_function: false, is_cut }))
 }
 
 /// Per name of an operand, the first one like it; nothing where all differ.
@@ -186,6 +192,7 @@ fn same_as(operands: &[&str]) -> Vec<usize> {
     if all.iter().enumerate().all(|(n, &first)| n == first) { Vec::new() } else { all }
 }
 
+/// Adds the computation of this name and those that it calls. Returns false if one of them is read in parts: then it is missing.
 fn collect(
     db: &dyn salsa::Database,
     file: File,
@@ -193,24 +200,25 @@ fn collect(
     name: &str,
     callees: &mut Vec<Callee>,
     depth: usize,
-) {
+) -> bool {
     if depth > MAX_DEPTH || callees.iter().any(|(known, _)| known == name) {
-        return;
+        return true;
     }
     let module = module(db, file);
     let Some(segments) = module.find_in(section, name).map(|c| &module.computations[c].segments) else {
-        return;
+        return true;
     };
-    // A fused computation is whole in its piece.
-    let [only] = segments.as_slice() else { return };
+    let [only] = segments.as_slice() else { return false };
     let Some(found) = file.pieces(db).get(only.piece).and_then(|&p| graph(db, p, only.computation).clone())
     else {
-        return;
+        return true;
     };
     callees.push((name.to_owned(), found.clone()));
+    let mut is_whole = true;
     for called in found.ops.iter().flat_map(called_by) {
-        collect(db, file, section, called, callees, depth + 1);
+        is_whole &= collect(db, file, section, called, callees, depth + 1);
     }
+    is_whole
 }
 
 /// A fusion's computation, or what a reduction, a scatter or a map applies.

@@ -73,10 +73,10 @@ pub(crate) struct Content {
 
 impl Content {
     /// The parts that are compared as they are.
-    fn plain(&self) -> (&'static str, bool, bool, bool, &[usize], usize) {
-        let FusionSource { callees, same_as, is_function, .. } = &*self.source;
+    fn plain(&self) -> (&'static str, bool, bool, (bool, bool), &[usize], usize) {
+        let FusionSource { callees, same_as, is_function, is_cut, .. } = &*self.source;
         let (device, flag) = (self.device.name, self.has_several_results_flag);
-        (device, self.is_of_cpu, flag, *is_function, same_as, callees.len())
+        (device, self.is_of_cpu, flag, (*is_function, *is_cut), same_as, callees.len())
     }
 
     /// Calls by the place of the called computation among the callees.

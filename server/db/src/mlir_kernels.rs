@@ -215,7 +215,7 @@ pub(crate) fn mlir_fusion_source(db: &dyn salsa::Database, id: KernelId<'_>) -> 
         }
     };
     let callees = called_graphs(&op, |name| function.graph(name));
-    Some(Arc::new(FusionSource { name, op, callees, same_as: Vec::new(), is_function }))
+    Some(Arc::new(FusionSource { name, op, callees, same_as: Vec::new(), is_function, is_cut: false }))
 }
 
 /// The graphs of the computations that an op calls, and of those that they call.

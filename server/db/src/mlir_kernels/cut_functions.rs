@@ -161,5 +161,5 @@ pub(super) fn op_source(db: &dyn salsa::Database, piece: Piece, name: Arc<str>) 
     let MlirInstruction { op, callees, .. } = mlir_instruction(db, *file.pieces(db).get(at)?, op).ok()?;
     let graph_of = |name: &str| callees.iter().find(|(own, _)| **own == *name).map(|(_, graph)| graph);
     let callees = called_graphs(&op, graph_of);
-    Some(Arc::new(FusionSource { name, op, callees, same_as: Vec::new(), is_function: false }))
+    Some(Arc::new(FusionSource { name, op, callees, same_as: Vec::new(), is_function: false, is_cut: false }))
 }
