@@ -72,7 +72,7 @@ impl std::fmt::Display for NotOptimized {
             }
             NotOptimized::NoEntry => f.write_str("the text has no entry computation"),
             NotOptimized::Stopped(why) => why.fmt(f),
-            NotOptimized::TooLarge(limit) => write!(f, "the optimized module has more than {limit} bytes"),
+            NotOptimized::TooLarge(limit) => write!(f, "the module has more than {limit} bytes"),
         }
     }
 }
