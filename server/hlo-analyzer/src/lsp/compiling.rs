@@ -9,12 +9,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
-use tower_lsp::jsonrpc::{Error, Result};
+use tower_lsp::jsonrpc::{Error, ErrorCode, Result};
 use tower_lsp::lsp_types::Url;
 
 use super::mailbox::Event;
 use super::requests::Source;
-use super::work_done::Working;
 use crate::xla_compiler::{Failure, Job, PATIENCE, cached_dump, compile};
 
 /// The name of the setting that names a Python.
@@ -66,13 +65,13 @@ impl Compiling {
 
     /// The same for clients without this request: the reason is an error, and the client is asked to show the module.
     pub(super) async fn command(&self, source: Source) -> Result<Option<Value>> {
-        let (mailbox, shows_documents) = (source.mailbox.clone(), source.shows_documents);
+        let session = source.session.clone();
         let module = self.run(source).await?.map_err(|reason| Error {
             message: reason.text.into(),
-            ..Error::new(tower_lsp::jsonrpc::ErrorCode::ServerError(-32803))
+            ..Error::new(ErrorCode::ServerError(-32803))
         })?;
-        if shows_documents {
-            mailbox.post(Event::ShowDocuments(Url::from_file_path(&module).into_iter().collect()));
+        if session.client.show_document {
+            session.mailbox.post(Event::ShowDocuments(Url::from_file_path(&module).into_iter().collect()));
         }
         Ok(Some(json!(Url::from_file_path(&module).ok())))
     }
@@ -93,10 +92,7 @@ impl Compiling {
             let stop = stop.clone();
             Box::new(move || stop.store(true, Ordering::Relaxed))
         };
-        let working = source.shows_progress.then(|| {
-            let title = "Compiling with XLA".to_owned();
-            Working::start(&source.mailbox, title, &source.uri, Some(cancel))
-        });
+        let working = source.session.working("Compiling with XLA".to_owned(), &source.uri, Some(cancel));
         let (reply, answer) = oneshot::channel();
         let work = move || {
             let compiled = compiled(&source, &python, &stop);
@@ -113,11 +109,12 @@ impl Compiling {
 
 /// The Python that the user named.
 fn python(source: &Source) -> std::result::Result<&str, Reason> {
-    let why = match source.python.as_str() {
+    let settings = &source.session.settings;
+    let why = match settings.xla_python.as_str() {
         "" => "no Python is set: set hlo-analyzer.xla.python to the absolute path of a Python 3 with jax and its CUDA plugin \
                (pip install 'jax[cuda12]')"
             .to_owned(),
-        _ if !source.is_trusted => {
+        _ if !settings.assembler.trusted => {
             let text = "the Python that the settings name runs in trusted folders only: trust this folder, and compile again".to_owned();
             return Err(Reason { text, is_of_setting: false });
         }

@@ -15,7 +15,7 @@ use ide::AnalysisHost;
 use tokio::runtime::Handle;
 use tower_lsp::lsp_types::notification::ShowMessage;
 use tower_lsp::lsp_types::request::ShowDocument;
-use tower_lsp::lsp_types::{MessageType, ShowDocumentParams, ShowMessageParams, Url};
+use tower_lsp::lsp_types::{MessageType, ShowDocumentParams, ShowMessageParams};
 
 use self::held_reads::HeldReads;
 use super::config::Settings;
@@ -28,7 +28,7 @@ use super::outbox::Outbox;
 use super::read::{Read, Target};
 use super::read_queue::ReadQueue;
 use super::snapshot::{OpenDocument, Session, Snapshot, View};
-use super::work_done::{self, WorkDone, Working};
+use super::work_done::{self, WorkDone};
 use super::{requests, status};
 
 /// The longest time spent taking events before the requests among them are started.
@@ -260,17 +260,11 @@ impl MainLoop {
         let snapshot = Snapshot { analysis: self.host.analysis(), view };
         read.arm(snapshot.analysis.cancellation());
         read.changes = self.held.changes();
-        let working = self.working(work_done::title(read.method), &read.uri, Some(read.canceller()));
+        let working = self.session.working(work_done::title(read.method), &read.uri, Some(read.canceller()));
         let mailbox = self.mailbox.clone();
         self.pool.spawn_blocking(move || {
             read.run(snapshot, &mailbox);
             drop(working);
         });
-    }
-
-    /// Work that starts now, for a client that shows progress.
-    fn working(&self, title: String, about: &Url, cancel: Option<Box<dyn Fn() + Send>>) -> Option<Working> {
-        let is_shown = self.session.client.shows_progress;
-        is_shown.then(|| Working::start(&self.mailbox, title, about, cancel))
     }
 }

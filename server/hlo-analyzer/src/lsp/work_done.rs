@@ -18,6 +18,7 @@ use tower_lsp::lsp_types::{
 
 use super::mailbox::{Event, Mailbox};
 use super::outbox::Outbox;
+use super::snapshot::Session;
 
 /// The duration from which work is shown.
 const SHOWN_FROM: Duration = Duration::from_millis(500);
@@ -40,19 +41,23 @@ pub(super) struct Working {
     mailbox: Mailbox,
 }
 
-impl Working {
-    pub(super) fn start(
-        mailbox: &Mailbox,
+impl Session {
+    /// Work that starts now, for a client that shows progress.
+    pub(super) fn working(
+        &self,
         title: String,
         about: &Url,
         cancel: Option<Box<dyn Fn() + Send>>,
-    ) -> Working {
+    ) -> Option<Working> {
+        if !self.client.shows_progress {
+            return None;
+        }
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let id = NEXT.fetch_add(1, Ordering::Relaxed);
         let path = about.path().trim_end_matches('/');
         let file = path.rsplit('/').next().filter(|name| !name.is_empty()).map(str::to_owned);
-        mailbox.post(Event::WorkStarted(Work { id, started: Instant::now(), title, file, cancel }));
-        Working { id, mailbox: mailbox.clone() }
+        self.mailbox.post(Event::WorkStarted(Work { id, started: Instant::now(), title, file, cancel }));
+        Some(Working { id, mailbox: self.mailbox.clone() })
     }
 }
 

@@ -44,7 +44,8 @@ impl MainLoop {
     fn spawn_listing(&self, folder: PathBuf) {
         let mailbox = self.mailbox.clone();
         let url = Url::from_file_path(&folder).ok();
-        let working = url.and_then(|url| self.working("Listing a dump folder".to_owned(), &url, None));
+        let working =
+            url.and_then(|url| self.session.working("Listing a dump folder".to_owned(), &url, None));
         self.pool.spawn_blocking(move || {
             // Requests wait for the listing, whatever becomes of it.
             let listed = catch_unwind(|| Listed::now(folder.clone())).unwrap_or_else(|panic| {

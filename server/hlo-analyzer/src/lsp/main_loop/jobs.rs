@@ -14,7 +14,6 @@ use crate::lsp::mailbox::Event;
 use crate::lsp::preview_uri;
 use crate::lsp::requests::{Refresh, RefreshParams};
 use crate::lsp::snapshot::{Session, Snapshot};
-use crate::lsp::work_done::Working;
 
 impl MainLoop {
     /// Starts the computations whose pause is over.
@@ -58,9 +57,7 @@ impl MainLoop {
                     let uri = about.clone();
                     mailbox.post(Event::Progress(Progress { job, uri, generation, outcome }));
                 };
-                let is_shown = self.session.client.shows_progress;
-                let title = format!("Computing {work}");
-                let working = is_shown.then(|| Working::start(&self.mailbox, title, uri, None));
+                let working = self.session.working(format!("Computing {work}"), uri, None);
                 self.pool.spawn_blocking(move || {
                     work.run(snapshot, post);
                     drop(working);

@@ -1,12 +1,13 @@
 //! What a compile needs of a document: the first half of `hlo-analyzer/compileWithXla`, which `compiling.rs` serves.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use ide::{Device, Language};
 use tower_lsp::lsp_types::{TextDocumentIdentifier, Url};
 
 use super::{Cancellable, DocumentParams, Request, Result, Snapshot, Subject, View, WhenEdited};
-use crate::lsp::mailbox::Mailbox;
+use crate::lsp::snapshot::Session;
 
 pub(in crate::lsp) struct CompileSource;
 
@@ -19,16 +20,8 @@ pub(in crate::lsp) struct Source {
     pub(in crate::lsp) device: &'static Device,
     /// The name of the document.
     pub(in crate::lsp) name: PathBuf,
-    /// The setting `xla.python`.
-    pub(in crate::lsp) python: String,
-    /// Whether the workspace is trusted.
-    pub(in crate::lsp) is_trusted: bool,
-    /// The client supports `window/showDocument`.
-    pub(in crate::lsp) shows_documents: bool,
-    /// The client shows the progress of work.
-    pub(in crate::lsp) shows_progress: bool,
     pub(in crate::lsp) uri: Url,
-    pub(in crate::lsp) mailbox: Mailbox,
+    pub(in crate::lsp) session: Arc<Session>,
 }
 
 impl DocumentParams {
@@ -53,18 +46,13 @@ impl Request for CompileSource {
     }
 
     fn respond(view: &View, _: DocumentParams, (language, device): Self::Found) -> Result<Source> {
-        let settings = &view.session.settings;
         Ok(Source {
             text: view.text.to_string(),
             language,
             device,
             name: Path::new(view.uri.path()).file_name().map_or_else(PathBuf::new, PathBuf::from),
-            python: settings.xla_python.clone(),
-            is_trusted: settings.assembler.trusted,
-            shows_documents: view.session.client.show_document,
-            shows_progress: view.session.client.shows_progress,
             uri: view.uri.clone(),
-            mailbox: view.session.mailbox.clone(),
+            session: view.session.clone(),
         })
     }
 }
