@@ -61,7 +61,8 @@ pub fn compiles(host: &mut AnalysisHost, value: &Value) -> Answer {
 }
 
 /// As `lineage` of texts: `{"instructions": {instruction: [instructions of the first stage]}}`, with `stage`, `first` and
-/// `problems`; only with `instruction` also `last`, `became`, `removed`, `history`, `op_name`, `frames` and `origins`.
+/// `problems`; only with `instruction` also `last`, `became`, `removed`, `history`, `op_name`, `frames`, `origins` and
+/// `omitted`.
 pub fn lineage(host: &mut AnalysisHost, value: &Value) -> Answer {
     let asked = Asked::new(host, value)?;
     let (stage, instruction) = (asked.params.stage.as_deref(), asked.instruction());
@@ -91,10 +92,11 @@ pub fn lineage(host: &mut AnalysisHost, value: &Value) -> Answer {
         answer["removed"] = json!(removed.map(|removed| removed.text()));
         answer["history"] = history.collect();
     }
-    if let Some(InstructionSources { own, origins }) = &lineage.sources {
+    if let Some(InstructionSources { own, origins, omitted }) = &lineage.sources {
         answer["op_name"] = json!(own.op_name);
         answer["frames"] = frames(&own.frames);
         answer["origins"] = origins.iter().map(origin).collect();
+        answer["omitted"] = json!(omitted);
     }
     Ok(answer)
 }

@@ -8,6 +8,8 @@ use super::snapshot::View;
 
 /// References, highlights and hints in one response. Their number grows with the text, and no editor shows more of them usefully.
 pub(super) const MAX_PLACES: usize = 10_000;
+/// Definitions, declarations, implementations and type definitions of one name.
+pub(super) const MAX_TARGETS: usize = 1_000;
 /// Callers, callees, and calls of one of them.
 pub(super) const MAX_CALLS: usize = 1_000;
 

@@ -12,9 +12,6 @@ use crate::hlo::tuple_element::{element, element_taken};
 use crate::symbol::{Defined, Symbol};
 use crate::{NavigationTarget, TextRange};
 
-/// The largest number of targets; a longer list is of no use.
-const MAX_TARGETS: usize = 1000;
-
 /// The targets of positions that are not names.
 pub(crate) fn targets_beside_names(
     context: &FileContext<'_>,
@@ -68,7 +65,6 @@ pub(crate) fn argument_targets(
     origin: &TextRange,
     parameter: InstructionRef,
 ) -> Vec<NavigationTarget> {
-    let arguments = arguments(context, parameter).into_iter().take(MAX_TARGETS);
     let target = |argument: Argument| NavigationTarget {
         origin: origin.clone(),
         range: context.range(
@@ -77,7 +73,7 @@ pub(crate) fn argument_targets(
         ),
         selection_range: context.range(argument.call.piece, argument.span),
     };
-    arguments.map(target).collect()
+    arguments(context, parameter).into_iter().map(target).collect()
 }
 
 /// The definition of an instruction or a computation.

@@ -10,9 +10,6 @@ use crate::origins::section::became;
 use crate::origins::stablehlo::StableHlo;
 use crate::symbol::{Name, Symbol};
 
-/// The largest number of targets; a longer list is of no use.
-const MAX_TARGETS: usize = 1000;
-
 /// What the instruction at `offset` and all that it fuses were in the first stage. In that stage the ops of StableHLO that the
 /// instruction comes from; empty if they are not known.
 pub(crate) fn declarations(context: &FileContext<'_>, offset: usize) -> Vec<StagePlace> {
@@ -25,7 +22,7 @@ pub(crate) fn declarations(context: &FileContext<'_>, offset: usize) -> Vec<Stag
             return Some(StableHlo::of(db, &at)?.places(db, &at));
         }
         let found = sources(db, at.stage, at.program.program(), at.instruction);
-        let targets = found.into_iter().take(MAX_TARGETS).filter_map(|id| Located::new(db, first, id));
+        let targets = found.into_iter().filter_map(|id| Located::new(db, first, id));
         Some(targets.map(|target| target.place(db)).collect())
     };
     find().unwrap_or_default()
@@ -38,8 +35,7 @@ pub(crate) fn implementations(context: &FileContext<'_>, offset: usize) -> Vec<S
         let at = Located::of(context, instruction_at(context, offset)?)?;
         match_ahead(db, at.stage.compile(db)?);
         let last = last_stage(db, at.stage).filter(|last| *last != at.stage)?;
-        let targets = became(db, &at, last).into_iter().take(MAX_TARGETS);
-        Some(targets.map(|(target, _)| target.place(db)).collect())
+        Some(became(db, &at, last).into_iter().map(|(target, _)| target.place(db)).collect())
     };
     find().unwrap_or_default()
 }

@@ -17,6 +17,8 @@ pub struct InstructionSources {
     pub own: OriginSource,
     /// Of the instructions of the first stage that it comes from.
     pub origins: Vec<OriginSource>,
+    /// How many more these are.
+    pub omitted: usize,
 }
 
 /// What metadata says of an instruction.
@@ -53,6 +55,7 @@ pub(super) fn instruction_sources(db: &Database, at: &Located) -> Option<Instruc
     let read = parse(located.program.text(), PieceState::HEADER);
     let links = stablehlo_links(db, first);
     let found = sources(db, at.stage, at.program.program(), at.instruction);
+    let omitted = found.len().saturating_sub(MAX_ORIGINS);
     let found: Vec<_> = found.into_iter().take(MAX_ORIGINS).collect();
     let ops_of = |id| links.iter().flat_map(move |links| links.ops_of(id)).cloned();
     let all: Vec<_> = found.iter().flat_map(|&id| ops_of(id)).collect();
@@ -71,7 +74,7 @@ pub(super) fn instruction_sources(db: &Database, at: &Located) -> Option<Instruc
             .collect();
         origin
     });
-    Some(InstructionSources { own, origins: origins.collect() })
+    Some(InstructionSources { own, origins: origins.collect(), omitted })
 }
 
 fn described(at: &Located, read: &Parse) -> OriginSource {

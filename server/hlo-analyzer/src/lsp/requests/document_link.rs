@@ -22,11 +22,12 @@ impl Request for DocumentLink {
     }
 
     fn run(Snapshot { analysis, view }: &Snapshot, _: &DocumentLinkParams) -> Cancellable<Self::Found> {
-        analysis.document_links(view.file, MAX_LINKS)
+        // One more than are shown, to know whether there are more.
+        analysis.document_links(view.file, MAX_LINKS + 1)
     }
 
     fn respond(view: &View, _: DocumentLinkParams, found: Self::Found) -> Result<Self::Response> {
-        Ok(Some(view.document_links(found)))
+        Ok(Some(view.document_links(view.first_shown(MAX_LINKS, "links to source files", found))))
     }
 }
 

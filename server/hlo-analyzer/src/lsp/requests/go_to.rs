@@ -4,6 +4,7 @@ use ide::{NavigationTarget, SourceFrame, StagePlace, TextRange};
 use tower_lsp::lsp_types::{GotoDefinitionParams, GotoDefinitionResponse, TextDocumentPositionParams};
 
 use super::{Cancellable, Request, Result, Snapshot, Subject, View, WhenEdited};
+use crate::lsp::bounds::MAX_TARGETS;
 
 /// A request from a position to places.
 pub(in crate::lsp) trait GoTo: 'static {
@@ -59,9 +60,11 @@ impl<T: GoTo> Request for T {
 
     fn respond(view: &View, _: GotoDefinitionParams, found: Targets) -> Result<Self::Response> {
         Ok(match found {
-            Targets::Names(targets) => view.definitions(targets),
-            Targets::Stages(places) => view.stage_targets(&places),
-            Targets::Source(origin, frames) => view.source_lines(origin, &frames),
+            Targets::Names(targets) => view.definitions(view.first(MAX_TARGETS, "targets", targets)),
+            Targets::Stages(places) => view.stage_targets(&view.first(MAX_TARGETS, "instructions", places)),
+            Targets::Source(origin, frames) => {
+                view.source_lines(origin, &view.first(MAX_TARGETS, "source lines", frames))
+            }
             Targets::Instruction(name) => {
                 name.map(|name| GotoDefinitionResponse::Scalar(view.location(name)))
             }

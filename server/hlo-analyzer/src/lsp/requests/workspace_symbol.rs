@@ -4,6 +4,7 @@ use ide::FileId;
 use tower_lsp::lsp_types::{Location, SymbolInformation, WorkspaceSymbolParams};
 
 use super::{Cancellable, Request, Result, Snapshot, Subject, View, WhenEdited};
+use crate::lsp::mailbox::Event;
 use crate::lsp::to_proto::{symbol_kind, visible};
 
 pub(in crate::lsp) struct WorkspaceSymbol;
@@ -32,7 +33,8 @@ impl Request for WorkspaceSymbol {
         (symbols, omitted): Self::Found,
     ) -> Result<Self::Response> {
         if omitted > 0 {
-            tracing::debug!("a list of symbols leaves out {omitted}");
+            let text = format!("the first {MAX_SYMBOLS} symbols are listed; more letters narrow the list");
+            view.session.mailbox.post(Event::WarnOnce(text));
         }
         Ok(Some(
             symbols.into_iter().filter_map(|(file, symbol)| view.workspace_symbol(file, symbol)).collect(),
