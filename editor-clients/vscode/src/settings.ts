@@ -9,6 +9,7 @@ export interface ServerSettings {
   gpu: { device: string; coalescingThreshold: number; codeLens: boolean };
   hover: { readableVariables: boolean };
   diagnostics: { limit: number };
+  requests: { timeLimit: number };
   warnings: { enable: boolean; disabled: string[]; unoptimized: boolean };
   documentLinks: { roots: string[] };
   ptxas: { enable: boolean; path: string };
@@ -38,6 +39,7 @@ export function serverSettings(): ServerSettings {
     },
     hover: { readableVariables: section.get<boolean>("hover.readableVariables", true) },
     diagnostics: { limit: section.get<number>("diagnostics.limit", 1000) },
+    requests: { timeLimit: section.get<number>("requests.timeLimit", 120) },
     warnings: {
       enable: section.get<boolean>("warnings.enable", true),
       disabled: section.get<string[]>("warnings.disabled", []),

@@ -35,7 +35,7 @@ impl Side {
     /// Reads a source and estimates its kernels.
     pub fn new(source: Source) -> Result<Side, String> {
         let Source { name, text, device } = source;
-        let mut host = AnalysisHost::new();
+        let mut host = AnalysisHost::of_this_computation();
         host.use_device(device);
         let mut errors = Vec::new();
         let (mut text, mut is_as_written) = (text, true);

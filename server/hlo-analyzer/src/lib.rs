@@ -11,6 +11,7 @@ mod lsp;
 mod mcp;
 mod memory;
 mod report;
+mod time_limit;
 mod values;
 mod xla_compiler;
 

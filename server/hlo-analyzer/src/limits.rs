@@ -2,6 +2,7 @@
 //! about what exceeds a limit names the flag.
 
 use std::sync::OnceLock;
+use std::time::Duration;
 
 #[derive(clap::Args, Debug, Clone, Copy)]
 #[command(next_help_heading = "Limits")]
@@ -15,6 +16,9 @@ pub struct Limits {
     /// Take at most so many MiB of one request of `query`.
     #[arg(long, global = true, hide_short_help = true, value_name = "MIB", default_value_t = 256)]
     max_request: u64,
+    /// End a request of `query` or `mcp` that takes longer than so many seconds; 0 for none.
+    #[arg(long, global = true, hide_short_help = true, value_name = "SECONDS", default_value_t = 300)]
+    max_time: u64,
     /// List folders of at most so many files.
     #[arg(long, global = true, hide_short_help = true, value_name = "N", default_value_t = 100_000)]
     max_files: usize,
@@ -23,7 +27,13 @@ pub struct Limits {
 static LIMITS: OnceLock<Limits> = OnceLock::new();
 
 fn limits() -> Limits {
-    *LIMITS.get_or_init(|| Limits { max_input: 1024, max_text: 64, max_request: 256, max_files: 100_000 })
+    *LIMITS.get_or_init(|| Limits {
+        max_input: 1024,
+        max_text: 64,
+        max_request: 256,
+        max_time: 300,
+        max_files: 100_000,
+    })
 }
 
 impl Limits {
@@ -60,6 +70,16 @@ pub fn check_texts<'a>(texts: impl IntoIterator<Item = &'a str>) -> Result<(), S
 /// The most bytes of one line of `query`: by default enough for a module of 40 MB with every character escaped.
 pub fn request_bytes() -> u64 {
     limits().max_request.saturating_mul(1 << 20)
+}
+
+/// The longest time of one request, if it is limited.
+pub fn time() -> Option<Duration> {
+    Some(limits().max_time).filter(|seconds| *seconds > 0).map(Duration::from_secs)
+}
+
+/// Says that work took longer.
+pub fn longer_time(what: &str) -> String {
+    format!("{what} took longer than {} s; --max-time SECONDS raises the limit", limits().max_time)
 }
 
 /// The most files of one folder.

@@ -103,7 +103,7 @@ impl AnalysisHost {
     }
 
     /// A host for analyses that are part of the computation on this thread, and are cancelled with it.
-    pub(crate) fn of_this_computation() -> Self {
+    pub fn of_this_computation() -> Self {
         let revision = cancel::current().map_or_else(cancel::Token::default, |token| token.child());
         AnalysisHost { revision, ..Self::default() }
     }

@@ -13,7 +13,7 @@ use super::{
     memory, optimize, parse, partition, print, tile, tilings,
 };
 use crate::cli::input;
-use crate::dumps;
+use crate::{dumps, limits, time_limit};
 
 /// Keeps the last request's text open, because consecutive requests often share it.
 pub struct Session {
@@ -65,8 +65,9 @@ impl Session {
                 return json!({"id": id, "error": error});
             }
         };
-        let answer = self.call(&request.method, &request.params);
-        match answer {
+        let Request { method, params, .. } = &request;
+        let work = |session: &mut Session| session.dispatch(method, params);
+        match self.until_cancelled(&cancel::Token::default(), method, work) {
             Ok(result) => json!({"id": request.id, "result": result}),
             Err(error) => json!({"id": request.id, "error": error}),
         }
@@ -90,7 +91,7 @@ impl Session {
         })
     }
 
-    /// As [`Session::guarded`]; work that `token` cancels is an error.
+    /// As [`Session::guarded`]; work that `token` cancels, or that takes longer than the limit of requests, is an error.
     pub fn until_cancelled<T>(
         &mut self,
         token: &cancel::Token,
@@ -98,8 +99,18 @@ impl Session {
         work: impl FnOnce(&mut Session) -> Result<T, ApiError>,
     ) -> Result<T, ApiError> {
         self.host.cancel_with(token);
+        let limited = limits::time().map(|limit| {
+            let token = token.clone();
+            time_limit::watch(limit, move || token.cancel())
+        });
         let cancelled = || ApiError::new(ErrorKind::Internal, format!("{what} was cancelled"));
-        self.guarded(what, |session| token.catch(|| work(session)).unwrap_or_else(|| Err(cancelled())))
+        let done =
+            self.guarded(what, |session| token.catch(|| work(session)).unwrap_or_else(|| Err(cancelled())));
+        match limited.is_some_and(|limited| limited.is_over()) {
+            // The error says that something was cancelled, not why.
+            true if done.is_err() => Err(ApiError::new(ErrorKind::Limit, limits::longer_time(what))),
+            _ => done,
+        }
     }
 
     fn dispatch(&mut self, method: &str, p: &Value) -> Answer {

@@ -1,7 +1,7 @@
 //! The bounds of lists in responses, and what the user is told of the rest.
 
 use ide::TextRange;
-use tower_lsp::lsp_types;
+use tower_lsp::lsp_types::{self, Url};
 
 use super::mailbox::Event;
 use super::snapshot::View;
@@ -45,11 +45,15 @@ impl View {
         places.into_iter().map(|range| self.range(range)).collect()
     }
 
-    /// The document's file name.
     fn name(&self) -> &str {
-        let path = self.uri.path();
-        path.rsplit('/').next().filter(|name| !name.is_empty()).unwrap_or(path)
+        file_name(&self.uri)
     }
+}
+
+/// The name of a file, for messages.
+pub(super) fn file_name(uri: &Url) -> &str {
+    let path = uri.path();
+    path.rsplit('/').next().filter(|name| !name.is_empty()).unwrap_or(path)
 }
 
 #[cfg(test)]
@@ -57,7 +61,6 @@ mod tests {
     use std::sync::Arc;
 
     use ide::{AnalysisHost, Language};
-    use tower_lsp::lsp_types::Url;
 
     use super::*;
     use crate::lsp::mailbox::Mailbox;

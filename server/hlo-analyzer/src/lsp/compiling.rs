@@ -13,6 +13,7 @@ use tower_lsp::jsonrpc::{Error, ErrorCode, Result};
 use tower_lsp::lsp_types::Url;
 
 use super::mailbox::Event;
+use super::read::REQUEST_FAILED;
 use super::requests::Source;
 use crate::xla_compiler::{Failure, Job, PATIENCE, cached_dump, compile};
 
@@ -68,7 +69,7 @@ impl Compiling {
         let session = source.session.clone();
         let module = self.run(source).await?.map_err(|reason| Error {
             message: reason.text.into(),
-            ..Error::new(ErrorCode::ServerError(-32803))
+            ..Error::new(ErrorCode::ServerError(REQUEST_FAILED))
         })?;
         if session.client.show_document {
             session.mailbox.post(Event::ShowDocuments(Url::from_file_path(&module).into_iter().collect()));

@@ -1,6 +1,7 @@
 //! The user's settings, as sent by the client.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use ide::{CoalescingConfig, DomainHints, InlayHintsConfig};
 use serde_json::Value;
@@ -12,7 +13,7 @@ use crate::assembler::AssemblerPaths;
 /// bool}, "optimizer": {"hints": bool, "codeLens": bool}, "hover": {"readableVariables": bool}, "diagnostics": {"limit": number},
 /// "warnings": {"enable": bool, "disabled": [code], "unoptimized": bool},
 /// "documentLinks": {"roots": [path]}, "ptxas": {"enable": bool, "path": path}, "nvdisasm": {"path": path}, "workspace":
-/// {"trusted": bool}, "xla": {"python": path}, "documentation": {"warnings": URI}}`
+/// {"trusted": bool}, "xla": {"python": path}, "requests": {"timeLimit": seconds}, "documentation": {"warnings": URI}}`
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Settings {
     /// Show the domain of an instruction's map after the instruction.
@@ -37,6 +38,8 @@ pub(super) struct Settings {
     pub(super) readable_variables: bool,
     /// The largest number of diagnostics sent per document.
     pub(super) diagnostics_limit: usize,
+    /// The longest time that one request computes; `None` if the user wants no limit.
+    pub(super) time_limit: Option<Duration>,
     /// Show warnings about code that computes nothing new.
     pub(super) warnings: bool,
     /// Codes of disabled warnings.
@@ -68,6 +71,7 @@ impl Default for Settings {
             kernel_lenses: true,
             readable_variables: true,
             diagnostics_limit: 1000,
+            time_limit: Some(Duration::from_secs(120)),
             warnings: true,
             disabled_warnings: Vec::new(),
             unoptimized_hints: false,
@@ -117,6 +121,10 @@ impl Settings {
                 ".diagnostics.limit" => value
                     .as_u64()
                     .map(|limit| settings.diagnostics_limit = usize::try_from(limit).unwrap_or(usize::MAX)),
+                ".requests.timeLimit" => value
+                    .as_f64()
+                    .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
+                    .map(|limit| settings.time_limit = Some(limit).filter(|limit| !limit.is_zero())),
                 ".warnings.enable" => value.as_bool().map(|on| settings.warnings = on),
                 ".warnings.disabled" => codes(value).map(|codes| settings.disabled_warnings = codes),
                 ".warnings.unoptimized" => value.as_bool().map(|on| settings.unoptimized_hints = on),
@@ -221,6 +229,15 @@ mod tests {
         let settings = settings.updated(&json!({"xla": {"python": " /opt/python "}}));
         assert_eq!(settings.xla_python, "/opt/python");
         assert_eq!(settings.updated(&json!({"xla": {"python": 3}})).xla_python, "/opt/python");
+    }
+
+    #[test]
+    fn requests_have_a_time_limit_unless_it_is_0() {
+        let limit = |sent: Value| Settings::default().updated(&sent).time_limit;
+        assert_eq!(limit(json!({})), Some(Duration::from_secs(120)));
+        assert_eq!(limit(json!({"requests": {"timeLimit": 2.5}})), Some(Duration::from_millis(2500)));
+        assert_eq!(limit(json!({"requests": {"timeLimit": 0}})), None);
+        assert_eq!(limit(json!({"requests": {"timeLimit": -3}})), Some(Duration::from_secs(120)));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use ide::{Cancellable, CancellationHandle, Cancelled};
 use tokio::sync::oneshot;
@@ -13,6 +14,10 @@ use super::mailbox::{Event, Mailbox};
 use super::read_queue::Permit;
 use super::requests::Request;
 use super::snapshot::{Snapshot, View};
+use crate::time_limit::{self, Watched};
+
+/// The error code of LSP 3.17 for a request that is correct and failed.
+pub(super) const REQUEST_FAILED: i64 = -32803;
 
 /// The handling of a request whose computation an edit of its document has cancelled.
 #[derive(Clone, Copy)]
@@ -77,7 +82,9 @@ pub(super) fn read<R: Request>(
     params: R::Params,
 ) -> (Read, impl Future<Output = Answer<R>>) {
     let (reply, answer) = oneshot::channel();
+    let (late, is_late) = oneshot::channel();
     let cancel = Arc::new(CancelSlot::default());
+    cancel.lock().late = Some(late);
     let guard = CancelOnDrop(cancel.clone());
     let slot = cancel.clone();
     let work = Box::new(Asked::<R> { params, found: None, reply });
@@ -88,14 +95,19 @@ pub(super) fn read<R: Request>(
         let _guard = guard;
         // The permit is released here: the runtime has few threads, and each holds one response between here
         // and the outbox.
-        let (answer, _permit) = answer.await.unwrap_or_else(|_| {
-            let is_stopped = slot.lock().is_stopped;
-            let error = match is_stopped {
-                true => Error::request_cancelled(),
-                false => internal_error("the request was lost"),
-            };
-            (Err(error), None)
-        });
+        let (answer, _permit) = tokio::select! {
+            biased;
+            answer = answer => answer.unwrap_or_else(|_| {
+                let is_stopped = slot.lock().is_stopped;
+                let error = match is_stopped {
+                    true => Error::request_cancelled(),
+                    false => internal_error("the request was lost"),
+                };
+                (Err(error), None)
+            }),
+            // At once: the computation may wait for another thread, or not look for a cancellation.
+            Ok(limit) = is_late => (Err(took_too_long(R::METHOD, limit)), None),
+        };
         answer
     })
 }
@@ -114,6 +126,16 @@ impl Read {
             if let Some(handle) = &slot.handle {
                 handle.cancel();
             }
+        })
+    }
+
+    /// Answers with an error when the limit is over, which cancels the computation.
+    pub(super) fn limit(&self, limit: Duration) -> Watched {
+        let slot = self.cancel.clone();
+        time_limit::watch(limit, move || {
+            let late = slot.lock().late.take();
+            // Without a receiver, nobody waits any longer.
+            _ = late.map(|late| late.send(limit));
         })
     }
 
@@ -236,6 +258,8 @@ struct CancelState {
     cancelled: bool,
     /// Cancelled by the server itself, which then responds.
     is_stopped: bool,
+    /// Answers that it has taken longer than a limit.
+    late: Option<oneshot::Sender<Duration>>,
     /// The cancellation handle of the running attempt.
     handle: Option<CancellationHandle>,
 }
@@ -257,6 +281,13 @@ impl Drop for CancelOnDrop {
             handle.cancel();
         }
     }
+}
+
+fn took_too_long(method: &str, limit: Duration) -> Error {
+    let seconds = limit.as_secs_f64();
+    let message =
+        format!("{method} took longer than {seconds} s; the setting requests.timeLimit raises the limit");
+    Error { code: ErrorCode::ServerError(REQUEST_FAILED), message: message.into(), data: None }
 }
 
 fn internal_error(message: impl Into<String>) -> Error {
