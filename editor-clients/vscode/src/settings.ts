@@ -9,6 +9,7 @@ export interface ServerSettings {
   gpu: { device: string; coalescingThreshold: number; codeLens: boolean };
   hover: { readableVariables: boolean };
   diagnostics: { limit: number };
+  documents: { limit: number };
   requests: { timeLimit: number };
   warnings: { enable: boolean; disabled: string[]; unoptimized: boolean };
   documentLinks: { roots: string[] };
@@ -39,6 +40,7 @@ export function serverSettings(): ServerSettings {
     },
     hover: { readableVariables: section.get<boolean>("hover.readableVariables", true) },
     diagnostics: { limit: section.get<number>("diagnostics.limit", 1000) },
+    documents: { limit: section.get<number>("documents.limit", 256) },
     requests: { timeLimit: section.get<number>("requests.timeLimit", 120) },
     warnings: {
       enable: section.get<boolean>("warnings.enable", true),

@@ -13,7 +13,7 @@ use crate::assembler::AssemblerPaths;
 /// bool}, "optimizer": {"hints": bool, "codeLens": bool}, "hover": {"readableVariables": bool}, "diagnostics": {"limit": number},
 /// "warnings": {"enable": bool, "disabled": [code], "unoptimized": bool},
 /// "documentLinks": {"roots": [path]}, "ptxas": {"enable": bool, "path": path}, "nvdisasm": {"path": path}, "workspace":
-/// {"trusted": bool}, "xla": {"python": path}, "requests": {"timeLimit": seconds}, "documentation": {"warnings": URI}}`
+/// {"trusted": bool}, "xla": {"python": path}, "documents": {"limit": MiB}, "requests": {"timeLimit": seconds}, "documentation": {"warnings": URI}}`
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Settings {
     /// Show the domain of an instruction's map after the instruction.
@@ -38,6 +38,8 @@ pub(super) struct Settings {
     pub(super) readable_variables: bool,
     /// The largest number of diagnostics sent per document.
     pub(super) diagnostics_limit: usize,
+    /// The longest text, in MiB, that is analysed.
+    pub(super) text_limit: usize,
     /// The longest time that one request computes; `None` if the user wants no limit.
     pub(super) time_limit: Option<Duration>,
     /// Show warnings about code that computes nothing new.
@@ -71,6 +73,7 @@ impl Default for Settings {
             kernel_lenses: true,
             readable_variables: true,
             diagnostics_limit: 1000,
+            text_limit: 256,
             time_limit: Some(Duration::from_secs(120)),
             warnings: true,
             disabled_warnings: Vec::new(),
@@ -92,6 +95,11 @@ impl Settings {
             (true, true) => DomainHints::All,
         };
         InlayHintsConfig { domains, splits: self.inlay_splits, memory: self.inlay_memory }
+    }
+
+    /// Whether a text of this length is analysed.
+    pub(super) fn analyses(&self, bytes: usize) -> bool {
+        bytes <= self.text_limit.saturating_mul(1 << 20)
     }
 
     pub(super) fn warns_of(&self, code: &str) -> bool {
@@ -121,6 +129,9 @@ impl Settings {
                 ".diagnostics.limit" => value
                     .as_u64()
                     .map(|limit| settings.diagnostics_limit = usize::try_from(limit).unwrap_or(usize::MAX)),
+                ".documents.limit" => value
+                    .as_u64()
+                    .map(|limit| settings.text_limit = usize::try_from(limit).unwrap_or(usize::MAX)),
                 ".requests.timeLimit" => value
                     .as_f64()
                     .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
@@ -238,6 +249,14 @@ mod tests {
         assert_eq!(limit(json!({"requests": {"timeLimit": 2.5}})), Some(Duration::from_millis(2500)));
         assert_eq!(limit(json!({"requests": {"timeLimit": 0}})), None);
         assert_eq!(limit(json!({"requests": {"timeLimit": -3}})), Some(Duration::from_secs(120)));
+    }
+
+    #[test]
+    fn texts_have_a_limit() {
+        let settings = Settings::default().updated(&json!({"documents": {"limit": 1}}));
+        let bytes = |mib: usize| mib << 20;
+        assert_eq!([bytes(1), bytes(1) + 1].map(|bytes| settings.analyses(bytes)), [true, false]);
+        assert!(Settings::default().updated(&json!({"documents": {"limit": u64::MAX}})).analyses(usize::MAX));
     }
 
     #[test]

@@ -8,9 +8,11 @@ use text::Text;
 use tower_lsp::lsp_types::{DidChangeTextDocumentParams, DidOpenTextDocumentParams, TextDocumentItem, Url};
 
 use super::MainLoop;
+use crate::lsp::bounds::file_name;
 use crate::lsp::from_proto;
 use crate::lsp::jobs::Job;
 use crate::lsp::kernel_uri::{self, KernelUri};
+use crate::lsp::mailbox::Event;
 use crate::lsp::preview_uri::{self, PreviewUri};
 use crate::lsp::read::panic_message;
 
@@ -35,8 +37,12 @@ impl MainLoop {
         }
         self.interrupt_reads();
         let language = from_proto::language(&item);
-        let file =
-            self.guarded("opening a document", |host| host.open(item.uri.as_str(), language, &item.text));
+        let file = match self.is_analysed(&item.uri, item.text.len()) {
+            true => {
+                self.guarded("opening a document", |host| host.open(item.uri.as_str(), language, &item.text))
+            }
+            false => None,
+        };
         let text = file.map_or_else(|| Text::from(item.text.as_str()), |file| self.host.text(file).clone());
         let uri = item.uri.clone();
         self.held.changed();
@@ -94,7 +100,11 @@ impl MainLoop {
         document.version = id.version;
         self.held.changed();
         Job::ALL.into_iter().for_each(|job| document.schedule(job).changed(Instant::now()));
-        let Some(file) = document.file else {
+        let (file, bytes) = (document.file, document.text.len_bytes());
+        if !self.is_analysed(&id.uri, bytes) {
+            return self.hold_back(&id.uri);
+        }
+        let Some(file) = file else {
             // The previous text could not be analysed; this one may be.
             return self.refill();
         };
@@ -104,6 +114,49 @@ impl MainLoop {
         if let Some(document) = self.documents.get_mut(&id.uri) {
             // The same text, in nodes that are shared with the database.
             document.text = self.host.text(file).clone();
+        }
+    }
+
+    /// Whether a text is short enough to be analysed. The user is told once of each that is not.
+    fn is_analysed(&self, uri: &Url, bytes: usize) -> bool {
+        let is_analysed = self.session.settings.analyses(bytes);
+        if !is_analysed {
+            let (name, limit) = (file_name(uri), self.session.settings.text_limit);
+            let message = format!(
+                "{name} has more than {limit} MiB, so it is not analysed; the setting documents.limit raises that"
+            );
+            self.mailbox.post(Event::WarnOnce(message));
+        }
+        is_analysed
+    }
+
+    /// Drops what is computed for a document that has grown too long.
+    fn hold_back(&mut self, uri: &Url) {
+        if let Some(file) = self.documents.get_mut(uri).and_then(|document| document.file.take()) {
+            self.guarded("holding a document back", |host| host.close(file));
+            self.publish_no_diagnostics(uri);
+        }
+    }
+
+    /// Applies a new limit of texts.
+    pub(super) fn hold_back_or_take(&mut self) {
+        let documents: Vec<_> = self
+            .documents
+            .iter_mut()
+            .map(|(uri, document)| (uri.clone(), document.text.len_bytes()))
+            .collect();
+        self.interrupt_reads();
+        for (uri, bytes) in documents {
+            if !self.is_analysed(&uri, bytes) {
+                self.hold_back(&uri);
+            }
+        }
+        if self.documents.iter_mut().any(|(_, document)| document.file.is_none()) {
+            self.refill();
+        }
+        let now = Instant::now();
+        for (_, document) in self.documents.iter_mut() {
+            Job::ALL.into_iter().for_each(|job| document.schedule(job).changed(now));
         }
     }
 
@@ -172,6 +225,10 @@ impl MainLoop {
         _ = self.host.set_device(&self.session.settings.device);
         self.host.set_coalescing_threshold(self.session.settings.coalescing_threshold);
         for (uri, document) in self.documents.iter_mut() {
+            document.file = None;
+            if !self.session.settings.analyses(document.text.len_bytes()) {
+                continue;
+            }
             let text = document.text.to_string();
             let fill = || self.host.open(uri.as_str(), document.language, &text);
             document.file = catch_unwind(AssertUnwindSafe(fill)).ok();

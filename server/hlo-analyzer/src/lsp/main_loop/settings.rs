@@ -128,6 +128,9 @@ impl MainLoop {
         if finds_other {
             self.refresh_diagnostics();
         }
+        if old.text_limit != self.session.settings.text_limit {
+            self.hold_back_or_take();
+        }
         let programs = |settings: &Settings| (settings.assembles, settings.assembler.clone());
         if device_changed || programs(&old) != programs(&self.session.settings) {
             self.use_assembler();
