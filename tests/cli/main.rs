@@ -4,6 +4,7 @@ mod blame;
 mod compile;
 mod diff;
 mod folders;
+mod limits;
 mod memory;
 mod messages;
 mod optimize;

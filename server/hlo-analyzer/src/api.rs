@@ -35,6 +35,8 @@ pub use memory::{
     timeline as memory_timeline,
 };
 pub use optimize::{changes as optimizer_changes, check as optimizer_check, refusal as optimizer_refusal};
+#[cfg(test)]
+pub use session::METHODS;
 pub use session::Session;
 
 /// A line of source as `{"file", "line"}`, or null.

@@ -15,6 +15,42 @@ use super::{
 use crate::cli::input;
 use crate::{dumps, limits, time_limit};
 
+/// The name of a method, and what answers it.
+type Method = (&'static str, fn(&mut Session, &Value) -> Answer);
+
+/// The methods of `query`.
+pub const METHODS: &[Method] = &[
+    ("parse", |session, p| parse::parse(session, p, Depth::Parser)),
+    ("verify", |session, p| parse::parse(session, p, Depth::Verifier)),
+    ("print", print::print),
+    ("indexing", indexing::indexing),
+    ("grouped_indexing", indexing::grouped),
+    ("epilogue_indexing", indexing::epilogue),
+    ("fusion", fusion::fusion),
+    ("kernel", kernel::kernel),
+    ("partition", partition::partition),
+    ("tile", tile::tile),
+    ("tilings", tilings::tilings),
+    ("map", |_, p| maps::map(p)),
+    ("expr", |_, p| maps::expr(p)),
+    ("access_pattern", access_pattern::access_pattern),
+    ("coalescing", coalescing::coalescing),
+    ("convert", convert::convert),
+    ("diff", |session, p| diff::diff(session, p)),
+    ("evaluate", evaluate::evaluate),
+    ("compiles", |session, p| folders::compiles(&mut session.host, p)),
+    ("lineage", |session, p| match folders::is_of_folder(p) {
+        true => folders::lineage(&mut session.host, p),
+        false => compile::lineage(p),
+    }),
+    ("blame", |session, p| match folders::is_of_folder(p) {
+        true => folders::blame(&mut session.host, p),
+        false => compile::blame(p),
+    }),
+    ("memory", memory::memory),
+    ("optimize", optimize::optimize),
+];
+
 /// Keeps the last request's text open, because consecutive requests often share it.
 pub struct Session {
     host: AnalysisHost,
@@ -114,33 +150,9 @@ impl Session {
     }
 
     fn dispatch(&mut self, method: &str, p: &Value) -> Answer {
-        match method {
-            "parse" => parse::parse(self, p, Depth::Parser),
-            "verify" => parse::parse(self, p, Depth::Verifier),
-            "print" => print::print(self, p),
-            "indexing" => indexing::indexing(self, p),
-            "grouped_indexing" => indexing::grouped(self, p),
-            "epilogue_indexing" => indexing::epilogue(self, p),
-            "fusion" => fusion::fusion(self, p),
-            "kernel" => kernel::kernel(self, p),
-            "partition" => partition::partition(self, p),
-            "tile" => tile::tile(self, p),
-            "tilings" => tilings::tilings(self, p),
-            "map" => maps::map(p),
-            "expr" => maps::expr(p),
-            "access_pattern" => access_pattern::access_pattern(self, p),
-            "coalescing" => coalescing::coalescing(self, p),
-            "convert" => convert::convert(self, p),
-            "diff" => diff::diff(self, p),
-            "evaluate" => evaluate::evaluate(self, p),
-            "compiles" => folders::compiles(&mut self.host, p),
-            "lineage" if folders::is_of_folder(p) => folders::lineage(&mut self.host, p),
-            "blame" if folders::is_of_folder(p) => folders::blame(&mut self.host, p),
-            "lineage" => compile::lineage(p),
-            "blame" => compile::blame(p),
-            "memory" => memory::memory(self, p),
-            "optimize" => optimize::optimize(self, p),
-            other => Err(ApiError::new(ErrorKind::InvalidParams, format!("unknown method: {other}"))),
+        match METHODS.iter().find(|(name, _)| *name == method) {
+            Some((_, run)) => run(self, p),
+            None => Err(ApiError::new(ErrorKind::InvalidParams, format!("unknown method: {method}"))),
         }
     }
 

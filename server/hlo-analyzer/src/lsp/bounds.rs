@@ -58,13 +58,38 @@ pub(super) fn file_name(uri: &Url) -> &str {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
     use std::sync::Arc;
 
     use ide::{AnalysisHost, Language};
 
     use super::*;
     use crate::lsp::mailbox::Mailbox;
+    use crate::lsp::requests::METHODS;
     use crate::lsp::snapshot::Session;
+
+    /// The names in the first cells of the tables that begin with this head.
+    fn named_in(head: &str) -> BTreeSet<String> {
+        let page = include_str!("../../../docs/protocol.md");
+        let lines = page.lines().skip_while(|line| !line.starts_with(head)).skip(2);
+        let cells = lines.take_while(|line| line.starts_with('|')).filter_map(|line| line.split('|').nth(1));
+        cells.flat_map(|cell| cell.split('`').skip(1).step_by(2)).map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn the_page_has_the_bounds_of_each_request_and_no_other() {
+        let own = ["textDocument/", "hlo-analyzer/", "callHierarchy/"];
+        let short = |method: &&str| {
+            own.iter().find_map(|prefix| method.strip_prefix(prefix)).unwrap_or(method).to_owned()
+        };
+        assert_eq!(named_in("| request | at most"), METHODS.iter().map(short).collect());
+    }
+
+    #[test]
+    fn the_page_has_the_bounds_of_each_method_of_query_and_no_other() {
+        let methods = crate::api::METHODS.iter().map(|(name, _)| (*name).to_owned());
+        assert_eq!(named_in("| method | at most"), methods.collect());
+    }
 
     #[test]
     fn a_list_that_is_cut_says_of_how_many() {

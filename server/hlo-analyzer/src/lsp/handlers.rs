@@ -181,6 +181,17 @@ macro_rules! serve_requests {
             })*
         }
 
+        /// The methods that are answered, except for the tests' own.
+        #[cfg(test)]
+        pub(super) const METHODS: &[&str] = &[
+            "completionItem/resolve",
+            "hlo-analyzer/status",
+            "workspace/executeCommand",
+            CompileSource::METHOD,
+            $(<$request as Request>::METHOD,)*
+            $(<$custom as Request>::METHOD,)*
+        ];
+
         /// Registers the requests of our own.
         pub(super) fn register(service: LspServiceBuilder<Handlers>) -> LspServiceBuilder<Handlers> {
             let service = service.custom_method("hlo-analyzer/status", Handlers::status);
