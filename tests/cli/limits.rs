@@ -23,19 +23,19 @@ fn a_request_ends_at_the_time_limit() {
     assert_eq!(error["message"], "diff took longer than 1 s; --max-time SECONDS raises the limit");
 }
 
-/// A concatenation reads each of its operands below the branches of all those before it.
+/// A concatenation selects what it reads below the branches of all operands before it: the product of 20,000 and 20,000 conditions
+/// took 12 GB in a minute.
 #[test]
-fn accesses_below_too_many_branches_are_refused() {
-    const OPERANDS: usize = 4_000;
+fn conditions_below_branches_are_bounded() {
+    const OPERANDS: usize = 20_000;
     let operands = vec!["p"; OPERANDS].join(", ");
     let shape = format!("f32[{}]{{0}}", 8 * OPERANDS);
     let text = format!(
         "HloModule m\n\nf {{\n  p = f32[8]{{0}} parameter(0)\n  ROOT c = {shape} concatenate({operands}), dimensions={{0}}\n}}\n\n\
          ENTRY e {{\n  p = f32[8]{{0}} parameter(0)\n  ROOT k = {shape} fusion(p), kind=kLoop, calls=f\n}}\n"
     );
-    let found = answer(&[], "coalescing", &json!({"text": text, "instruction": "k"}));
-    let shown = found.to_string();
-    assert!(shown.contains("more than 2097152 conditions"), "{}", &shown[..shown.len().min(500)]);
+    let found = answer(&["--max-time", "50"], "coalescing", &json!({"text": text, "instruction": "k"}));
+    assert!(found["result"]["operands"][0]["unknown"].is_string(), "{}", found["error"]);
 }
 
 /// Each function has all operands as arguments, so their text grows as the product.
