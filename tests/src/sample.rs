@@ -23,7 +23,7 @@ ENTRY %main (x: f32[8,128], y: f32[8,128]) -> f32[8,128] {
 /// A module whose fusion `k` has maps that take long: each of its slices reads at an index that is given, through those before it.
 pub fn slow() -> String {
     let mut body = String::new();
-    for n in 0..60 {
+    for n in 0..200 {
         let of = if n == 0 { "p".to_owned() } else { format!("v{}", n - 1) };
         let slice = format!("f32[63,64]{{1,0}} dynamic-slice({of}, i, i), dynamic_slice_sizes={{63,64}}");
         let pad = format!("f32[64,64]{{1,0}} pad(d{n}, z), padding=0_1x0_0");
@@ -31,7 +31,7 @@ pub fn slow() -> String {
     }
     let parameters = "  p = f32[64,64]{1,0} parameter(0)\n  i = s32[] parameter(1)\n";
     format!(
-        "HloModule m\n\nf {{\n{parameters}  z = f32[] constant(0)\n{body}  ROOT r = f32[64,64]{{1,0}} tanh(v59)\n}}\n\n\
+        "HloModule m\n\nf {{\n{parameters}  z = f32[] constant(0)\n{body}  ROOT r = f32[64,64]{{1,0}} tanh(v199)\n}}\n\n\
          ENTRY e {{\n{parameters}  ROOT k = f32[64,64]{{1,0}} fusion(p, i), kind=kLoop, calls=f\n}}\n"
     )
 }
