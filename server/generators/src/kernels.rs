@@ -5,6 +5,8 @@ use std::sync::Arc;
 use ir::Graph;
 use random::Rng;
 
+use crate::value::{Value, list, shape};
+
 const CALLED: &str = "\
 HloModule m
 
@@ -117,27 +119,6 @@ fn with_root(lines: &[String], root: &str) -> String {
         .iter()
         .map(|line| if line.starts_with(&start) { format!("  ROOT{}", &line[1..]) } else { line.clone() })
         .collect()
-}
-
-#[derive(Debug, Clone)]
-struct Value {
-    name: String,
-    element: &'static str,
-    dims: Vec<i64>,
-}
-
-impl Value {
-    fn shape(&self) -> String {
-        shape(self.element, &self.dims)
-    }
-}
-
-fn list(numbers: &[i64]) -> String {
-    numbers.iter().map(ToString::to_string).collect::<Vec<_>>().join(",")
-}
-
-fn shape(element: &str, dims: &[i64]) -> String {
-    format!("{element}[{}]", list(dims))
 }
 
 struct Body<'r> {

@@ -5,5 +5,6 @@ pub mod hlo;
 pub mod kernels;
 pub mod mlir;
 pub mod tiles;
+mod value;
 
 pub use cases::{cases, on_all_cores, seed};

@@ -6,6 +6,8 @@ mod ops;
 
 use random::Rng;
 
+use crate::value::{Value, count, list};
+
 /// A module whose entry's root is a fusion for Triton.
 #[derive(Debug, Clone)]
 pub struct TiledFusion {
@@ -16,33 +18,6 @@ pub struct TiledFusion {
 
 /// The most elements of an array.
 const MAX_ELEMENTS: i64 = 1 << 13;
-
-/// A value of the fused computation.
-#[derive(Debug, Clone)]
-struct Value {
-    name: String,
-    element: &'static str,
-    dims: Vec<i64>,
-}
-
-impl Value {
-    fn shape(&self) -> String {
-        shape(self.element, &self.dims)
-    }
-}
-
-/// `f32[4,8]`
-fn shape(element: &str, dims: &[i64]) -> String {
-    format!("{element}[{}]", list(dims))
-}
-
-fn list<T: ToString>(items: &[T]) -> String {
-    items.iter().map(ToString::to_string).collect::<Vec<_>>().join(",")
-}
-
-fn count(dims: &[i64]) -> i64 {
-    dims.iter().product()
-}
 
 struct Builder<'r> {
     rng: &'r mut Rng,

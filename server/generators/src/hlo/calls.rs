@@ -2,7 +2,8 @@
 
 use ir::Opcode;
 
-use super::program::{Operand, Program, list};
+use super::program::{Operand, Program};
+use crate::value::list;
 
 pub(super) fn tuple(p: &mut Program<'_>, opcode: Opcode) -> Option<Operand> {
     let elements = p.rng.range(1, 3) as usize;

@@ -8,7 +8,8 @@ use random::Rng;
 use syntax::hlo::PieceState;
 
 use super::Generated;
-use super::program::{braces, count, list};
+use super::program::braces;
+use crate::value::{count, list};
 
 /// The deepest expression.
 const DEPTH: usize = 4;

@@ -2,7 +2,8 @@
 
 use ir::Opcode;
 
-use super::program::{Operand, Program, braces, count};
+use super::program::{Operand, Program, braces};
+use crate::value::count;
 
 pub(super) fn broadcast(p: &mut Program<'_>, opcode: Opcode) -> Option<Operand> {
     let input = p.input(0..=3, 5)?;

@@ -7,6 +7,7 @@ use ir::{Graph, Opcode};
 use syntax::hlo::PieceState;
 
 use super::{Generated, Rng};
+use crate::value::{count, list};
 
 /// The largest number of elements of an array.
 pub const MAX_SIZE: i64 = 200;
@@ -34,16 +35,8 @@ pub(super) struct Program<'r> {
 
 pub(super) struct Mark(usize, usize, usize);
 
-pub(super) fn list<T: ToString>(items: &[T]) -> String {
-    items.iter().map(ToString::to_string).collect::<Vec<_>>().join(",")
-}
-
 pub(super) fn braces<T: ToString>(items: &[T]) -> String {
     format!("{{{}}}", list(items))
-}
-
-pub(super) fn count(dims: &[i64]) -> i64 {
-    dims.iter().product()
 }
 
 impl<'r> Program<'r> {

@@ -2,7 +2,8 @@
 
 use ir::Opcode;
 
-use super::program::{Operand, Program, braces, list};
+use super::program::{Operand, Program, braces};
+use crate::value::list;
 
 /// All replicas in groups of equal size and random order, as text, and the group size.
 fn groups(p: &mut Program<'_>) -> (String, i64) {

@@ -2,7 +2,8 @@
 
 use ir::Opcode;
 
-use super::program::{Operand, Program, braces, list};
+use super::program::{Operand, Program, braces};
+use crate::value::list;
 
 pub(super) fn sort(p: &mut Program<'_>, opcode: Opcode) -> Option<Operand> {
     let first = p.input(1..=3, 6)?;

@@ -2,7 +2,8 @@
 
 use ir::Opcode;
 
-use super::program::{Operand, Program, braces, list};
+use super::program::{Operand, Program, braces};
+use crate::value::list;
 
 /// One to three inputs of equal sizes, followed by as many scalars.
 fn inputs_and_inits(p: &mut Program<'_>, first: Operand) -> Vec<Operand> {
