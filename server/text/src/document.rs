@@ -97,13 +97,9 @@ impl Document {
         let min_bytes = min_bytes.unwrap_or_else(|| (text.len() / PIECES).max(MIN_BYTES));
         let (cuts, found) = first(min_bytes);
         let (pieces, units) = cuts.distribute(PieceStart { offset: 0, state: 0 }, text.len());
-        let mut document =
-            Document { text: Text::default(), pieces, units, split, min_bytes, parts: Vec::new() };
-        let ends = document.pieces[1..].iter().map(|piece| piece.offset).chain([text.len()]);
-        let ranges: Vec<_> = document.pieces.iter().zip(ends).map(|(piece, end)| piece.offset..end).collect();
-        document.parts = ranges.into_par_iter().map(|range| Arc::from(&text[range])).collect();
-        document.text = Text::of_parts(document.parts.clone());
-        (document, found)
+        let ranges = ranges(&pieces, text.len());
+        let parts: Vec<Arc<str>> = ranges.into_par_iter().map(|range| text[range].into()).collect();
+        (Document { text: Text::of_parts(parts.clone()), pieces, units, parts, split, min_bytes }, found)
     }
 
     pub fn text(&self) -> &Text {
@@ -172,9 +168,7 @@ impl Document {
             }
             let (pieces, units) = cuts.distribute(from, text.len());
             let new = pieces.len();
-            let ends = pieces[1..].iter().map(|piece| piece.offset).chain([to]);
-            let parts = pieces.iter().zip(ends);
-            let parts = parts.map(|(piece, end)| text[piece.offset - from.offset..end - from.offset].into());
+            let parts = ranges(&pieces, text.len()).into_iter().map(|range| text[range].into());
             self.parts.splice(first..behind, parts.collect::<Vec<_>>());
             self.pieces.splice(first..behind, pieces);
             self.units.splice(first..behind, units);
@@ -186,6 +180,13 @@ impl Document {
         let start = self.pieces[piece].offset;
         text.byte_to_line(start) == text.byte_to_line(offset)
     }
+}
+
+/// The ranges of consecutive pieces in their common text of `len` bytes.
+fn ranges(pieces: &[PieceStart], len: usize) -> Vec<Range<usize>> {
+    let from = pieces[0].offset;
+    let ends = pieces[1..].iter().map(|piece| piece.offset - from).chain([len]);
+    pieces.iter().zip(ends).map(|(piece, end)| piece.offset - from..end).collect()
 }
 
 impl Cuts {
