@@ -3,8 +3,8 @@
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The last result of a query for one key, from which the query computes the next one sooner. It is no input: a query returns the
-/// same with it and without it. It is a field of an input that nobody sets again, so that it goes with its key.
+/// The last result of a query for one key. The query starts from it to compute the next one faster, and returns the same value
+/// without it. It is a field of the key's input and is never set, so no query depends on it.
 pub struct Earlier<T>(Arc<Mutex<Option<T>>>);
 
 impl<T: Clone> Earlier<T> {

@@ -20,11 +20,8 @@ use crate::{File, Piece};
 /// What the module says of a piece. Equal after edits elsewhere that move none of its callees to another piece.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Calls {
-    replica_count: i64,
-    num_partitions: i64,
-    is_scheduled: bool,
-    /// Per computation of the piece, whether a fusion calls it.
-    fused: Vec<bool>,
+    /// Without callees and externals.
+    around: Surroundings,
     /// The called computations, each once, with the end of their parts in `parts`.
     callees: Vec<(Arc<str>, usize)>,
     parts: Vec<SegmentRef>,
@@ -37,15 +34,14 @@ fn calls(db: &dyn salsa::Database, piece: Piece) -> Arc<Calls> {
     let index_of = |computation| module.computation_of(SegmentRef { piece: at, computation });
     // A piece lies in one module.
     let section = index_of(0).map_or(0, |c| module.computations[c].section);
-    let settings = module.settings(section);
     let is_fused = |computation| index_of(computation).is_some_and(|c| module.computations[c].is_fused);
-    let mut calls = Calls {
-        replica_count: settings.map_or(1, |settings| settings.replica_count),
-        num_partitions: settings.map_or(1, |settings| settings.num_partitions),
-        is_scheduled: settings.is_some_and(|settings| settings.is_scheduled),
-        fused: (0..own.parts.len() as u32).map(is_fused).collect(),
-        ..Calls::default()
-    };
+    let mut calls = Calls::default();
+    calls.around.fused = (0..own.parts.len() as u32).map(is_fused).collect();
+    if let Some(settings) = module.settings(section) {
+        calls.around.replica_count = settings.replica_count;
+        calls.around.num_partitions = settings.num_partitions;
+        calls.around.is_scheduled = settings.is_scheduled;
+    }
     let mut known = FxHashSet::default();
     for (call, callee) in own.calls.iter().zip(module.callees(at)) {
         if let Some(callee) = callee
@@ -63,13 +59,7 @@ fn calls(db: &dyn salsa::Database, piece: Piece) -> Arc<Calls> {
 pub fn surroundings(db: &dyn salsa::Database, piece: Piece) -> Arc<Surroundings> {
     let Some((file, _)) = position_of(db, piece) else { return Arc::default() };
     let calls = calls(db, piece);
-    let mut around = Surroundings {
-        replica_count: calls.replica_count,
-        num_partitions: calls.num_partitions,
-        is_scheduled: calls.is_scheduled,
-        fused: calls.fused.clone(),
-        ..Surroundings::default()
-    };
+    let mut around = calls.around.clone();
     let mut start = 0;
     for (name, end) in &calls.callees {
         if let Some(called) = called(db, file, &calls.parts[start..*end]) {

@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use ropey::{Rope, RopeBuilder};
 
-/// A rope, of the same parts as the pieces of the document until it is first read: whoever only looks for findings and finds none
-/// needs no lines. Clones share it.
+/// A rope that is built when it is first read. Until then it shares the memory of the document's pieces: a check without findings
+/// needs no lines. Clones share the rope.
 #[derive(Debug, Clone, Default)]
 pub struct Text(Arc<Lazy>);
 

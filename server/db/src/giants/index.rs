@@ -55,7 +55,7 @@ struct Change {
     shadows: bool,
 }
 
-/// Looking at changes is for edits that follow each other; whoever has not asked since more of them computes anew.
+/// A query that last ran more changes ago computes its links again.
 const KEPT_CHANGES: usize = 8;
 /// Names that are defined twice are looked at one by one.
 const MAX_DUPLICATES: usize = 256;
@@ -277,7 +277,7 @@ mod tests {
         Arc::new(vec![(start, ExportNames::of(names.iter().map(String::as_str)))])
     }
 
-    /// After random edits an index finds what one that is built of the same names finds, and says truly which links it keeps.
+    /// After random edits, an updated index equals one built from the same names, and the links that it keeps are unchanged.
     #[test]
     fn an_updated_index_equals_a_built_one() {
         let mut random = random::Rng::new(22);
