@@ -1,5 +1,7 @@
 //! Folders, settings and saved files of a workspace.
 
+use std::time::Duration;
+
 use hlo_analyzer_tests::lsp_client::LspClient;
 use hlo_analyzer_tests::sample;
 use serde_json::{Value, json};
@@ -109,10 +111,17 @@ fn an_unknown_device_leaves_the_one_before() {
     let mut client = LspClient::modern();
     client.open(URI, sample::MODULE);
     for device in ["a6000", "no such device"] {
+        // A change of settings during it has a new database filled.
+        client.request(
+            "hlo-analyzer/test/sleep",
+            json!({"textDocument": {"uri": URI}, "ms": 200, "blocking": true}),
+        );
+        client.listen(Duration::from_millis(20));
         let settings = json!({"gpu": {"device": device}});
         client.notify("workspace/didChangeConfiguration", json!({"settings": settings}));
     }
     assert_eq!(client.ask("hlo-analyzer/status", json!({}))["device"], "a6000");
+    assert_eq!(client.ask("hlo-analyzer/heaviestKernels", document(URI))["device"], "a6000");
     let shown = client.notification("window/showMessage", |_| true);
     assert!(shown["message"].as_str().is_some_and(|text| text.contains("no such device")), "{shown}");
 }

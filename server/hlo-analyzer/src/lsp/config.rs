@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use ide::{CoalescingConfig, DomainHints, InlayHintsConfig};
+use ide::{AnalysisHost, CoalescingConfig, Device, DomainHints, InlayHintsConfig};
 use serde_json::Value;
 use tower_lsp::lsp_types::Url;
 
@@ -100,6 +100,14 @@ impl Settings {
     /// Whether a text of this length is analysed.
     pub(super) fn analyses(&self, bytes: usize) -> bool {
         bytes <= self.text_limit.saturating_mul(1 << 20)
+    }
+
+    /// Sets what the database keeps of them.
+    pub(super) fn apply(&self, host: &mut AnalysisHost) {
+        host.set_coalescing_threshold(self.coalescing_threshold);
+        if let Ok(device) = Device::find(&self.device) {
+            host.use_device(device);
+        }
     }
 
     pub(super) fn warns_of(&self, code: &str) -> bool {

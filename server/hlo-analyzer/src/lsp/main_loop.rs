@@ -126,13 +126,13 @@ impl MainLoop {
     fn handle(&mut self, event: Event) {
         match event {
             Event::Initialize(client, options, roots) => {
-                let session = Arc::make_mut(&mut self.session);
                 let has_settings = options.is_some();
-                let settings = options.map(|sent| Settings::default().updated(&sent));
+                let settings = options.map(|sent| self.updated(&Settings::default(), &sent));
+                let session = Arc::make_mut(&mut self.session);
                 session.settings = settings.unwrap_or_default();
                 session.has_sent_settings = has_settings;
                 (session.client, session.roots) = (client, roots);
-                self.use_device(ide::DEFAULT_DEVICE);
+                self.use_device();
                 self.use_assembler();
             }
             Event::Initialized => self.ask_for_settings_at_start(),

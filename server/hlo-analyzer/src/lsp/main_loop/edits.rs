@@ -221,9 +221,7 @@ impl MainLoop {
 
     fn refill(&mut self) {
         self.host = super::empty_host();
-        // An unknown name was reported when it was set.
-        _ = self.host.set_device(&self.session.settings.device);
-        self.host.set_coalescing_threshold(self.session.settings.coalescing_threshold);
+        self.session.settings.apply(&mut self.host);
         for (uri, document) in self.documents.iter_mut() {
             document.file = None;
             if !self.session.settings.analyses(document.text.len_bytes()) {

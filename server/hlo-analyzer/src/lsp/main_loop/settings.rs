@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use ide::Device;
 use serde_json::Value;
 use tower_lsp::jsonrpc::Id;
 use tower_lsp::lsp_types::notification::{DidChangeConfiguration, Notification as _, ShowMessage};
@@ -88,7 +89,7 @@ impl MainLoop {
     }
 
     pub(super) fn configure(&mut self, sent: &Value) {
-        let settings = self.session.settings.updated(sent);
+        let settings = self.updated(&self.session.settings, sent);
         let old = std::mem::replace(&mut Arc::make_mut(&mut self.session).settings, settings);
         let new = &self.session.settings;
         let hints =
@@ -116,7 +117,7 @@ impl MainLoop {
                 .for_each(|(_, document)| document.schedule(Job::Diagnostics).changed(now));
         }
         if device_changed || old.coalescing_threshold.to_bits() != new.coalescing_threshold.to_bits() {
-            self.use_device(&old.device);
+            self.use_device();
         }
         if device_changed {
             let now = Instant::now();
@@ -138,6 +139,18 @@ impl MainLoop {
         }
     }
 
+    /// These settings updated with what a client sent. For an unknown device the user gets a list of the known ones, and the device
+    /// stays. It is checked before the settings are used, because a database that is filled anew takes it from them.
+    pub(super) fn updated(&self, settings: &Settings, sent: &Value) -> Settings {
+        let mut updated = settings.updated(sent);
+        if let Err(unknown) = Device::find(&updated.device) {
+            updated.device.clone_from(&settings.device);
+            let message = format!("The setting hlo-analyzer.gpu.device: {unknown}");
+            self.outbox.notify::<ShowMessage>(ShowMessageParams { typ: MessageType::ERROR, message });
+        }
+        updated
+    }
+
     pub(super) fn use_assembler(&mut self) {
         let settings = &self.session.settings;
         let found = Some(&settings.assembler).filter(|_| settings.assembles).and_then(Assembler::find);
@@ -154,20 +167,10 @@ impl MainLoop {
         }
     }
 
-    /// Applies the device and the threshold of the settings. For an unknown name the user gets a list of the known ones, and the
-    /// device stays `before`.
-    pub(super) fn use_device(&mut self, before: &str) {
-        let name = self.session.settings.device.clone();
-        let threshold = self.session.settings.coalescing_threshold;
+    /// Applies the device and the threshold of the settings.
+    pub(super) fn use_device(&mut self) {
+        let session = self.session.clone();
         self.interrupt_reads();
-        let set = self.guarded("setting the device", |host| {
-            host.set_coalescing_threshold(threshold);
-            host.set_device(&name)
-        });
-        if let Some(Err(message)) = set {
-            before.clone_into(&mut Arc::make_mut(&mut self.session).settings.device);
-            let message = format!("The setting hlo-analyzer.gpu.device: {message}");
-            self.outbox.notify::<ShowMessage>(ShowMessageParams { typ: MessageType::ERROR, message });
-        }
+        self.guarded("setting the device", |host| session.settings.apply(host));
     }
 }
