@@ -23,6 +23,22 @@ fn a_request_ends_at_the_time_limit() {
     assert_eq!(error["message"], "diff took longer than 1 s; --max-time SECONDS raises the limit");
 }
 
+#[test]
+fn a_request_ends_at_the_memory_limit() {
+    // 64 MiB at a time.
+    let shape = "f32[16777216]{0}";
+    let sums: String = (0..10).map(|n| format!("  a{} = {shape} add(a{n}, a{n})\n", n + 1)).collect();
+    let text = format!(
+        "HloModule m\n\nadd {{\n  x = f32[] parameter(0)\n  y = f32[] parameter(1)\n  ROOT s = f32[] add(x, y)\n}}\n\n\
+         ENTRY e {{\n  z = f32[] constant(0)\n  a0 = {shape} iota(), iota_dimension=0\n{sums}\
+         \x20 ROOT r = f32[] reduce(a10, z), dimensions={{0}}, to_apply=add\n}}\n"
+    );
+    let params = json!({"text": text});
+    let error = json!({"kind": "limit", "message": "evaluate took more than 20 MiB of memory; --max-memory MIB raises the limit"});
+    assert_eq!(answer(&["--max-memory", "20"], "evaluate", &params)["error"], error);
+    assert!(answer(&["--max-memory", "0"], "evaluate", &params)["result"]["outputs"][0].is_string());
+}
+
 /// A concatenation selects what it reads below the branches of all operands before it: the product of 20,000 and 20,000 conditions
 /// took 12 GB in a minute.
 #[test]

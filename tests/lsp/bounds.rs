@@ -110,6 +110,24 @@ fn a_request_ends_at_the_time_limit() {
 }
 
 #[test]
+fn a_request_ends_at_the_memory_limit() {
+    let mut client = LspClient::modern();
+    client
+        .notify("workspace/didChangeConfiguration", json!({"settings": {"requests": {"memoryLimit": 100}}}));
+    client.open(URI, sample::MODULE);
+    let held = |mib: u64, ms: u64| json!({"textDocument": {"uri": URI}, "ms": ms, "mib": mib});
+    let small = client.request("hlo-analyzer/test/sleep", held(50, 1_000));
+    client.answer(small).result.expect("it takes less");
+    let large = client.request("hlo-analyzer/test/sleep", held(400, 4_000));
+    let error = client.answer(large).result.expect_err("it takes more");
+    assert_eq!(error["code"], -32803);
+    let text = "hlo-analyzer/test/sleep took more than 100 MiB of memory; the setting requests.memoryLimit raises the limit";
+    assert_eq!(error["message"], text);
+    let id = client.hover(URI, 9, 4);
+    assert!(!hover_text(&client.answer(id).result.expect("others are answered")).is_empty());
+}
+
+#[test]
 fn work_in_the_background_ends_at_the_time_limit() {
     let mut client = LspClient::modern();
     let settings = json!({"requests": {"timeLimit": 0.25}});

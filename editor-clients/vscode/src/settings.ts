@@ -10,7 +10,7 @@ export interface ServerSettings {
   hover: { readableVariables: boolean };
   diagnostics: { limit: number };
   documents: { limit: number };
-  requests: { timeLimit: number };
+  requests: { timeLimit: number; memoryLimit: number };
   warnings: { enable: boolean; disabled: string[]; unoptimized: boolean };
   documentLinks: { roots: string[] };
   ptxas: { enable: boolean; path: string };
@@ -41,7 +41,10 @@ export function serverSettings(): ServerSettings {
     hover: { readableVariables: section.get<boolean>("hover.readableVariables", true) },
     diagnostics: { limit: section.get<number>("diagnostics.limit", 1000) },
     documents: { limit: section.get<number>("documents.limit", 256) },
-    requests: { timeLimit: section.get<number>("requests.timeLimit", 120) },
+    requests: {
+      timeLimit: section.get<number>("requests.timeLimit", 120),
+      memoryLimit: section.get<number>("requests.memoryLimit", 8192),
+    },
     warnings: {
       enable: section.get<boolean>("warnings.enable", true),
       disabled: section.get<string[]>("warnings.disabled", []),

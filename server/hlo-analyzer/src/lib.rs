@@ -2,6 +2,7 @@
 
 mod api;
 mod assembler;
+mod budget;
 mod cli;
 mod diff;
 mod dumps;
@@ -10,8 +11,8 @@ mod limits;
 mod lsp;
 mod mcp;
 mod memory;
+mod process_memory;
 mod report;
-mod time_limit;
 mod values;
 mod xla_compiler;
 

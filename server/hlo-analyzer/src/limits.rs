@@ -4,6 +4,8 @@
 use std::sync::OnceLock;
 use std::time::Duration;
 
+use crate::budget::{Budget, Exceeded};
+
 #[derive(clap::Args, Debug, Clone, Copy)]
 #[command(next_help_heading = "Limits")]
 pub struct Limits {
@@ -19,6 +21,9 @@ pub struct Limits {
     /// End a request of `query` or `mcp` that takes longer than so many seconds; 0 for none.
     #[arg(long, global = true, hide_short_help = true, value_name = "SECONDS", default_value_t = 300)]
     max_time: u64,
+    /// End a request of `query` or `mcp` during which the process grows by more than so many MiB; 0 for none.
+    #[arg(long, global = true, hide_short_help = true, value_name = "MIB", default_value_t = 8192)]
+    max_memory: u64,
     /// List folders of at most so many files.
     #[arg(long, global = true, hide_short_help = true, value_name = "N", default_value_t = 100_000)]
     max_files: usize,
@@ -32,6 +37,7 @@ fn limits() -> Limits {
         max_text: 64,
         max_request: 256,
         max_time: 300,
+        max_memory: 8192,
         max_files: 100_000,
     })
 }
@@ -72,14 +78,18 @@ pub fn request_bytes() -> u64 {
     limits().max_request.saturating_mul(1 << 20)
 }
 
-/// The longest time of one request, if it is limited.
-pub fn time() -> Option<Duration> {
-    Some(limits().max_time).filter(|seconds| *seconds > 0).map(Duration::from_secs)
+/// What one request may take.
+pub fn budget() -> Budget {
+    let Limits { max_time, max_memory, .. } = limits();
+    Budget {
+        time: Some(max_time).filter(|seconds| *seconds > 0).map(Duration::from_secs),
+        memory: Some(max_memory).filter(|mib| *mib > 0).map(|mib| mib.saturating_mul(1 << 20)),
+    }
 }
 
-/// Says that work took longer.
-pub fn longer_time(what: &str) -> String {
-    format!("{what} took longer than {} s; --max-time SECONDS raises the limit", limits().max_time)
+/// Says that work took more.
+pub fn exceeded(what: &str, exceeded: Exceeded) -> String {
+    exceeded.message(what, ["--max-time SECONDS", "--max-memory MIB"])
 }
 
 /// The most files of one folder.

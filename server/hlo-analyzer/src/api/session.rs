@@ -13,7 +13,7 @@ use super::{
     memory, optimize, parse, partition, print, tile, tilings,
 };
 use crate::cli::input;
-use crate::{dumps, limits, time_limit};
+use crate::{budget, dumps, limits};
 
 /// The name of a method, and what answers it.
 type Method = (&'static str, fn(&mut Session, &Value) -> Answer);
@@ -127,7 +127,7 @@ impl Session {
         })
     }
 
-    /// As [`Session::guarded`]; work that `token` cancels, or that takes longer than the limit of requests, is an error.
+    /// As [`Session::guarded`]; work that `token` cancels, or that exceeds the budget of requests, is an error.
     pub fn until_cancelled<T>(
         &mut self,
         token: &cancel::Token,
@@ -135,16 +135,18 @@ impl Session {
         work: impl FnOnce(&mut Session) -> Result<T, ApiError>,
     ) -> Result<T, ApiError> {
         self.host.cancel_with(token);
-        let limited = limits::time().map(|limit| {
+        let watched = budget::watch(limits::budget(), {
             let token = token.clone();
-            time_limit::watch(limit, move || token.cancel())
+            move |_| token.cancel()
         });
         let cancelled = || ApiError::new(ErrorKind::Internal, format!("{what} was cancelled"));
         let done =
             self.guarded(what, |session| token.catch(|| work(session)).unwrap_or_else(|| Err(cancelled())));
-        match limited.is_some_and(|limited| limited.is_over()) {
+        match watched.exceeded() {
             // The error says that something was cancelled, not why.
-            true if done.is_err() => Err(ApiError::new(ErrorKind::Limit, limits::longer_time(what))),
+            Some(exceeded) if done.is_err() => {
+                Err(ApiError::new(ErrorKind::Limit, limits::exceeded(what, exceeded)))
+            }
             _ => done,
         }
     }

@@ -8,12 +8,17 @@ use serde_json::Value;
 use tower_lsp::lsp_types::Url;
 
 use crate::assembler::AssemblerPaths;
+use crate::budget::Budget;
+
+/// What raises the limit of time, and that of memory, in messages.
+pub(super) const RAISES_BUDGET: [&str; 2] =
+    ["the setting requests.timeLimit", "the setting requests.memoryLimit"];
 
 /// `{"inlayHints": {"domains": bool, "everywhere": bool, "splits": bool, "memory": bool}, "gpu": {"device": name, "coalescingThreshold": number, "codeLens":
 /// bool}, "optimizer": {"hints": bool, "codeLens": bool}, "hover": {"readableVariables": bool}, "diagnostics": {"limit": number},
 /// "warnings": {"enable": bool, "disabled": [code], "unoptimized": bool},
 /// "documentLinks": {"roots": [path]}, "ptxas": {"enable": bool, "path": path}, "nvdisasm": {"path": path}, "workspace":
-/// {"trusted": bool}, "xla": {"python": path}, "documents": {"limit": MiB}, "requests": {"timeLimit": seconds}, "documentation": {"warnings": URI}}`
+/// {"trusted": bool}, "xla": {"python": path}, "documents": {"limit": MiB}, "requests": {"timeLimit": seconds, "memoryLimit": MiB}, "documentation": {"warnings": URI}}`
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Settings {
     /// Show the domain of an instruction's map after the instruction.
@@ -40,8 +45,8 @@ pub(super) struct Settings {
     pub(super) diagnostics_limit: usize,
     /// The longest text, in MiB, that is analysed.
     pub(super) text_limit: usize,
-    /// The longest time that one request computes; `None` if the user wants no limit.
-    pub(super) time_limit: Option<Duration>,
+    /// What one request may take.
+    pub(super) budget: Budget,
     /// Show warnings about code that computes nothing new.
     pub(super) warnings: bool,
     /// Codes of disabled warnings.
@@ -74,7 +79,7 @@ impl Default for Settings {
             readable_variables: true,
             diagnostics_limit: 1000,
             text_limit: 256,
-            time_limit: Some(Duration::from_secs(120)),
+            budget: Budget { time: Some(Duration::from_secs(120)), memory: Some(8 << 30) },
             warnings: true,
             disabled_warnings: Vec::new(),
             unoptimized_hints: false,
@@ -97,17 +102,17 @@ impl Settings {
         InlayHintsConfig { domains, splits: self.inlay_splits, memory: self.inlay_memory }
     }
 
-    /// Whether a text of this length is analysed.
-    pub(super) fn analyses(&self, bytes: usize) -> bool {
-        bytes <= self.text_limit.saturating_mul(1 << 20)
-    }
-
     /// Sets what the database keeps of them.
     pub(super) fn apply(&self, host: &mut AnalysisHost) {
         host.set_coalescing_threshold(self.coalescing_threshold);
         if let Ok(device) = Device::find(&self.device) {
             host.use_device(device);
         }
+    }
+
+    /// Whether a text of this length is analysed.
+    pub(super) fn analyses(&self, bytes: usize) -> bool {
+        bytes <= self.text_limit.saturating_mul(1 << 20)
     }
 
     pub(super) fn warns_of(&self, code: &str) -> bool {
@@ -143,7 +148,10 @@ impl Settings {
                 ".requests.timeLimit" => value
                     .as_f64()
                     .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
-                    .map(|limit| settings.time_limit = Some(limit).filter(|limit| !limit.is_zero())),
+                    .map(|limit| settings.budget.time = Some(limit).filter(|limit| !limit.is_zero())),
+                ".requests.memoryLimit" => value.as_u64().map(|mib| {
+                    settings.budget.memory = Some(mib.saturating_mul(1 << 20)).filter(|bytes| *bytes > 0)
+                }),
                 ".warnings.enable" => value.as_bool().map(|on| settings.warnings = on),
                 ".warnings.disabled" => codes(value).map(|codes| settings.disabled_warnings = codes),
                 ".warnings.unoptimized" => value.as_bool().map(|on| settings.unoptimized_hints = on),
@@ -251,12 +259,17 @@ mod tests {
     }
 
     #[test]
-    fn requests_have_a_time_limit_unless_it_is_0() {
-        let limit = |sent: Value| Settings::default().updated(&sent).time_limit;
+    fn requests_have_limits_unless_they_are_0() {
+        let limit = |sent: Value| Settings::default().updated(&sent).budget.time;
         assert_eq!(limit(json!({})), Some(Duration::from_secs(120)));
         assert_eq!(limit(json!({"requests": {"timeLimit": 2.5}})), Some(Duration::from_millis(2500)));
         assert_eq!(limit(json!({"requests": {"timeLimit": 0}})), None);
         assert_eq!(limit(json!({"requests": {"timeLimit": -3}})), Some(Duration::from_secs(120)));
+        let limit = |sent: Value| Settings::default().updated(&sent).budget.memory;
+        assert_eq!(limit(json!({})), Some(8 << 30));
+        assert_eq!(limit(json!({"requests": {"memoryLimit": 100}})), Some(100 << 20));
+        assert_eq!(limit(json!({"requests": {"memoryLimit": u64::MAX}})), Some(u64::MAX));
+        assert_eq!(limit(json!({"requests": {"memoryLimit": 0}})), None);
     }
 
     #[test]

@@ -259,13 +259,13 @@ impl MainLoop {
     fn run_read(&self, mut read: Read, view: View) {
         let snapshot = Snapshot { analysis: self.host.analysis(), view };
         read.arm(snapshot.analysis.cancellation());
-        let limited = self.session.settings.time_limit.map(|limit| read.limit(limit));
+        let watched = read.watch(self.session.settings.budget);
         read.changes = self.held.changes();
         let working = self.session.working(work_done::title(read.method), &read.uri, Some(read.canceller()));
         let mailbox = self.mailbox.clone();
         self.pool.spawn_blocking(move || {
             read.run(snapshot, &mailbox);
-            drop((limited, working));
+            drop((watched, working));
         });
     }
 }

@@ -3,18 +3,18 @@
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
 use ide::{Cancellable, CancellationHandle, Cancelled};
 use tokio::sync::oneshot;
 use tower_lsp::jsonrpc::{Error, ErrorCode, Result};
 use tower_lsp::lsp_types::{self, Url};
 
+use super::config::RAISES_BUDGET;
 use super::mailbox::{Event, Mailbox};
 use super::read_queue::Permit;
 use super::requests::Request;
 use super::snapshot::{Snapshot, View};
-use crate::time_limit::{self, Watched};
+use crate::budget::{self, Budget, Exceeded, Watched};
 
 /// The error code of LSP 3.17 for a request that is correct and failed.
 pub(super) const REQUEST_FAILED: i64 = -32803;
@@ -82,9 +82,9 @@ pub(super) fn read<R: Request>(
     params: R::Params,
 ) -> (Read, impl Future<Output = Answer<R>>) {
     let (reply, answer) = oneshot::channel();
-    let (late, is_late) = oneshot::channel();
+    let (over, is_over) = oneshot::channel();
     let cancel = Arc::new(CancelSlot::default());
-    cancel.lock().late = Some(late);
+    cancel.lock().over = Some(over);
     let guard = CancelOnDrop(cancel.clone());
     let slot = cancel.clone();
     let work = Box::new(Asked::<R> { params, found: None, reply });
@@ -106,7 +106,7 @@ pub(super) fn read<R: Request>(
                 (Err(error), None)
             }),
             // At once: the computation may wait for another thread, or not look for a cancellation.
-            Ok(limit) = is_late => (Err(took_too_long(R::METHOD, limit)), None),
+            Ok(exceeded) = is_over => (Err(took_too_much(R::METHOD, exceeded)), None),
         };
         answer
     })
@@ -129,13 +129,13 @@ impl Read {
         })
     }
 
-    /// Answers with an error when the limit is over, which cancels the computation.
-    pub(super) fn limit(&self, limit: Duration) -> Watched {
+    /// Answers with an error when the budget is used up, which cancels the computation.
+    pub(super) fn watch(&self, budget: Budget) -> Watched {
         let slot = self.cancel.clone();
-        time_limit::watch(limit, move || {
-            let late = slot.lock().late.take();
+        budget::watch(budget, move |exceeded| {
+            let over = slot.lock().over.take();
             // Without a receiver, nobody waits any longer.
-            _ = late.map(|late| late.send(limit));
+            _ = over.map(|over| over.send(exceeded));
         })
     }
 
@@ -258,8 +258,8 @@ struct CancelState {
     cancelled: bool,
     /// Cancelled by the server itself, which then responds.
     is_stopped: bool,
-    /// Answers that it has taken longer than a limit.
-    late: Option<oneshot::Sender<Duration>>,
+    /// Answers that it has used up its budget.
+    over: Option<oneshot::Sender<Exceeded>>,
     /// The cancellation handle of the running attempt.
     handle: Option<CancellationHandle>,
 }
@@ -283,10 +283,8 @@ impl Drop for CancelOnDrop {
     }
 }
 
-fn took_too_long(method: &str, limit: Duration) -> Error {
-    let seconds = limit.as_secs_f64();
-    let message =
-        format!("{method} took longer than {seconds} s; the setting requests.timeLimit raises the limit");
+fn took_too_much(method: &str, exceeded: Exceeded) -> Error {
+    let message = exceeded.message(method, RAISES_BUDGET);
     Error { code: ErrorCode::ServerError(REQUEST_FAILED), message: message.into(), data: None }
 }
 

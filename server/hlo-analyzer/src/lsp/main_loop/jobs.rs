@@ -7,7 +7,9 @@ use tower_lsp::lsp_types::request::{CodeLensRefresh, InlayHintRefreshRequest, Wo
 use tower_lsp::lsp_types::{PublishDiagnosticsParams, Url};
 
 use super::MainLoop;
+use crate::budget;
 use crate::lsp::bounds::file_name;
+use crate::lsp::config::RAISES_BUDGET;
 use crate::lsp::jobs::{Job, KernelChanged, KernelChangedParams, Outcome, PreviewChanged, Progress, Work};
 use crate::lsp::kernel_files;
 use crate::lsp::kernel_tab::Rendered;
@@ -15,7 +17,6 @@ use crate::lsp::mailbox::Event;
 use crate::lsp::preview_uri;
 use crate::lsp::requests::{Refresh, RefreshParams};
 use crate::lsp::snapshot::{Session, Snapshot};
-use crate::time_limit;
 
 impl MainLoop {
     /// Starts the computations whose pause is over.
@@ -60,20 +61,17 @@ impl MainLoop {
                     mailbox.post(Event::Progress(Progress { job, uri, generation, outcome }));
                 };
                 let working = self.session.working(format!("Computing {work}"), uri, None);
-                let limited = self.session.settings.time_limit.map(|limit| {
+                let watched = budget::watch(self.session.settings.budget, {
                     let (handle, mailbox) = (snapshot.analysis.cancellation(), self.mailbox.clone());
-                    let (name, seconds) = (file_name(uri).to_owned(), limit.as_secs_f64());
-                    let text = format!(
-                        "the {work} of {name} took longer than {seconds} s; the setting requests.timeLimit raises the limit"
-                    );
-                    time_limit::watch(limit, move || {
-                        mailbox.post(Event::WarnOnce(text));
+                    let what = format!("the {work} of {}", file_name(uri));
+                    move |exceeded| {
+                        mailbox.post(Event::WarnOnce(exceeded.message(&what, RAISES_BUDGET)));
                         handle.cancel();
-                    })
+                    }
                 });
                 self.pool.spawn_blocking(move || {
                     work.run(snapshot, post);
-                    drop((limited, working));
+                    drop((watched, working));
                 });
             }
         }

@@ -1,4 +1,4 @@
-//! A request that takes as long as a test asks for.
+//! A request that takes as much time and memory as a test asks for.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -23,6 +23,9 @@ pub(in crate::lsp) struct SleepParams {
     /// Do not check for cancellation, like a computation that forgets to.
     #[serde(default)]
     blocking: bool,
+    /// The MiB that it holds, once half of its time is over.
+    #[serde(default)]
+    mib: usize,
 }
 
 impl Request for TestSleep {
@@ -39,10 +42,14 @@ impl Request for TestSleep {
     fn run(Snapshot { analysis, .. }: &Snapshot, params: &SleepParams) -> Cancellable<Self::Found> {
         let computed = SLEEPS.fetch_add(1, Ordering::Relaxed) + 1;
         let end = Instant::now() + Duration::from_millis(params.ms);
+        let mut held = Vec::new();
         while let Some(left) = end.checked_duration_since(Instant::now()) {
             std::thread::sleep(left.min(Duration::from_millis(if params.blocking { 50 } else { 1 })));
             if !params.blocking {
                 analysis.check_cancelled()?;
+            }
+            if held.is_empty() && left.as_millis() < u128::from(params.ms / 2) {
+                held = std::hint::black_box(vec![1_u8; params.mib << 20]);
             }
         }
         Ok(computed)
