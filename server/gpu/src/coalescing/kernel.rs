@@ -176,13 +176,17 @@ impl FusionAnalysis {
         };
         let is_predicted = self.is_for_triton();
         let mut counted: Option<Vec<CodeTraffic>> = None;
+        let mut no_code = None;
         if unknown.is_none() || is_predicted {
             match code(self) {
                 Ok(code) => {
                     let budget = (CODE_BUDGET / code.len().max(1) as u64).clamp(LEAST_BUDGET, BUDGET);
                     counted = self.counted(code, budget);
                 }
-                Err(why) => unknown = unknown.map(|who| format!("{who}: {why}").into()),
+                Err(why) => {
+                    unknown = unknown.map(|who| format!("{who}: {why}").into());
+                    no_code = Some(why);
+                }
             }
         }
         if counted.is_some() {
@@ -209,6 +213,14 @@ impl FusionAnalysis {
             let traffic = access.access(self).and_then(|access| traffic(&access, BUDGET));
             if let Some(of) = buffers.iter_mut().find(|b| b.buffer == access.buffer) {
                 of.accesses.push(AccessTraffic { access, traffic });
+            }
+        }
+        for buffer in &mut buffers {
+            let undefined = buffer.accesses.iter().map(|a| &a.access.elements).find(|e| e.map.is_undefined());
+            if let (None, Some(elements), Some(no_code)) = (&buffer.unknown, undefined, &no_code) {
+                // The maps would count instead of the code.
+                let of_map = elements.note.as_deref().map(|note| format!("{note}; "));
+                buffer.unknown = Some(format!("{}{no_code}", of_map.unwrap_or_default()).into());
             }
         }
         let by_maps = !matches!(self.emitter, Emitter::Elsewhere(_) | Emitter::Sort(_));

@@ -123,7 +123,11 @@ fn by_maps_with_causes_and_remedies() {
         sampled: 91
         sectors after remedies: 1008775
         unknown: Triton writes this kernel: its code is not known: 365
+        unknown: its code is not known: 39
+        unknown: scatter: output to operand depends on runtime indices; its code is not known: 101
         unknown: what a sort moves depends on its data: 16
+        unknown: where an element goes depends on the values; its code is not known: 21
+        unknown: where it is written is decided in the kernel; its code is not known: 14
         widths: 0
         worst: bytes used: 1125603849
         worst: ideal sectors: 39936117
