@@ -103,42 +103,53 @@ fn of_mlir(context: &FileContext<'_>) -> Result<SourceModule, NotOptimized> {
     let text: Arc<str> = text.into();
     let parse = Arc::new(syntax::hlo::parse(&text, PieceState::HEADER));
     let block = ir::lower(text.clone(), parse);
-    let header = ir::Module::of_block(&block);
-    let module = Module::from_blocks(&[&block], &header).ok_or(NotOptimized::NoEntry)?;
     let whole = is_cut(context).then(|| {
         let text = context.view.rope.to_string();
         let parse = mlir::parse(&text, mlir::PieceState::default());
         (text, parse)
     });
-    let of = |(_, id): passes::Place| {
-        let instruction = block.instruction(id);
-        let at = instruction.span.start;
+    // The op that the text at an offset comes from: the parse and the text it is in, and the piece whose text that is.
+    let op_at = |at: u32| -> Option<(&mlir::Parse, &str, Option<usize>, mlir::OpId)> {
         let line = text[..at as usize].rfind('\n').map_or(0, |newline| newline + 1) as u32;
         let nth = origins.partition_point(|origin| origin.offset <= at).checked_sub(1)?;
         let origin = origins.get(nth).filter(|origin| origin.offset >= line)?;
-        let (parse, source, range) = match &whole {
-            Some((text, parse)) => (parse, &**text, None),
+        Some(match &whole {
+            Some((text, parse)) => (parse, &**text, None, origin.op),
             None => {
                 let piece = context.mlir_piece(origin.piece);
-                let parse: &mlir::Parse = &piece.parse;
-                (parse, &*piece.text, Some(origin.piece))
+                (&piece.parse, &*piece.text, Some(origin.piece), origin.op)
             }
-        };
-        let in_file = |span: syntax::Span| match range {
-            Some(piece) => context.range(piece, span),
-            None => span.start as usize..span.end as usize,
-        };
-        let op = parse.op(origin.op);
+        })
+    };
+    let in_file = |piece: Option<usize>, span: syntax::Span| match piece {
+        Some(piece) => context.range(piece, span),
+        None => span.start as usize..span.end as usize,
+    };
+    // An op that is not complete is converted with the operands that it has.
+    let of_rules = ir::verify(&block, &ir::Surroundings::alone(&block)).into_iter();
+    let of_rules = of_rules.map(|f| (block.instruction(f.instruction).span.start, f.severity, f.message));
+    let of_parser = block.findings.iter().map(|f| (f.span.start, f.severity, f.message.clone()));
+    let mut found = of_parser.chain(of_rules).filter(|(_, severity, _)| *severity == ir::Severity::Error);
+    if let Some((at, _, what)) = found.next() {
+        let op = op_at(at);
+        let offset = op.map(|(parse, _, piece, op)| in_file(piece, parse.op(op).span).start);
+        return Err(NotOptimized::NotConverted { what, offset });
+    }
+    let header = ir::Module::of_block(&block);
+    let module = Module::from_blocks(&[&block], &header).ok_or(NotOptimized::NoEntry)?;
+    let of = |(_, id): passes::Place| {
+        let (parse, source, piece, op) = op_at(block.instruction(id).span.start)?;
+        let op = parse.op(op);
         let result = op.results.clone().next().map(|value| parse.values[value as usize].name);
         let name = result.unwrap_or(op.name);
-        let head = in_file(op.head);
+        let head = in_file(piece, op.head);
         let shown = op.head.of(source);
         Some(SourceInstruction {
             name: name.of(source).to_owned(),
-            range: in_file(op.span),
-            name_range: in_file(name),
+            range: in_file(piece, op.span),
+            name_range: in_file(piece, name),
             hint: head.start + shown.find('\n').unwrap_or_else(|| shown.trim_end().len()),
-            opcode: instruction.opcode?,
+            opcode: block.instruction(id).opcode?,
         })
     };
     let instructions = places(&module, of);

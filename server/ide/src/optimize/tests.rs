@@ -191,6 +191,17 @@ fn a_module_with_errors_names_the_first() {
 }
 
 #[test]
+fn an_op_that_lacks_an_operand_is_named() {
+    let text = "module @m {\n  func.func public @main(%a: tensor<4x8xf32>) -> tensor<4x4xf32> {\n    \
+                %0 = stablehlo.dot_general %a, contracting_dims = [1] x [0] : \
+                (tensor<4x8xf32>, tensor<8x4xf32>) -> tensor<4x4xf32>\n    return %0 : tensor<4x4xf32>\n  }\n}\n";
+    let why = preview(&opened(text), &["dce"]).expect_err("it is refused");
+    let NotOptimized::NotConverted { what, offset: Some(offset) } = &why else { panic!("{why:?}") };
+    assert_eq!(what, "dot takes at least 2 operands, but has 1");
+    assert!(text[*offset..].starts_with("%0 = stablehlo.dot_general"), "{offset}");
+}
+
+#[test]
 fn a_comparison_shows_only_what_passes_changed() {
     let preview = preview(&opened(MODULE), &["cse"]).expect("it has no errors");
     let [before, after] = preview.compared().expect("both are modules");
