@@ -29,8 +29,7 @@ fn campaign(cases: u64) -> Campaign {
         (None, Some(minutes)) => Length::Time(Duration::from_secs(minutes * 60)),
         (None, None) => Length::Cases(cases),
     };
-    let is_search = first_seed.is_some() || minutes.is_some();
-    Campaign { first_seed: first_seed.unwrap_or(1), length, is_search }
+    Campaign { first_seed: first_seed.unwrap_or(1), length }
 }
 
 #[test]

@@ -75,8 +75,6 @@ impl fmt::Display for Failure {
 pub struct Campaign {
     pub first_seed: u64,
     pub length: Length,
-    /// Whether it looks for new failures, and is no part of a test run.
-    pub is_search: bool,
 }
 
 #[derive(Debug, Clone, Copy)]

@@ -33,10 +33,14 @@ const REPORTED: usize = 120;
 
 /// The start of the names of dump folders.
 const FOLDER: &str = "hlo-analyzer-simulation-";
+/// The start of the names of folders that have the sources of a dump folder, not the dumps. As long as [`FOLDER`], so that texts cut to
+/// a width do not differ.
+const WITHOUT_DUMPS: &str = "hlo-analyzer-empty-dump-";
 
-/// A copy of the dump folder of the fixtures, removed at the end.
+/// A copy of the dump folder of the fixtures, and one of its sources alone, removed at the end.
 pub(super) struct Stages {
     pub(super) folder: PathBuf,
+    without_dumps: PathBuf,
     /// The text files by URI.
     pub(super) files: Vec<(String, String)>,
 }
@@ -45,27 +49,33 @@ impl Stages {
     pub(super) fn new() -> Stages {
         static COPIES: AtomicUsize = AtomicUsize::new(0);
         let copy = COPIES.fetch_add(1, Ordering::Relaxed);
-        let name = format!("{FOLDER}{}-{copy}", std::process::id());
-        let folder = std::env::temp_dir().join(name);
-        std::fs::create_dir_all(&folder).expect("a temporary folder");
+        let [folder, without_dumps] = [FOLDER, WITHOUT_DUMPS].map(|start| {
+            let folder = std::env::temp_dir().join(format!("{start}{}-{copy}", std::process::id()));
+            std::fs::create_dir_all(&folder).expect("a temporary folder");
+            folder
+        });
         let mut files = Vec::new();
         for path in test_files::below(test_files::dump_folder(), "") {
             let name = path.file_name().expect("a file").to_string_lossy().into_owned();
             let copy = folder.join(&name);
             std::fs::copy(&path, &copy).expect("a copy");
+            if name.ends_with(".py") {
+                std::fs::copy(&path, without_dumps.join(&name)).expect("a copy");
+            }
             let is_module = name.contains("before_") || name.ends_with("gpu_after_optimizations.txt");
             if let Some(text) = std::fs::read_to_string(&path).ok().filter(|_| is_module) {
                 files.push((format!("file://{}", copy.display()), text));
             }
         }
         files.sort();
-        Stages { folder, files }
+        Stages { folder, without_dumps, files }
     }
 }
 
 impl Drop for Stages {
     fn drop(&mut self) {
         _ = std::fs::remove_dir_all(&self.folder);
+        _ = std::fs::remove_dir_all(&self.without_dumps);
     }
 }
 
@@ -82,11 +92,9 @@ fn client(encoding: &str) -> LspClient {
 }
 
 /// Plays a script. A panic of the test client is a failure of the server: it checks the framing and that each
-/// response belongs to a request. Which state a response in flight is of depends on time: some are left that the simulation does
-/// not expect.
-fn play(script: &Script, oracle: &mut Oracle, stages: &Stages, judges_in_flight: bool) -> Played {
+/// response belongs to a request.
+fn play(script: &Script, oracle: &mut Oracle, stages: &Stages) -> Played {
     let mut player = Player::new(client(script.encoding), oracle, &stages.files, script.encoding);
-    player.judges_in_flight = judges_in_flight;
     let played = catch_unwind(AssertUnwindSafe(|| player.play(script)));
     let result = played.unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<String>().cloned();
@@ -111,13 +119,13 @@ pub fn run(campaign: Campaign) -> Report {
         report.cases += 1;
         let script = Script::of_seed(seed);
         let oracle = oracles.get_or_insert_default().of(script.encoding);
-        let Played { messages, methods, result, .. } = play(&script, oracle, &stages, campaign.is_search);
+        let Played { messages, methods, result, .. } = play(&script, oracle, &stages);
         report.requests += messages;
         report.methods.extend(methods);
         if let Err(failure) = result {
             // Its state is unreliable after a failure of its own.
             oracles = None;
-            report.add("simulation", seed, smaller(failure, script, &stages, None, campaign.is_search));
+            report.add("simulation", seed, smaller(failure, script, &stages, None));
         }
     }
     report
@@ -152,7 +160,7 @@ pub fn replay(report: &Value) {
     let script = Script::of_json(&report["input"]["script"]).expect("the report has a script");
     let stages = Stages::new();
     let mut oracle = Oracle::new(client(script.encoding), None);
-    let played = play(&script, &mut oracle, &stages, true);
+    let played = play(&script, &mut oracle, &stages);
     oracle.kill();
     if let Err(failure) = played.result {
         panic!("{failure}");
@@ -160,17 +168,11 @@ pub fn replay(report: &Value) {
 }
 
 /// Leaves out steps as long as the script fails alike. `spoilt`: see [`Oracle`].
-fn smaller(
-    failure: Failure,
-    script: Script,
-    stages: &Stages,
-    spoilt: Option<&'static str>,
-    judges_in_flight: bool,
-) -> Failure {
+fn smaller(failure: Failure, script: Script, stages: &Stages, spoilt: Option<&'static str>) -> Failure {
     let fails = |script: &Script, plays: usize| {
         (0..plays).find_map(|_| {
             let mut oracle = Oracle::new(client(script.encoding), spoilt);
-            let played = play(script, &mut oracle, stages, judges_in_flight);
+            let played = play(script, &mut oracle, stages);
             oracle.kill();
             let found = played.result.err().filter(|found| found.is_like(&failure))?;
             Some((found, played.transcript))
@@ -218,7 +220,7 @@ mod tests {
         let stages = Stages::new();
         let play_spoilt = |script: &Script| {
             let mut oracle = Oracle::new(client(script.encoding), spoilt);
-            let played = play(script, &mut oracle, &stages, false);
+            let played = play(script, &mut oracle, &stages);
             oracle.kill();
             played.result
         };
@@ -232,7 +234,7 @@ mod tests {
             (failure.kind, failure.method.as_str()),
             (Kind::Difference, "textDocument/documentSymbol")
         );
-        let smaller = smaller(failure.clone(), script.clone(), &stages, spoilt, false);
+        let smaller = smaller(failure.clone(), script.clone(), &stages, spoilt);
         assert!(smaller.is_like(&failure), "{smaller}");
         let reduced = Script::of_json(&smaller.input["script"]).expect("the report has a script");
         assert!(reduced.steps.len() <= 4 && reduced.steps.len() < script.steps.len(), "{reduced:?}");

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::FOLDER;
 use super::world::{Document, State};
+use super::{FOLDER, WITHOUT_DUMPS};
 use crate::lsp_client::LspClient;
 use crate::soak::questions::ask;
 use crate::soak::{Failure, PATIENCE};
@@ -11,20 +11,18 @@ use crate::soak::{Failure, PATIENCE};
 /// A response: the result, or `{"error": …}`.
 pub type Response = Value;
 
-/// The start of the names of folders that are not there. As long as [`FOLDER`], so that texts cut to a width do not differ.
-const UNLISTABLE: &str = "hlo-analyzer-unlistable-";
-
 pub struct Oracle {
     client: LspClient,
     /// What is open in it.
     state: State,
+    has_listed: bool,
     /// A method whose answers are changed, to test what becomes of a difference.
     spoilt: Option<&'static str>,
 }
 
 impl Oracle {
     pub fn new(client: LspClient, spoilt: Option<&'static str>) -> Oracle {
-        let mut oracle = Oracle { client, state: State::new(), spoilt };
+        let mut oracle = Oracle { client, state: State::new(), has_listed: false, spoilt };
         oracle.configure();
         oracle
     }
@@ -57,13 +55,25 @@ impl Oracle {
         self.state = state.clone();
     }
 
-    /// The response to a request in a state.
+    /// The response to a request in a state, after the dump folder is listed.
     pub fn ask(&mut self, state: &State, method: &str, params: Value) -> Result<Response, Failure> {
         self.enter(state);
-        let answer = ask(&mut self.client, method, params, PATIENCE).map_err(|mut failure| {
+        if let Some((method, params)) = listing(state).filter(|_| !self.has_listed) {
+            _ = self.answer(method, params)?;
+            self.has_listed = true;
+        }
+        self.ask_at_once(method, params)
+    }
+
+    fn answer(&mut self, method: &str, params: Value) -> Result<Result<Value, Value>, Failure> {
+        ask(&mut self.client, method, params, PATIENCE).map_err(|mut failure| {
             failure.detail = format!("in a server that has seen no edits: {}", failure.detail);
             failure
-        })?;
+        })
+    }
+
+    fn ask_at_once(&mut self, method: &str, params: Value) -> Result<Response, Failure> {
+        let answer = self.answer(method, params)?;
         if self.spoilt == Some(method) && answer.as_ref().is_ok_and(|result| !result.is_null()) {
             return Ok(json!("spoilt"));
         }
@@ -73,11 +83,19 @@ impl Oracle {
     /// The same before the server has listed the dump folders that documents are in.
     pub fn ask_unlisted(&mut self, state: &State, method: &str, params: &Value) -> Result<Response, Failure> {
         let documents = state.documents.iter();
-        let documents = documents.map(|(uri, document)| (uri.replace(FOLDER, UNLISTABLE), document.clone()));
+        let documents =
+            documents.map(|(uri, document)| (uri.replace(FOLDER, WITHOUT_DUMPS), document.clone()));
         let state = State { documents: documents.collect(), settings: state.settings.clone() };
-        let answer = self.ask(&state, method, renamed(params, FOLDER, UNLISTABLE))?;
-        Ok(renamed(&answer, UNLISTABLE, FOLDER))
+        self.enter(&state);
+        let answer = self.ask_at_once(method, renamed(params, FOLDER, WITHOUT_DUMPS))?;
+        Ok(renamed(&answer, WITHOUT_DUMPS, FOLDER))
     }
+}
+
+/// A request that is answered when the dump folder of the open documents is listed.
+pub fn listing(state: &State) -> Option<(&'static str, Value)> {
+    let uri = state.documents.keys().find(|uri| uri.contains(FOLDER))?;
+    Some(("hlo-analyzer/compiles", json!({"textDocument": {"uri": uri}, "compile": 0})))
 }
 
 /// A value with one name in place of another.

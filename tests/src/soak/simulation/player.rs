@@ -56,8 +56,6 @@ pub struct Player<'a> {
     known: Vec<Question>,
     /// The last tokens of each document, with their result id.
     tokens: BTreeMap<String, (Value, Vec<Value>)>,
-    /// Whether responses to requests with edits behind them are compared.
-    pub judges_in_flight: bool,
     /// Injected faults that may still make one response an internal error.
     faults: usize,
     /// Requests that a fault struck since all were answered: equal ones share their computation, and so its end.
@@ -90,7 +88,6 @@ impl<'a> Player<'a> {
             asked: Vec::new(),
             known: Vec::new(),
             tokens: BTreeMap::new(),
-            judges_in_flight: false,
             faults: 0,
             struck: Vec::new(),
             all_faults: 0,

@@ -9,7 +9,7 @@ use super::{Asked, CANCELLED, CONTENT_MODIFIED, INTERNAL_ERROR, Player, SETTLED}
 use crate::lsp_client::NoAnswer;
 use crate::soak::questions::{failure, inverted};
 use crate::soak::requests::{self, OF_FOLDERS, Question};
-use crate::soak::simulation::oracle::Response;
+use crate::soak::simulation::oracle::{Response, listing};
 use crate::soak::{Failure, Kind as FailureKind, PATIENCE};
 
 /// The time between two requests of a client that reads no more: all of them fit into a pipe.
@@ -41,6 +41,9 @@ impl Player<'_> {
         }
         self.compare_in_flight(open)?;
         self.world.settle();
+        if let Some((method, params)) = listing(self.world.now()) {
+            self.ask_settled(method, params)?;
+        }
         for question in again {
             self.settled(&question)?;
         }
@@ -116,9 +119,6 @@ impl Player<'_> {
         for (answer, asked) in &mut open {
             self.remember(answer, asked.tokens.as_deref(), &asked.question);
             check_form(answer, &asked.question)?;
-        }
-        if !self.judges_in_flight {
-            return Ok(());
         }
         let mut expected = Vec::new();
         for moment in (0..=self.world.moment()).rev() {
