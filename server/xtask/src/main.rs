@@ -45,6 +45,7 @@ usage: cargo xtask TASK
   bench [--with-jaxlib] [FILE…]
                           our parse rate, beside XLA's own parser where jaxlib can be imported; maps; kernels as text, beside
                           XLA's compiler where its plugin can be imported; PTX instructions run
+  bench --page            all figures of server/docs/performance.md in one run, which it writes
   bench --against BINARY  this server and another one in turns: a ratio per row, and how many rows are slower
   bench --previews        kernels as text alone; --release measures the build with assertions
   bench --mlir            the server on MLIR alone, beside mlir-lsp-server where it is installed
@@ -115,7 +116,7 @@ fn task() -> Result<()> {
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
     let tools = Tools::from_env();
     match args.as_slice() {
-        [] | ["-h" | "--help" | "help", ..] => {
+        [] | ["-h" | "--help" | "help", ..] | [.., "-h" | "--help"] => {
             print!("{USAGE}");
             Ok(())
         }
