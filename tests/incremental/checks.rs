@@ -57,7 +57,7 @@ const READS: [(&str, Ask); 10] = [
     ("convert", |a, file, _| a.convert(file).map(drop)),
     ("inlay hints", |a, file, _| {
         let config = InlayHintsConfig { domains: DomainHints::All, splits: true, memory: true };
-        a.inlay_hints(file, 0..a.rope(file).len_bytes(), &config).map(drop)
+        a.inlay_hints(file, 0..a.text(file).len_bytes(), &config).map(drop)
     }),
     ("code actions", |a, file, at| a.code_actions(file, at..at, Wanted::Changes).map(drop)),
     ("kernel functions", |a, file, at| a.kernel_functions(file, at).map(drop)),
@@ -65,7 +65,7 @@ const READS: [(&str, Ask); 10] = [
     ("hover", |a, file, at| a.hover(file, at).map(drop)),
     ("diagnostics", |a, file, _| a.diagnostics(file, 1000).map(drop)),
     ("semantic tokens", |a, file, _| {
-        a.semantic_tokens(file, 0..a.rope(file).len_bytes(), usize::MAX).map(drop)
+        a.semantic_tokens(file, 0..a.text(file).len_bytes(), usize::MAX).map(drop)
     }),
     ("statistics", |a, file, _| a.statistics(file).map(drop)),
 ];

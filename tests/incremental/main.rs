@@ -403,7 +403,7 @@ fn shown(analysis: &Analysis, file: FileId, instruction: &str) -> String {
 
 /// The results of all editor features for a file.
 fn everything(analysis: &Analysis, file: FileId) -> String {
-    let len = analysis.rope(file).len_bytes();
+    let len = analysis.text(file).len_bytes();
     let hints = analysis
         .inlay_hints(
             file,

@@ -18,7 +18,7 @@ pub struct FileId(pub u32);
 #[derive(Debug, Clone)]
 pub struct FileView {
     pub file: File,
-    pub rope: Text,
+    pub text: Text,
     pub starts: Arc<[PieceStart]>,
     pub(crate) progress: Arc<Progress>,
 }
@@ -189,7 +189,7 @@ impl Documents {
         let open = self.open.get(id.0 as usize)?.as_ref()?;
         Some(FileView {
             file: open.file,
-            rope: open.document.text().clone(),
+            text: open.document.text().clone(),
             starts: open.document.pieces().into(),
             progress: open.progress.clone(),
         })

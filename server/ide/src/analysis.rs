@@ -18,7 +18,6 @@ use std::time::Duration;
 
 use db::compiles::{DumpFolder, DumpFolders};
 use db::{Database, Documents, FileView, KnownKernels};
-use ropey::Rope;
 use rustc_hash::FxHashMap;
 use text::Text;
 
@@ -262,8 +261,8 @@ impl Analysis {
     /// # Panics
     ///
     /// If `file` is not open.
-    pub fn rope(&self, file: FileId) -> &Rope {
-        &self.views.get(&file).expect("the file is open").rope
+    pub fn text(&self, file: FileId) -> &Text {
+        &self.views.get(&file).expect("the file is open").text
     }
 
     fn with_file<T>(&self, file: FileId, query: impl FnOnce(FileContext<'_>) -> T) -> Cancellable<T> {

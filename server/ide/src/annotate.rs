@@ -16,7 +16,7 @@ pub(crate) trait Notes {
 pub(crate) fn annotate(context: &FileContext<'_>, write: &mut dyn FnMut(&str)) {
     let findings = diagnostics(context, Depth::Verifier, usize::MAX).shown;
     context.kernels_ahead();
-    let rope = &context.view.rope;
+    let rope = &context.view.text;
     // Annotations after a line, in text order.
     let mut notes: Vec<(usize, String)> = Vec::new();
     for finding in &findings {

@@ -118,7 +118,7 @@ ENTRY e {
     }
 
     fn check_in((analysis, file, offset): (Analysis, FileId, usize), expect: Expect) {
-        let text = analysis.rope(file).to_string();
+        let text = analysis.text(file).to_string();
         let prepared = analysis.prepare_call_hierarchy(file, offset).expect("nobody cancels");
         let Some(item) = prepared else { return expect.assert_eq("nothing") };
         let mut shown = format!("{} -> {}\n", item.name, item.detail);

@@ -169,7 +169,7 @@ pub(crate) mod tests {
         (analysis, file, offset): (crate::Analysis, crate::FileId, usize),
         id: &str,
     ) -> Option<String> {
-        let text = analysis.rope(file).to_string();
+        let text = analysis.text(file).to_string();
         let titles = analysis.code_actions(file, offset..offset, Wanted::Titles).expect("nobody cancels");
         assert!(titles.iter().all(|a| a.change.is_none()));
         let found = analysis.code_actions(file, offset..offset, Wanted::Change(id)).expect("nobody cancels");
@@ -195,7 +195,7 @@ ENTRY e {
 }
 "#,
         );
-        let range = 0..analysis.rope(file).len_bytes();
+        let range = 0..analysis.text(file).len_bytes();
         let all = analysis.code_actions(file, range.clone(), Wanted::Changes).expect("nobody cancels");
         assert!(all.len() >= 2, "{all:?}");
         for action in &all {

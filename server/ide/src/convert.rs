@@ -96,7 +96,7 @@ pub(crate) fn hlo_of(context: &FileContext<'_>) -> HloModule {
     if (0..context.pieces()).any(|piece| !context.mlir_piece(piece).parts.is_empty()) {
         // Cut functions are parsed as a whole. Offsets are those of the file, where
         // its first piece starts.
-        let text = context.view.rope.to_string();
+        let text = context.view.text.to_string();
         let parse = mlir::parse(&text, mlir::PieceState::default());
         let slices = Slice::parts(&parse, &text).into_iter();
         return mlir_hlo::to_hlo(&slices.map(|slice| vec![(0, slice)]).collect::<Vec<_>>());

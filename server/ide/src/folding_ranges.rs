@@ -112,7 +112,7 @@ impl Folds<'_> {
     }
 
     fn add_comment(&mut self, range: TextRange) {
-        let rope = &self.context.view.rope;
+        let rope = &self.context.view.text;
         match &mut self.comments {
             Some(run) if rope.byte_to_line(range.start) <= rope.byte_to_line(run.end) + 1 => {
                 run.end = range.end
@@ -133,7 +133,7 @@ impl Folds<'_> {
 
 /// The fold of a range without the white space at its end; `None` if it is on one line.
 fn fold(context: &FileContext<'_>, range: TextRange, kind: FoldKind) -> Option<Fold> {
-    let rope = &context.view.rope;
+    let rope = &context.view.text;
     let mut end = range.end.min(rope.len_bytes());
     if range.start >= end {
         return None;

@@ -30,7 +30,7 @@ mod tests {
 
     fn check_text(text: &str, expect: &str) {
         let (analysis, file, offset) = open(text);
-        let text = analysis.rope(file).to_string();
+        let text = analysis.text(file).to_string();
         let targets = analysis.goto_definition(file, offset).expect("nobody cancels");
         let lines: Vec<String> = targets
             .iter()
@@ -108,7 +108,7 @@ ENTRY e (x: f32[8], y: f32[8]) -> f32[8] {
 
     fn check_mlir(text: &str, expect: &str) {
         let (analysis, file, offset) = open_mlir(text);
-        let text = analysis.rope(file).to_string();
+        let text = analysis.text(file).to_string();
         let targets = analysis.goto_definition(file, offset).expect("nobody cancels");
         let line = |t: &crate::NavigationTarget| {
             assert!(t.range.start <= t.selection_range.start && t.selection_range.end <= t.range.end);

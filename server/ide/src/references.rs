@@ -67,7 +67,7 @@ mod tests {
     }
 
     fn check_in((analysis, file, offset): (Analysis, FileId, usize), expect: Expect) {
-        let text = analysis.rope(file).to_string();
+        let text = analysis.text(file).to_string();
         let shown: Vec<String> = analysis
             .references(file, offset, true)
             .expect("nobody cancels")

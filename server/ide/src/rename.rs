@@ -82,7 +82,7 @@ mod tests {
         (analysis, file, offset): (Analysis, FileId, usize),
         new_name: &str,
     ) -> Result<String, String> {
-        let mut text = analysis.rope(file).to_string();
+        let mut text = analysis.text(file).to_string();
         let range = analysis.prepare_rename(file, offset).expect("nobody cancels");
         let edits = analysis.rename(file, offset, new_name).expect("nobody cancels");
         assert!(range.is_ok() || edits.is_err(), "what cannot be prepared cannot be done");

@@ -46,7 +46,7 @@ pub(crate) fn selection_ranges(context: &FileContext<'_>, offset: usize) -> Vec<
             }
         });
     }
-    ranges.push(0..context.view.rope.len_bytes());
+    ranges.push(0..context.view.text.len_bytes());
     chain(ranges, offset)
 }
 

@@ -134,7 +134,7 @@ ENTRY %other {
         let analysis = host.analysis();
         let (found, left_out) = analysis.workspace_symbols(query, limit).expect("nobody cancels");
         for (file, symbol) in &found {
-            assert_eq!(analysis.rope(*file).byte_slice(symbol.range.clone()), symbol.name);
+            assert_eq!(analysis.text(*file).byte_slice(symbol.range.clone()), symbol.name);
         }
         let shown: Vec<_> = found.iter().map(|(_, s)| format!("{}/{}", s.container, s.name)).collect();
         assert_eq!(

@@ -11,7 +11,7 @@ use super::session::Session;
 /// where unknown.
 pub fn convert(session: &mut Session, value: &Value) -> Answer {
     let (conversion, rope) = session
-        .with_source(value, |analysis, file| Ok((analysis.convert(file)?, analysis.rope(file).clone())))?;
+        .with_source(value, |analysis, file| Ok((analysis.convert(file)?, analysis.text(file).clone())))?;
     let incomplete = conversion.incomplete.into_iter().map(|missing| match missing.range {
         Some(range) => {
             let at = position(&rope, range.start, PositionEncoding::Utf8);

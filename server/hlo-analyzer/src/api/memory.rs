@@ -54,8 +54,8 @@ pub fn memory(session: &mut Session, value: &Value) -> Answer {
         };
         Ok(memory.map_err(|reason| match reason {
             NoMemory::Mlir => ApiError::new(ErrorKind::Unsupported, format!("the text {reason}")),
-            NoMemory::Syntax { message, offset } => ApiError::in_text(analysis.rope(file), offset, message),
-            NoMemory::NoEntry => ApiError::in_text(analysis.rope(file), 0, format!("the text {reason}")),
+            NoMemory::Syntax { message, offset } => ApiError::in_text(analysis.text(file), offset, message),
+            NoMemory::NoEntry => ApiError::in_text(analysis.text(file), 0, format!("the text {reason}")),
         }))
     })??;
     let mut answer = plan(&memory);

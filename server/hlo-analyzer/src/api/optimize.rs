@@ -31,7 +31,7 @@ pub fn optimize(session: &mut Session, value: &Value) -> Answer {
     let request = OptimizeRequest { passes, pipeline, until, check: is_checked };
     let optimized = session.ask(|analysis| {
         let optimized = analysis.optimize(file, &request)?;
-        Ok(optimized.map_err(|reason| refusal(&reason, analysis.rope(file))))
+        Ok(optimized.map_err(|reason| refusal(&reason, analysis.text(file))))
     })??;
     let mut answer = json!({"hlo": optimized.text, "applied": changes(&optimized.applied)});
     if let Some(verdict) = &optimized.verdict {

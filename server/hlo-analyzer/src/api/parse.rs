@@ -41,7 +41,7 @@ pub fn parse(session: &mut Session, value: &Value, depth: Depth) -> Answer {
         Ok((
             analysis.diagnostics_to(file, depth, MAX_ERRORS)?,
             analysis.statistics(file)?,
-            analysis.rope(file).clone(),
+            analysis.text(file).clone(),
         ))
     })?;
     let errors: Vec<_> = found.shown.iter().filter(|d| is_refused(d)).map(|d| report(&rope, d)).collect();

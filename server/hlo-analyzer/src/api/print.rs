@@ -86,7 +86,7 @@ pub fn print(session: &mut Session, value: &Value) -> Answer {
         let found = analysis.diagnostics_to(file, Depth::Parser, usize::MAX)?;
         let is_broken = found.shown.iter().any(|d| d.severity == Severity::Error);
         let printed = if is_broken { Ok(String::new()) } else { analysis.print(file, &options)? };
-        Ok((found, printed, analysis.rope(file).clone()))
+        Ok((found, printed, analysis.text(file).clone()))
     })?;
     if let Some(first) = found.shown.into_iter().find(|d| d.severity == Severity::Error) {
         return Err(ApiError::in_text(&rope, first.range.start, first.message));

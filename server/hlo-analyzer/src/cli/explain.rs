@@ -52,7 +52,7 @@ pub fn run(arguments: &ExplainArguments) -> Result<ExitCode> {
         let found = analysis.find_instruction(file, bare).ok().context(uncancelled)?;
         Some(found.with_context(|| format!("{}: no instruction named {bare}", arguments.file.display()))?)
     } else if let Some(at) = &arguments.at {
-        Some(offset(analysis.rope(file), line_and_column(at)?, PositionEncoding::Utf8))
+        Some(offset(analysis.text(file), line_and_column(at)?, PositionEncoding::Utf8))
     } else {
         None
     };

@@ -106,7 +106,7 @@ fn of_file(
     asked.ask(session, |analysis, file| {
         analysis.check_cancelled()?;
         let found = found_in(analysis, file, &wanted);
-        let rope = analysis.rope(file);
+        let rope = analysis.text(file);
         let shown: Vec<&Diagnostic> =
             found.diagnostics.shown.iter().filter(|one| code.is_none_or(|code| one.code == code)).collect();
         let count = |severity| shown.iter().filter(|one| one.severity == severity).count();

@@ -20,7 +20,7 @@ pub(super) fn instruction(
     let (asked, name) = (Asked::of(session, arguments)?, arguments.instruction()?);
     let at = asked.find(session, &name)?;
     let (line, text) = asked.ask(session, |analysis, file| {
-        Ok((line(analysis.rope(file), at), analysis.hover(file, at)?.map(|hover| hover.text)))
+        Ok((line(analysis.text(file), at), analysis.hover(file, at)?.map(|hover| hover.text)))
     })?;
     let nothing = || ApiError::new(ErrorKind::NotFound, format!("nothing is known of %{name}"));
     let text: RichText = text.ok_or_else(nothing)?;
@@ -51,7 +51,7 @@ pub(super) fn map(session: &mut Session, arguments: &Arguments, window: &Window)
         }
     }
     asked.ask(session, |analysis, file| {
-        let rope = analysis.rope(file);
+        let rope = analysis.text(file);
         let head = vec![format!("{}:{}", asked.path, line(rope, at)), definition(rope, &(at..at))];
         Ok(Answer::new(head, window.page(&items, "map", String::clone)))
     })
@@ -79,7 +79,7 @@ pub(super) fn why_not_fused(
     let (asked, name) = (Asked::of(session, arguments)?, arguments.instruction()?);
     let at = asked.find(session, &name)?;
     let (line, definition, text) = asked.ask(session, |analysis, file| {
-        let rope = analysis.rope(file);
+        let rope = analysis.text(file);
         let text = analysis.why_not_fused(file, at)?.plain_text(INDENT);
         Ok((line(rope, at), definition(rope, &(at..at)), text))
     })?;

@@ -30,7 +30,7 @@ pub(super) fn kernel(
     }
     let threshold = CoalescingConfig::default().threshold;
     let mut head = asked.ask(session, |analysis, file| {
-        let rope = analysis.rope(file);
+        let rope = analysis.text(file);
         let mut head = vec![format!("{}:{}", asked.path, line(rope, at)), definition(rope, &(at..at))];
         let heaviest = analysis.heaviest_kernels(file, usize::MAX)?;
         let kernel = heaviest.kernels.iter().find(|one| one.range.contains(&at) || one.range.start == at);
@@ -44,7 +44,7 @@ pub(super) fn kernel(
     }
     let wanted = crate::findings::Wanted { limit: 1000, hints: false, coalescing_threshold: threshold };
     let warnings = asked.ask(session, |analysis, file| {
-        let rope = analysis.rope(file);
+        let rope = analysis.text(file);
         let row = rope.byte_to_line(at.min(rope.len_bytes()));
         let found = crate::findings::findings(analysis, file, &wanted).diagnostics.shown;
         let here = found.iter().filter(|one| rope.byte_to_line(one.range.start.min(rope.len_bytes())) == row);

@@ -17,7 +17,7 @@ pub(super) fn kernels(
     let kind = arguments.text("kind");
     asked.ask(session, |analysis, file| {
         let heaviest = analysis.heaviest_kernels(file, usize::MAX)?;
-        let rope = analysis.rope(file);
+        let rope = analysis.text(file);
         let of_kind: Vec<&HeavyKernel> =
             heaviest.kernels.iter().filter(|one| kind.is_none_or(|kind| one.kind.contains(kind))).collect();
         let head = vec![asked.path.clone(), heaviest.summary()];

@@ -58,7 +58,7 @@ pub(super) fn memory(
 pub(super) fn report(session: &mut Session, asked: &Asked) -> Result<MemoryReport, ApiError> {
     asked.ask(session, |analysis, file| {
         let report = analysis.memory_report(file, usize::MAX)?;
-        Ok(report.map_err(|why| refusal(asked, analysis.rope(file), why)))
+        Ok(report.map_err(|why| refusal(asked, analysis.text(file), why)))
     })?
 }
 
@@ -145,7 +145,7 @@ pub(super) fn advice(
     let peak = report(session, &asked)?.peak_in_words();
     let advised = asked.ask(session, |analysis, file| {
         let advice = analysis.memory_advice(file)?;
-        Ok(advice.map_err(|why| refusal(&asked, analysis.rope(file), why)))
+        Ok(advice.map_err(|why| refusal(&asked, analysis.text(file), why)))
     })??;
     let page = window.page(&advised, "change", |one| {
         let in_jax = one.in_jax().map_or_else(String::new, |way| format!(" (in jax: {way})"));

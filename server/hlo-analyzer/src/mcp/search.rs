@@ -53,7 +53,7 @@ pub(super) fn search(
             let name = symbol.name;
             open.extend(symbol.children.into_iter().rev().map(|child| (name.clone(), child)));
         }
-        let rope = analysis.rope(file);
+        let rope = analysis.text(file);
         let page = window.page(&found, "instruction", |one| {
             let at = line(rope, one.range.start);
             let text = definition(rope, &one.range);

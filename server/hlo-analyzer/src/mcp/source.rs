@@ -98,7 +98,7 @@ impl Asked {
         source["path"] = json!(path);
         session.use_device(&source)?;
         let what = session.with_source(&source, |analysis, file| {
-            let rope = analysis.rope(file);
+            let rope = analysis.text(file);
             let start = rope.byte_slice(..head_end(rope)).to_string();
             Ok(ide::dumped_beside_modules(&path, &start))
         })?;

@@ -15,7 +15,7 @@ pub const ID: &str = "show-as-fused";
 const MAX_BYTES_AT_ONCE: usize = 200_000;
 
 pub(crate) fn offer(context: &FileContext<'_>, _: &TextRange, actions: &mut Actions<'_>) {
-    let is_slow = actions.makes_all_changes() && context.view.rope.len_bytes() > MAX_BYTES_AT_ONCE;
+    let is_slow = actions.makes_all_changes() && context.view.text.len_bytes() > MAX_BYTES_AT_ONCE;
     if !is_unfused(context) || is_slow {
         return;
     }

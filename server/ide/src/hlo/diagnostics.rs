@@ -45,11 +45,11 @@ impl Errors for Hlo {
 
     /// A file of HLO must have a computation.
     fn empty_file(&self, context: &FileContext<'_>) -> Option<Diagnostic> {
-        let is_blank = || context.view.rope.chars().all(char::is_whitespace);
+        let is_blank = || context.view.text.chars().all(char::is_whitespace);
         if !context.module().computations.is_empty() || is_blank() {
             return None;
         }
-        let end = context.view.rope.len_bytes();
+        let end = context.view.text.len_bytes();
         Some(Diagnostic {
             range: end..end,
             severity: Severity::Error,

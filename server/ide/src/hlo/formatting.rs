@@ -22,7 +22,7 @@ impl Formatting for Hlo {
 
     /// A line break formats the previous line and indents the new one; a closing brace is indented to its level.
     fn on_type_formatting(&self, context: &FileContext<'_>, offset: usize, typed: char) -> Vec<TextEdit> {
-        let rope = &context.view.rope;
+        let rope = &context.view.text;
         let Ok(line) = rope.try_byte_to_line(offset) else { return Vec::new() };
         let start = rope.line_to_byte(line);
         if typed != '\n' {
@@ -229,7 +229,7 @@ mod tests {
 
     fn formatted(text: &str) -> String {
         let (analysis, file, _) = open(text);
-        let text = analysis.rope(file).to_string();
+        let text = analysis.text(file).to_string();
         let edits = analysis.formatting(file, 0..text.len()).expect("nobody cancels");
         let out = apply_edits(&text, &edits);
         let bare = |text: &str| text.split_whitespace().collect::<String>();
@@ -280,7 +280,7 @@ mod tests {
     #[test]
     fn edits_are_small_and_of_the_range() {
         let (analysis, file, _) = open(&in_entry("   p = f32[8] parameter(0)\n   ROOT n = f32[8] negate(p)"));
-        let text = analysis.rope(file).to_string();
+        let text = analysis.text(file).to_string();
         let at = text.find("ROOT n").unwrap();
         let edits = analysis.formatting(file, at..at).expect("nobody cancels");
         assert_eq!(edits, [crate::TextEdit { range: at - 3..at, insert: "  ".into() }]);
@@ -288,7 +288,7 @@ mod tests {
 
     fn typed(text: &str, expect: &str) {
         let (analysis, file, offset) = open(text);
-        let text = analysis.rope(file).to_string();
+        let text = analysis.text(file).to_string();
         let last = text[..offset].chars().next_back().expect("something was typed");
         let edits = analysis.on_type_formatting(file, offset, last).expect("nobody cancels");
         assert_eq!(apply_edits(&text, &edits), expect);

@@ -93,7 +93,7 @@ mod tests {
 
     fn check(lines: &str, domains: DomainHints, expect: Expect) {
         let (analysis, file, _) = open(&in_entry(lines));
-        let text = analysis.rope(file).to_string();
+        let text = analysis.text(file).to_string();
         let start = text.find("ENTRY").unwrap_or_default();
         let hints = analysis
             .inlay_hints(file, start..text.len(), &InlayHintsConfig { domains, splits: true, memory: false })

@@ -23,7 +23,7 @@ impl Notes for Hlo {
                 continue;
             }
             let at = InstructionRef { piece, id: id as u32 };
-            let line = context.view.rope.byte_to_line(context.range(piece, instruction.span).end);
+            let line = context.view.text.byte_to_line(context.range(piece, instruction.span).end);
             let of_instruction = kernel_notes(context, at).into_iter().chain(map_notes(context, at));
             notes.extend(of_instruction.map(|note| (line, note)));
         }

@@ -77,7 +77,7 @@ mod tests {
 
     fn check(text: &str, expect: &[&str]) {
         let (analysis, file, offset) = open(text);
-        let text = analysis.rope(file).to_string();
+        let text = analysis.text(file).to_string();
         let ranges = analysis.selection_ranges(file, offset).expect("nobody cancels");
         let shown: Vec<_> =
             ranges.iter().map(|r| text[r.clone()].lines().collect::<Vec<_>>().join("|")).collect();

@@ -126,7 +126,7 @@ ENTRY main {
     fn check(from: &str, to: &str, expect: &[&str]) {
         assert_eq!(TEXT.matches(from).count(), 1, "{from}");
         let (analysis, file, offset) = open(&TEXT.replace(from, to));
-        let text = analysis.rope(file).to_string();
+        let text = analysis.text(file).to_string();
         let targets = analysis.goto_type_definition(file, offset).expect("nobody cancels");
         let names: Vec<_> = targets.iter().map(|t| &text[t.selection_range.clone()]).collect();
         assert_eq!(names, expect, "{to}");

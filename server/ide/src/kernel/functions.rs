@@ -144,7 +144,7 @@ ENTRY e {
     #[test]
     fn functions_have_lines_and_reasons() {
         let (analysis, file, offset) = open(TEXT);
-        let text = analysis.rope(file).to_string();
+        let text = analysis.text(file).to_string();
         let functions = analysis.kernel_functions(file, offset).expect("nobody cancels");
         let shown: Vec<String> = functions
             .iter()
@@ -164,7 +164,7 @@ ENTRY e {
     #[test]
     fn splits_have_hints() {
         let (analysis, file, _) = open(TEXT);
-        let text = analysis.rope(file).to_string();
+        let text = analysis.text(file).to_string();
         let config = InlayHintsConfig { domains: DomainHints::Off, splits: true, memory: false };
         let hints = analysis.inlay_hints(file, 0..text.len(), &config).expect("nobody cancels");
         let shown: Vec<_> =

@@ -181,7 +181,7 @@ impl<'a> FileContext<'a> {
             None => {
                 let part = self.part_at(at.piece, self.mlir_piece(at.piece).parse.op(at.id).span.start);
                 let behind = self.mlir_module().pieces_of(part).end;
-                self.view.starts.get(behind).map_or(self.view.rope.len_bytes(), |start| start.offset)
+                self.view.starts.get(behind).map_or(self.view.text.len_bytes(), |start| start.offset)
             }
         }
     }

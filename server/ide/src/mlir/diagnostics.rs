@@ -221,7 +221,7 @@ mod tests {
 
     fn check(text: &str, expect: &[&str]) {
         let (analysis, file, _) = open_mlir(text);
-        let text = analysis.rope(file).to_string();
+        let text = analysis.text(file).to_string();
         let found = analysis.diagnostics(file, 100).expect("nobody cancels");
         let shown: Vec<_> = found
             .shown

@@ -57,7 +57,7 @@ impl document_symbols::Outline for Mlir {
             }
         }
         while !open.is_empty() {
-            close(&mut open, context.view.rope.len_bytes(), &mut symbols);
+            close(&mut open, context.view.text.len_bytes(), &mut symbols);
         }
         (symbols, outline.omitted)
     }

@@ -34,7 +34,7 @@ impl Foldable for Mlir {
                 }
             }
         }
-        let end = context.view.rope.len_bytes();
+        let end = context.view.text.len_bytes();
         bodies.extend(open.into_iter().map(|start| start..end));
         bodies
     }

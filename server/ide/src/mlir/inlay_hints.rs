@@ -116,7 +116,7 @@ func.func @f(%a: tensor<4xi32>, %n: index) {
 }
 ",
         );
-        let text = analysis.rope(file).to_string();
+        let text = analysis.text(file).to_string();
         let config = InlayHintsConfig { domains: DomainHints::All, splits: true, memory: false };
         let hints = analysis.inlay_hints(file, 0..text.len(), &config).expect("nobody cancels");
         let shown: Vec<_> = hints
@@ -137,7 +137,7 @@ func.func @f(%a: tensor<3x5x7x4xf32>, %i: index, %j: index, %m: memref<1024x64xf
 }
 ",
         );
-        let text = analysis.rope(file).to_string();
+        let text = analysis.text(file).to_string();
         let config = InlayHintsConfig { domains: DomainHints::All, splits: true, memory: false };
         let hints = analysis.inlay_hints(file, 0..text.len(), &config).expect("nobody cancels");
         let shown: Vec<_> = hints
@@ -160,7 +160,7 @@ func.func @f(%a: tensor<3x5x7x4xf32>, %i: index, %j: index, %m: memref<1024x64xf
     /// The type before the hint of each op, and the hint.
     fn domains(ops: &str) -> Vec<String> {
         let (analysis, file, _) = open_mlir(ops);
-        let text = analysis.rope(file).to_string();
+        let text = analysis.text(file).to_string();
         let config = InlayHintsConfig { domains: DomainHints::All, splits: true, memory: false };
         let hints = analysis.inlay_hints(file, 0..text.len(), &config).expect("nobody cancels");
         let before = |offset: usize| text[..offset].rsplit(' ').next().unwrap_or_default();

@@ -276,7 +276,7 @@ mod tests {
     fn a_function_has_a_lens_and_a_kernel() {
         let (analysis, file, offset) = open_mlir(SOFTMAX);
         let places = analysis.code_lens_places(file, true, 100).expect("nobody cancels");
-        let text = analysis.rope(file).to_string();
+        let text = analysis.text(file).to_string();
         assert_eq!(places.iter().map(|p| &text[p.clone()]).collect::<Vec<_>>(), ["@twice"]);
         let lens = analysis.code_lens(file, places[0].start, true).expect("nobody cancels").expect("a lens");
         assert_eq!((lens.time.is_some(), lens.title.as_str()), (true, "loop · 33 × 128 threads · 33.8 kB"));

@@ -70,7 +70,7 @@ fn line(map: &IndexingMap, is_identity: bool, note: Option<&str>) -> String {
 impl Notes for Mlir {
     /// The maps of the ops of a piece: after an op, or before its regions.
     fn notes_in(&self, context: &FileContext<'_>, piece: usize) -> Vec<(usize, String)> {
-        let rope = &context.view.rope;
+        let rope = &context.view.text;
         let ops = context.mlir_piece(piece).parse.ops.len() as mlir::OpId;
         let of_all = |source: &mlir_ops::Source<'_>| {
             let mut notes = Vec::new();

@@ -40,7 +40,7 @@ mod tests {
     #[track_caller]
     fn check(text: &str, expect: &[&str]) {
         let (analysis, file, offset) = open_mlir(text);
-        let text = analysis.rope(file).to_string();
+        let text = analysis.text(file).to_string();
         let ranges = analysis.selection_ranges(file, offset).expect("nobody cancels");
         let shown: Vec<_> = ranges.iter().map(|r| text[r.clone()].replace('\n', "|")).collect();
         assert_eq!(shown, expect);

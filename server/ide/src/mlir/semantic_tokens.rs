@@ -158,7 +158,7 @@ mod tests {
 }
 "#,
         );
-        let text = analysis.rope(file).to_string();
+        let text = analysis.text(file).to_string();
         let shown = |range| -> Vec<String> {
             let tokens = analysis.semantic_tokens(file, range, 100).expect("nobody cancels").expect("few");
             tokens

@@ -17,7 +17,7 @@ fn has_functions_of_two_regions(text: &str) -> bool {
 
 /// The results of all features for a file.
 fn all(analysis: &Analysis, file: FileId) -> String {
-    let text = analysis.rope(file).to_string();
+    let text = analysis.text(file).to_string();
     let everything = (
         (
             analysis.diagnostics(file, 10_000),

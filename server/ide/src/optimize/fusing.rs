@@ -45,7 +45,7 @@ pub(crate) fn offer(
 ) {
     let (db, file) = (context.db, context.view.file);
     let is_meant = file.language(db) == Language::Hlo
-        && context.view.rope.len_bytes() <= MAX_BYTES
+        && context.view.text.len_bytes() <= MAX_BYTES
         && !actions.makes_all_changes()
         && [FUSE, UNFUSE, SPLIT].iter().any(|prefix| actions.may_want(prefix))
         && !db::is_of_cpu(db, file)

@@ -68,7 +68,7 @@ pub(crate) fn offer(
 ) {
     let (db, file) = (context.db, context.view.file);
     let is_meant = file.language(db) == Language::Hlo
-        && context.view.rope.len_bytes() <= MAX_BYTES
+        && context.view.text.len_bytes() <= MAX_BYTES
         && !actions.makes_all_changes()
         && actions.may_want(LAYOUT_ACTION)
         && db::has_fusions(db, file).contains(&true);

@@ -70,7 +70,7 @@ impl PlannedKernels {
         context: &FileContext<'_>,
         known: &KnownOptimized,
     ) -> Result<PlannedKernels, NotOptimized> {
-        if context.view.rope.len_bytes() > MAX_BYTES {
+        if context.view.text.len_bytes() > MAX_BYTES {
             return Err(NotOptimized::TooLarge(MAX_BYTES));
         }
         let (pipeline, preview, why_fusion_alone) = fused(context, known)?;
@@ -180,7 +180,7 @@ fn run_kernels(text: &str, device: &'static gpu::Device) -> Vec<PlannedKernel> {
                     // A float cast saturates.
                     bytes: (roofline.bytes_read + roofline.bytes_written) as u64,
                     members: Vec::new(),
-                    line: context.view.rope.byte_to_line(context.offset_of(at)),
+                    line: context.view.text.byte_to_line(context.offset_of(at)),
                 });
             }
         }

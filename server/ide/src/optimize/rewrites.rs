@@ -95,7 +95,7 @@ impl Rewrites {
         if context.view.file.language(context.db) != Language::Hlo {
             return Ok(Rewrites::default());
         }
-        if context.view.rope.len_bytes() > MAX_BYTES {
+        if context.view.text.len_bytes() > MAX_BYTES {
             return Err(NotOptimized::TooLarge(MAX_BYTES));
         }
         let SourceModule { module, instructions: sources } = SourceModule::of(context)?;
@@ -152,7 +152,7 @@ pub(crate) fn offer(
         return;
     }
     let Ok(rewrites) = known.rewrites(context) else { return };
-    let is_small = context.view.rope.len_bytes() <= TIMED_BYTES;
+    let is_small = context.view.text.len_bytes() <= TIMED_BYTES;
     if actions.makes_all_changes() && !is_small {
         return;
     }
@@ -275,7 +275,7 @@ pub(crate) fn rewrite_of_all(
 
 /// The text after edits that do not overlap.
 fn edited(context: &FileContext<'_>, edits: &[TextEdit]) -> String {
-    let text = context.view.rope.to_string();
+    let text = context.view.text.to_string();
     let mut edits: Vec<&TextEdit> = edits.iter().collect();
     edits.sort_by_key(|edit| (edit.range.start, edit.range.end));
     let (mut out, mut at) = (String::with_capacity(text.len()), 0);
@@ -306,7 +306,7 @@ fn gain(context: &FileContext<'_>, known: &KnownOptimized, edits: &[TextEdit]) -
 fn after_fusion(context: &FileContext<'_>, known: &KnownOptimized) -> Option<Totals> {
     let device = context.db.device_of(context.view.file);
     if !is_unfused(context) {
-        return Some(Totals::of_text(&context.view.rope.to_string(), device));
+        return Some(Totals::of_text(&context.view.text.to_string(), device));
     }
     let fused = known.preview(context, &OptimizeRequest::of(&[FUSION])).ok()?;
     fused.stopped.is_none().then(|| Totals::of_text(&fused.body, device))

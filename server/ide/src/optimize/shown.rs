@@ -153,7 +153,7 @@ pub(crate) fn add_section(
         let others: Vec<u32> = others.copied().collect();
         let named = others.iter().take(MAX_MEMBERS).filter_map(|&at| planned.preview.source(at));
         let links = named.map(|source| {
-            let line = context.view.rope.byte_to_line(source.range.start) + 1;
+            let line = context.view.text.byte_to_line(source.range.start) + 1;
             let line = u32::try_from(line).ok();
             let link = path.and_then(|path| file_link(source.name.clone(), path, line));
             link.unwrap_or_else(|| code(source.name.clone()))

@@ -104,7 +104,7 @@ fn of_mlir(context: &FileContext<'_>) -> Result<SourceModule, NotOptimized> {
     let parse = Arc::new(syntax::hlo::parse(&text, PieceState::HEADER));
     let block = ir::lower(text.clone(), parse);
     let whole = is_cut(context).then(|| {
-        let text = context.view.rope.to_string();
+        let text = context.view.text.to_string();
         let parse = mlir::parse(&text, mlir::PieceState::default());
         (text, parse)
     });

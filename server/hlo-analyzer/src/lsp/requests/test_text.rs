@@ -18,7 +18,7 @@ impl Request for TestText {
     }
 
     fn run(Snapshot { analysis, view }: &Snapshot, _: &DocumentParams) -> Cancellable<Self::Found> {
-        Ok(analysis.rope(view.file).to_string())
+        Ok(analysis.text(view.file).to_string())
     }
 
     fn respond(_: &View, _: DocumentParams, text: Self::Found) -> Result<Self::Response> {

@@ -187,7 +187,7 @@ fn computation_text(context: &FileContext<'_>, index: usize) -> Option<String> {
     let (first, last) = (segments.first()?, segments.last()?);
     let start = context.range(first.piece, context.computation(*first).span).start;
     let end = context.range(last.piece, context.computation(*last).span).end;
-    let text = context.view.rope.byte_slice(start..end).to_string();
+    let text = context.view.text.byte_slice(start..end).to_string();
     let text = match context.computation(*first).is_entry {
         true => text.strip_prefix("ENTRY")?.trim_start().to_owned(),
         false => text,

@@ -78,7 +78,7 @@ mod tests {
     fn check(line: &str, expect: &str) {
         let text = in_entry(&format!("  p = f32[8,16]{{1,0}} parameter(0)\n  {line}"));
         let (analysis, file, offset) = open(&text);
-        let rope = analysis.rope(file).to_string();
+        let rope = analysis.text(file).to_string();
         let hover = analysis.hover(file, offset).expect("nobody cancels").expect("there is something");
         let markdown = hover.markdown();
         let first = markdown.lines().next().unwrap_or_default();

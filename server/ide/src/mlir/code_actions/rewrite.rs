@@ -46,8 +46,8 @@ fn in_function(context: &FileContext<'_>, at: OpRef, part: usize) -> Option<(Vec
     let pieces = context.mlir_giants().pieces_of(at.piece, part);
     let (first, last) = (pieces.first()?.0, pieces.last()?.0);
     let start = context.view.starts[first].offset;
-    let end = context.view.starts.get(last + 1).map_or(context.view.rope.len_bytes(), |next| next.offset);
-    let text = context.view.rope.byte_slice(start..end).to_string();
+    let end = context.view.starts.get(last + 1).map_or(context.view.text.len_bytes(), |next| next.offset);
+    let text = context.view.text.byte_slice(start..end).to_string();
     let parse = mlir::parse(&text, PieceState::from_u8(context.view.starts[first].state));
     let op = context.range(at.piece, context.mlir_piece(at.piece).parse.op(at.id).span).start - start;
     let id = parse.ops.partition_point(|other| (other.span.start as usize) < op) as OpId;

@@ -9,7 +9,7 @@ fn check(fixture: &str, expect: Expect) {
     let (analysis, file, offset) = open(fixture);
     let errors = analysis.diagnostics(file, 9).expect("nobody cancels").shown;
     assert!(errors.is_empty(), "the fixture is wrong: {errors:?}");
-    let text = analysis.rope(file).to_string();
+    let text = analysis.text(file).to_string();
     let titles = analysis.rewrite_actions(file, offset..offset, Wanted::Titles).expect("nobody cancels");
     let mut shown = String::new();
     for action in titles.iter().filter(|action| action.id.starts_with(super::LAYOUT_ACTION)) {

@@ -23,7 +23,7 @@ pub(super) fn edits(
     if group.is_empty() {
         return None;
     }
-    let text = context.view.rope.to_string();
+    let text = context.view.text.to_string();
     let editor = Editor { context, source, after, difference, group, text: &text };
     editor.edits()
 }

@@ -7,7 +7,7 @@ use crate::{Change, CodeActionKind, Wanted};
 #[track_caller]
 fn check(fixture: &str, expect: Expect) {
     let (analysis, file, offset) = open(fixture);
-    let text = analysis.rope(file).to_string();
+    let text = analysis.text(file).to_string();
     let titles = analysis.rewrite_actions(file, offset..offset, Wanted::Titles).expect("nobody cancels");
     let mut shown = String::new();
     for action in titles {
