@@ -106,13 +106,15 @@ module {{
     );
     let (mut counted, file, pieces) = Counted::open_mlir(&text);
     assert!(pieces > 5, "{pieces}");
-    // No operands are imported: no op needs the definitions of its operands for diagnostics.
-    let once = [1, 1, 1, 1, 1, 0, 1, 1, 1];
+    // Operands are imported for an op that has too many: no other needs their definitions for diagnostics.
+    let once = |imports| [1, 1, 1, 1, 1, imports, 1, 1, 1];
     let of_file = |counted: &Counted| ["mlir_module", "mlir_giant_index"].map(|query| counted.count(query));
     let at = text.find("%6000 =").expect("it is there") + "%6000 = stablehlo.add %a, ".len();
     // Use of a different value, which affects no other piece; white space; an undefined name.
-    for (len, insert, findings) in [(5, "%5998", 0), (0, " ", 0), (1, "%x", 1), (2, "", 0)] {
-        assert_eq!(counted.after(file, at, len, insert, findings), once, "{insert:?}");
+    for (len, insert, findings, imports) in
+        [(5, "%5998", 0, 0), (0, " ", 0, 0), (1, "%x", 1, 1), (2, "", 0, 0)]
+    {
+        assert_eq!(counted.after(file, at, len, insert, findings), once(imports), "{insert:?}");
         assert_eq!(of_file(&counted), [0, 0]);
     }
     // A different type of a value that only its piece uses: the names are unchanged.

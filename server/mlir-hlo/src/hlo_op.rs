@@ -6,7 +6,7 @@ mod graphs;
 
 use std::sync::Arc;
 
-use ir::{Attributes, Graph, Opcode};
+use ir::{Attributes, Graph, Opcode, op_info};
 use mlir::{OpId, Parse};
 use mlir_ops::{OpText, Source};
 use rustc_hash::FxHashMap;
@@ -90,7 +90,7 @@ fn is_opaque(row: &OpRow) -> bool {
     )
 }
 
-/// Whether what HLO's verifier says of the op of HLO is true of an op. Ops whose operands and results are of one type
+/// Whether what HLO's verifier says of the op of HLO is true of an op. Ops with all operands, of the type of the results,
 /// have nothing to be wrong; exchanges between devices depend on how many there are.
 pub fn is_checked_as_hlo(parse: &Parse, text: &str, id: OpId) -> bool {
     let Some(row) = mnemonic(parse.name(id, text)).and_then(row_of).filter(|row| !is_opaque(row)) else {
@@ -117,11 +117,12 @@ pub fn is_checked_as_hlo(parse: &Parse, text: &str, id: OpId) -> bool {
     let mut written = types.map(|&ty| parse.type_text(ty, text));
     let first = written.next();
     let is_one = written.all(|ty| Some(ty) == first);
+    let is_complete = op_info(row.opcode).arity.accepts(parse.operands_of(id).count());
     let is_plain = row.how == How::Row
         && row.regions.is_empty()
         && row.attributes.iter().all(|a| a.form == Form::Accuracy)
         && matches!(row.pretty, Pretty::Same | Pretty::Functional | Pretty::Select | Pretty::No);
-    !(is_plain && is_one)
+    !(is_plain && is_one && is_complete)
 }
 
 /// `row` is that of an op of StableHLO or MHLO.

@@ -259,6 +259,18 @@ func.func @f(%a: tensor<4x8xf32>) {
 ",
             &["Warning hlo-verifier stablehlo.reshape", "Warning hlo-verifier stablehlo.slice"],
         );
+        // Each op has the operands that its opcode takes, also where all types are equal.
+        check(
+            "\
+func.func @f(%a: tensor<4xf32>) {
+  %0 = stablehlo.add %a : tensor<4xf32>
+  %1 = stablehlo.negate a : tensor<4xf32>
+  %2 = \"stablehlo.add\"(%a, %a) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  return
+}
+",
+            &["Warning hlo-verifier stablehlo.add", "Warning hlo-verifier stablehlo.negate"],
+        );
     }
 
     #[test]
