@@ -34,7 +34,7 @@ pub fn links(db: &dyn salsa::Database, piece: Piece) -> Links {
     };
     let index = giant_index(db, file);
     let before = earlier.get().filter(|before| before.at == at && is_same(&before.block, block));
-    let kept = before.and_then(|before| Some((before.links, index.keeps(before.sources)?)));
+    let kept = before.and_then(|before| Some((before.links, index.keeps(at, before.sources)?)));
     let (links, sources) = kept.unwrap_or_else(|| {
         let giant = index.giant_at(at);
         let find = |external: &ir::External| {

@@ -70,8 +70,7 @@ pub fn giant_index(db: &dyn salsa::Database, file: File) -> Arc<GiantIndex> {
     let giants = giants(db, file);
     let names: Vec<_> = file.pieces(db).iter().map(|&p| shown_names(db, p).clone()).collect();
     let earlier = file.earlier_giants(db);
-    let before = earlier.get().filter(|before| before.is_of(giants));
-    let updated = before.and_then(|before| before.with_names(names.clone()));
+    let updated = earlier.get().and_then(|before| before.updated(giants.clone(), names.clone()));
     let index = Arc::new(updated.unwrap_or_else(|| GiantIndex::build(giants.clone(), names)));
     earlier.set(Some(index.clone()));
     index

@@ -14,8 +14,8 @@ use crate::shape_difference::Difference;
 
 pub type ComputationIndex = usize;
 
-/// Piece number and computation of its parse.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Piece number and computation of its parse, in the order of the text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SegmentRef {
     pub piece: usize,
     pub computation: ComputationId,

@@ -1,5 +1,6 @@
 //! The instructions of computations that are cut into blocks, by name, and what an edit changes of it.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -32,12 +33,15 @@ pub struct GiantIndex {
     changes: Vec<Change>,
 }
 
+/// A part of a computation, its first number, and how many it may have.
+type NumberedPart = (SegmentRef, u32, u32);
+
 /// The names of one computation. Each instruction has a number; those of a part follow each other.
 #[derive(Debug, Clone, Default)]
 struct Table {
     /// The parts, with the first number of each and how many it may have: more than it has now, so that an edit of one part
     /// leaves the numbers of all others.
-    parts: Vec<(SegmentRef, u32, u32)>,
+    parts: Vec<NumberedPart>,
     /// Of instructions with one name, the first.
     by_name: Arc<NameTable>,
     /// The others, ascending.
@@ -49,7 +53,7 @@ struct Table {
 struct Change {
     /// The version before.
     from: u64,
-    /// The pieces in which a definition may have changed, ascending.
+    /// The pieces in which a definition may have changed, or that are parts of other computations, ascending.
     pieces: Vec<u32>,
     /// A name of a block below is defined in a block above, too.
     shadows: bool,
@@ -59,6 +63,26 @@ struct Change {
 const KEPT_CHANGES: usize = 8;
 /// Names that are defined twice are looked at one by one.
 const MAX_DUPLICATES: usize = 256;
+
+/// The numbers of a part of `count` instructions.
+fn room_of(count: u32) -> u32 {
+    count + count / 4 + 16
+}
+
+/// The pieces with parts in only one of two lists.
+fn moved<'a>(before: &'a [SegmentRef], now: &'a [SegmentRef]) -> impl Iterator<Item = usize> + 'a {
+    let lacks = |all: &[SegmentRef], part: &SegmentRef| all.binary_search(part).is_err();
+    let gone = before.iter().filter(move |part| lacks(now, part));
+    let added = now.iter().filter(move |part| lacks(before, part));
+    gone.chain(added).map(|part| part.piece)
+}
+
+impl Table {
+    fn parts_in(&self, pieces: &BTreeSet<usize>) -> Vec<usize> {
+        let parts = self.parts.iter().enumerate();
+        parts.filter(|(_, (part, ..))| pieces.contains(&part.piece)).map(|(nth, _)| nth).collect()
+    }
+}
 
 fn next_version() -> u64 {
     static LAST: AtomicU64 = AtomicU64::new(0);
@@ -87,8 +111,7 @@ impl GiantIndex {
         let mut table = Table::default();
         let mut first = 0;
         for &part in parts {
-            let count = self.part(part).1.len() as u32;
-            let room = count + count / 4 + 16;
+            let room = room_of(self.part(part).1.len() as u32);
             table.parts.push((part, first, room));
             first += room;
         }
@@ -144,35 +167,36 @@ impl GiantIndex {
         }
     }
 
-    /// The index of the same blocks with other names; `None` if it must be built.
-    pub(super) fn with_names(&self, names: Vec<Arc<ShownNames>>) -> Option<GiantIndex> {
-        if names.len() != self.names.len() || self.tables.iter().any(|t| t.duplicates.len() > MAX_DUPLICATES)
+    /// The index of as many blocks, of which some have other names or are parts of other computations; `None` if it must be built.
+    pub(super) fn updated(&self, giants: Arc<Giants>, names: Vec<Arc<ShownNames>>) -> Option<GiantIndex> {
+        let has_many = |table: &Table| table.duplicates.len() > MAX_DUPLICATES;
+        if names.len() != self.names.len()
+            || giants.len() != self.giants.len()
+            || self.tables.iter().any(has_many)
         {
             return None;
         }
         let differ = |&piece: &usize| {
             !Arc::ptr_eq(&names[piece], &self.names[piece]) && names[piece] != self.names[piece]
         };
-        let changed: Vec<usize> = (0..names.len()).filter(differ).collect();
-        let mut index = self.clone();
-        let touched = |table: &Table| -> Vec<usize> {
-            let parts = table.parts.iter().enumerate();
-            let touched = parts.filter(|(_, (part, ..))| changed.binary_search(&part.piece).is_ok());
-            touched.map(|(nth, _)| nth).collect()
-        };
-        let touched: Vec<Vec<usize>> = self.tables.iter().map(touched).collect();
-        let mut tables = std::mem::take(&mut index.tables);
-        for (table, touched) in tables.iter_mut().zip(&touched) {
-            touched.iter().for_each(|&nth| self.remove(table, nth));
+        let mut changed: BTreeSet<usize> = (0..names.len()).filter(differ).collect();
+        if giants != self.giants {
+            for ((_, before), (_, now)) in self.giants.iter().zip(&*giants) {
+                changed.extend(moved(before, now));
+            }
         }
-        index.names = names;
+        let mut tables = self.tables.clone();
+        for table in &mut tables {
+            for nth in table.parts_in(&changed) {
+                self.remove(table, nth);
+            }
+        }
+        let pieces = changed.iter().map(|&piece| piece as u32).collect();
+        let mut index = GiantIndex { giants, names, tables: Vec::new(), ..self.clone() };
         let mut shadows = false;
-        for (table, touched) in tables.iter_mut().zip(&touched) {
-            for &nth in touched {
-                let (part, _, room) = table.parts[nth];
-                if index.part(part).1.len() as u32 > room {
-                    return None;
-                }
+        for (table, (_, parts)) in tables.iter_mut().zip(&*index.giants) {
+            table.parts = index.numbered(&table.parts, parts)?;
+            for nth in table.parts_in(&changed) {
                 shadows |= index.add(table, nth);
             }
         }
@@ -180,14 +204,32 @@ impl GiantIndex {
         if index.changes.len() == KEPT_CHANGES {
             index.changes.remove(0);
         }
-        let pieces = changed.iter().map(|&piece| piece as u32).collect();
         index.changes.push(Change { from: self.version, pieces, shadows });
         index.version = next_version();
         Some(index)
     }
 
-    pub(super) fn is_of(&self, giants: &Arc<Giants>) -> bool {
-        self.giants == *giants
+    /// The first numbers and the room of these parts: those from before, and for others what lies between. `None` if that is too
+    /// little.
+    fn numbered(&self, before: &[NumberedPart], parts: &[SegmentRef]) -> Option<Vec<NumberedPart>> {
+        let mut numbered: Vec<NumberedPart> = Vec::with_capacity(parts.len());
+        for &part in parts {
+            let count = self.part(part).1.len() as u32;
+            let at = before.partition_point(|known| known.0 < part);
+            let (first, room) = match before.get(at).filter(|known| known.0 == part) {
+                Some(&(_, first, room)) => (first, room),
+                None => {
+                    let first = numbered.last().map_or(0, |&(_, first, room)| first + room);
+                    let end = before[at..].iter().find(|known| parts.binary_search(&known.0).is_ok());
+                    (first, end.map_or(room_of(count), |&(_, end, _)| end.saturating_sub(first)))
+                }
+            };
+            if count > room {
+                return None;
+            }
+            numbered.push((part, first, room));
+        }
+        Some(numbered)
     }
 
     fn part(&self, segment: SegmentRef) -> (InstructionId, &ir::ExportNames) {
@@ -195,12 +237,12 @@ impl GiantIndex {
         (*start, names)
     }
 
-    fn part_of(parts: &[(SegmentRef, u32, u32)], n: u32) -> (SegmentRef, u32) {
+    fn part_of(parts: &[NumberedPart], n: u32) -> (SegmentRef, u32) {
         let at = parts.partition_point(|&(_, first, _)| first <= n).max(1) - 1;
         (parts[at].0, n - parts[at].1)
     }
 
-    fn name_in<'a>(&'a self, parts: &[(SegmentRef, u32, u32)], n: u32) -> &'a str {
+    fn name_in<'a>(&'a self, parts: &[NumberedPart], n: u32) -> &'a str {
         let (segment, local) = Self::part_of(parts, n);
         self.part(segment).1.get(local as usize)
     }
@@ -251,13 +293,15 @@ impl GiantIndex {
         Sources { version: self.version, pieces, is_incomplete: found.iter().any(Option::is_none) }
     }
 
-    /// Whether the names with these sources are found where they were, and if so the sources for the next time.
-    pub(crate) fn keeps(&self, sources: Sources) -> Option<Sources> {
+    /// Whether the names with these sources, of a block that is piece `at`, are found where they were, and if so the sources for the
+    /// next time.
+    pub(crate) fn keeps(&self, at: usize, sources: Sources) -> Option<Sources> {
         if sources.version != self.version {
             let since = self.changes.iter().position(|change| change.from == sources.version)?;
             let leaves = |change: &Change| {
                 let touches = |piece| sources.pieces.binary_search(piece).is_ok();
-                !change.shadows && !sources.is_incomplete && !change.pieces.iter().any(touches)
+                let moves = change.pieces.binary_search(&(at as u32)).is_ok();
+                !change.shadows && !sources.is_incomplete && !moves && !change.pieces.iter().any(touches)
             };
             if !self.changes[since..].iter().all(leaves) {
                 return None;
@@ -273,58 +317,88 @@ mod tests {
 
     use super::*;
 
-    fn shown(names: &[String], start: u32) -> Arc<ShownNames> {
-        Arc::new(vec![(start, ExportNames::of(names.iter().map(String::as_str)))])
+    /// Blocks, the second computation of some of which is a part, and whether the first block is one.
+    struct Blocks {
+        names: Vec<Vec<String>>,
+        is_second: Vec<bool>,
+        has_first: bool,
+    }
+
+    impl Blocks {
+        fn giants(&self) -> Arc<Giants> {
+            let parts = self.is_second.iter().enumerate().skip(usize::from(!self.has_first));
+            let part = |(piece, &second)| SegmentRef { piece, computation: u32::from(second) };
+            Arc::new(vec![(3, parts.map(part).collect())])
+        }
+
+        fn shown(&self) -> Vec<Arc<ShownNames>> {
+            let shown = |(names, &second): (&Vec<String>, &bool)| {
+                let part = (names.len() as u32 % 3, ExportNames::of(names.iter().map(String::as_str)));
+                let above = second.then(|| (0, ExportNames::of(["v1"].into_iter())));
+                Arc::new(above.into_iter().chain([part]).collect())
+            };
+            self.names.iter().zip(&self.is_second).map(shown).collect()
+        }
     }
 
     /// After random edits, an updated index equals one built from the same names, and the links that it keeps are unchanged.
     #[test]
     fn an_updated_index_equals_a_built_one() {
         let mut random = random::Rng::new(22);
-        let parts = (0..6).map(|piece| SegmentRef { piece, computation: 0 }).collect();
-        let giants: Arc<Giants> = Arc::new(vec![(3, parts)]);
-        let mut names: Vec<Vec<String>> =
-            (0..6).map(|piece| (0..20).map(|i| format!("v{}", piece * 20 + i)).collect()).collect();
-        let all = |names: &[Vec<String>]| -> Vec<Arc<ShownNames>> {
-            names.iter().map(|of_piece| shown(of_piece, of_piece.len() as u32 % 3)).collect()
-        };
-        let mut index = GiantIndex::build(giants.clone(), all(&names));
-        let (mut updates, mut kept) = (0, 0);
+        let names = (0..6).map(|piece| (0..20).map(|i| format!("v{}", piece * 20 + i)).collect()).collect();
+        let mut blocks = Blocks { names, is_second: vec![false; 6], has_first: true };
+        let mut index = GiantIndex::build(blocks.giants(), blocks.shown());
+        let (mut updates, mut kept, mut moves) = (0, 0, 0);
         for _ in 0..2_000 {
             let mut some = || {
-                let of_piece = &names[random.index(6)];
+                let of_piece = &blocks.names[random.index(6)];
                 of_piece[random.index(of_piece.len())].clone()
             };
             let wanted: Vec<String> = (0..3).map(|_| some()).filter(|name| !name.is_empty()).collect();
             let links: Vec<_> = wanted.iter().map(|name| index.find(3, name)).collect();
             let sources = index.sources(&links);
             for _ in 0..=random.index(2) {
-                let of_piece = &mut names[random.index(6)];
-                match random.index(4) {
+                let of_piece = &mut blocks.names[random.index(6)];
+                let mut is_move = false;
+                match random.index(6) {
                     0 => of_piece.insert(random.index(of_piece.len() + 1), format!("v{}", random.index(300))),
                     1 if of_piece.len() > 4 => drop(of_piece.remove(random.index(of_piece.len()))),
                     2 => of_piece.push(String::new()),
+                    3 => {
+                        let piece = random.index(6);
+                        blocks.is_second[piece] ^= true;
+                        is_move = true;
+                    }
+                    4 => {
+                        blocks.has_first ^= true;
+                        is_move = true;
+                    }
                     _ => {
                         let at = random.index(of_piece.len());
                         of_piece[at] = format!("v{}", random.index(300));
                     }
                 }
-                let built = GiantIndex::build(giants.clone(), all(&names));
-                let updated = index.with_names(all(&names));
+                let built = GiantIndex::build(blocks.giants(), blocks.shown());
+                let updated = index.updated(blocks.giants(), blocks.shown());
                 updates += u32::from(updated.is_some());
+                moves += u32::from(updated.is_some() && is_move);
                 index = updated.unwrap_or_else(|| built.clone());
                 for n in 0..300 {
                     let name = format!("v{n}");
-                    assert_eq!(index.find(3, &name), built.find(3, &name), "{name} in {names:?}");
+                    assert_eq!(index.find(3, &name), built.find(3, &name), "{name} in {:?}", blocks.names);
                 }
                 assert_eq!(index.duplicates(), built.duplicates());
             }
-            if index.keeps(sources).is_some() {
+            // The block that asks is none of these.
+            if index.keeps(6, sources).is_some() {
                 kept += 1;
                 let now: Vec<_> = wanted.iter().map(|name| index.find(3, name)).collect();
-                assert_eq!(links, now, "{wanted:?} in {names:?}");
+                assert_eq!(links, now, "{wanted:?} in {:?}", blocks.names);
             }
         }
-        assert!(updates > 1_000 && kept > 100, "{updates} updates, {kept} kept");
+        assert!(
+            updates > 1_000 && kept > 100 && moves > 300,
+            "{updates} updates, {kept} kept, {moves} moves"
+        );
     }
 }
