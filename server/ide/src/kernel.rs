@@ -132,11 +132,12 @@ impl<'a> FileContext<'a> {
     /// Whether the computation runs instruction by instruction and contains fusions. Before optimisation the
     /// kernels of a module are unknown.
     pub(crate) fn launches_kernels(&self, segment: SegmentRef) -> bool {
-        let module = self.module();
-        let Some(index) = module.computation_of(segment) else { return false };
-        db::has_fusions(self.db, self.view.file)[index]
-            && !self.is_of_cpu()
-            && self.is_run_as_written(segment)
+        self.has_fusions(segment) && !self.is_of_cpu() && self.is_run_as_written(segment)
+    }
+
+    fn has_fusions(&self, segment: SegmentRef) -> bool {
+        let index = self.module().computation_of(segment);
+        index.is_some_and(|index| db::has_fusions(self.db, self.view.file)[index])
     }
 
     /// The entry, bodies of loops, branches, called computations; not the computations of fusions or
@@ -212,11 +213,14 @@ impl<'a> FileContext<'a> {
         let is_fusion = |id: u32| block.instruction(id).opcode == Some(Opcode::Fusion);
         let may_wrap = |id: u32| block.instruction(id).opcode.is_some_and(gpu::is_wrapped);
         let ids = self.computation(segment).instructions.clone();
-        let may_launch = ids.clone().any(|id| is_fusion(id) || may_wrap(id));
-        if self.is_of_cpu() || !may_launch || !self.is_run_as_written(segment) {
+        // Most computations are reducers and have no fusion: who calls them is not asked.
+        if !ids.clone().any(is_fusion) && !(self.has_fusions(segment) && ids.clone().any(may_wrap)) {
             return Vec::new();
         }
-        let wraps = self.launches_kernels(segment);
+        if self.is_of_cpu() || !self.is_run_as_written(segment) {
+            return Vec::new();
+        }
+        let wraps = self.has_fusions(segment);
         let launched = ids.filter(|&id| is_fusion(id) || wraps && may_wrap(id));
         launched.map(|id| InstructionRef { piece: segment.piece, id }).collect()
     }
