@@ -2,6 +2,7 @@
 
 mod algsimp;
 mod compare;
+mod convolutions;
 mod copies;
 mod estimates;
 mod fusions;
