@@ -31,6 +31,7 @@ add_row {
 }
 ones { one = f32[] constant(1) ROOT b = f32[512,1024] broadcast(one), dimensions={} }
 first { x = f32[512,1024] parameter(0) y = f32[512,1024] parameter(1) s = f32[512,1024] add(x, y) ROOT corner = f32[1,2] slice(s), slice={[0:1],[3:5]} }
+sum_difference_and_product { a = f32[3] parameter(0) b = f32[3] parameter(1) s = f32[3] add(a, b) d = f32[3] subtract(a, b) p = f32[3] multiply(a, b) ROOT all = (f32[3], f32[3], f32[3]) tuple(s, d, p) }
 sum_and_carry { a = f32[3] parameter(0) b = f32[3] parameter(1) s = f32[3] add(a, b) ROOT both = (f32[3], f32[3]) tuple(s, s) }
 is_below_5 { p = (s32[], s32[], f32[], f32[3]) parameter(0) i = s32[] get-tuple-element(p), index=0 n = s32[] constant(5) ROOT c = pred[] compare(i, n), direction=LT }
 is_below_1 { p = (s32[], s32[], f32[], f32[3]) parameter(0) i = s32[] get-tuple-element(p), index=0 n = s32[] constant(1) ROOT c = pred[] compare(i, n), direction=LT }
