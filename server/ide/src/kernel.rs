@@ -214,10 +214,8 @@ impl<'a> FileContext<'a> {
         let may_wrap = |id: u32| block.instruction(id).opcode.is_some_and(gpu::is_wrapped);
         let ids = self.computation(segment).instructions.clone();
         // Most computations are reducers and have no fusion: who calls them is not asked.
-        if !ids.clone().any(is_fusion) && !(self.has_fusions(segment) && ids.clone().any(may_wrap)) {
-            return Vec::new();
-        }
-        if self.is_of_cpu() || !self.is_run_as_written(segment) {
+        let may_launch = ids.clone().any(is_fusion) || self.has_fusions(segment) && ids.clone().any(may_wrap);
+        if !may_launch || self.is_of_cpu() || !self.is_run_as_written(segment) {
             return Vec::new();
         }
         let wraps = self.has_fusions(segment);
