@@ -169,7 +169,7 @@ mod needs_shared {
     #[test]
     #[ignore = "needs the shared data beside the checkout: cargo xtask test"]
     fn nothing_waits_for_what_once_froze() {
-        busy::of_the_past().iter().for_each(check);
+        test_files::on_all_cores(&busy::of_the_past(), check);
     }
 }
 

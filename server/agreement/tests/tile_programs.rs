@@ -341,17 +341,24 @@ mod needs_shared {
             "all" => true,
             part => name.contains(part),
         };
-        let mut tallies: [Tally; 4] = Default::default();
-        for Kernel { name, hlo, programs } in kernels().into_iter().filter(|kernel| is_chosen(&kernel.name)) {
-            let [first, second] = programs;
-            let all = [emitted(&hlo), lowered(&hlo), Ok(first), Ok(second)];
-            for (number, program) in all.into_iter().enumerate() {
-                if number < 2 || name != ONE_BUFFER {
-                    tallies[number].add(&name, &hlo, program, WORK);
-                }
+        let mut kernels = kernels();
+        kernels.retain(|kernel| is_chosen(&kernel.name));
+        let sides = ["ours", "ours, lowered", "XLA's", "XLA's, lowered"];
+        let tallies = test_files::on_all_cores(&sides, |&whose| {
+            let mut tally = Tally::default();
+            for Kernel { name, hlo, programs: [first, second] } in &kernels {
+                let program = match whose {
+                    "ours" => emitted(hlo),
+                    "ours, lowered" => lowered(hlo),
+                    _ if name == ONE_BUFFER => continue,
+                    "XLA's" => Ok(first.clone()),
+                    _ => Ok(second.clone()),
+                };
+                tally.add(name, hlo, program, WORK);
             }
-        }
-        for (whose, tally) in ["ours", "ours, lowered", "XLA's", "XLA's, lowered"].into_iter().zip(&tallies) {
+            tally
+        });
+        for (whose, tally) in sides.into_iter().zip(&tallies) {
             println!("{whose}: {tally}");
             let bad: Vec<&String> = tally.wrong.iter().chain(&tally.refused).collect();
             assert!(bad.is_empty(), "{whose}: {bad:?}");

@@ -96,6 +96,17 @@ mod needs_shared {
             self.different.extend(differences);
         }
 
+        fn merge(&mut self, other: Sum) {
+            self.rewrites += other.rewrites;
+            self.equal += other.equal;
+            self.compared += other.compared;
+            self.elements += other.elements;
+            for (reason, count) in other.open {
+                *self.open.entry(reason).or_default() += count;
+            }
+            self.different.extend(other.different);
+        }
+
         fn print(&self, whose: &str) {
             println!(
                 "{whose}: {} rewrites, {} equal; {} instructions by {} elements",
@@ -103,6 +114,29 @@ mod needs_shared {
             );
             self.open.iter().for_each(|(reason, count)| println!("  open {count}: {reason}"));
             self.different.iter().for_each(|line| println!("  DIFFERENT {line}"));
+        }
+    }
+
+    /// What was found of some models.
+    #[derive(Default)]
+    struct Found {
+        theirs: Sum,
+        ours: Sum,
+        of_pass: BTreeMap<String, Tally>,
+    }
+
+    impl Found {
+        fn merge(&mut self, other: Found) {
+            self.theirs.merge(other.theirs);
+            self.ours.merge(other.ours);
+            for (pass, of_other) in other.of_pass {
+                let tally = self.of_pass.entry(pass).or_default();
+                tally.changed += of_other.changed;
+                tally.reproduced += of_other.reproduced;
+                tally.unsupported += of_other.unsupported;
+                tally.equal += of_other.equal;
+                tally.open += of_other.open;
+            }
         }
     }
 
@@ -115,48 +149,14 @@ mod needs_shared {
             .collect();
         archives.sort();
         let only = std::env::var("HLO_ANALYZER_MODEL").ok();
-        let (mut theirs, mut ours) = (Sum::default(), Sum::default());
-        let mut of_pass: BTreeMap<String, Tally> = BTreeMap::new();
-        for archive in &archives {
-            let model = archive.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-            if only.as_ref().is_some_and(|only| !model.contains(only)) {
-                continue;
-            }
-            let stages = stages(archive);
-            for [before, stage] in stages.array_windows() {
-                // Between two pipelines, no dump says which pass made a change.
-                if before.order.0 != stage.order.0 || stage.pass == "pipeline-start" {
-                    continue;
-                }
-                let read = |path| Module::from_text(&fs::read_to_string(path).expect("a text"));
-                let (Some(before), Some(made)) = (read(&before.path), read(&stage.path)) else { continue };
-                let what = format!("{model}/{}.{}.{}", stage.order.1, stage.pipeline, stage.pass);
-                let verdict = compare(&before, &made);
-                theirs.add(&what, &verdict);
-                let expected = structure(&made);
-                let tally = of_pass.entry(stage.pass.clone()).or_default();
-                let mut add = |verdict: &Verdict| {
-                    tally.equal += usize::from(verdict.is_equal());
-                    tally.open += usize::from(!verdict.is_equal());
-                };
-                add(&verdict);
-                let is_changed = structure(&before) != expected;
-                let mut after = before.clone();
-                let is_known = optimize(&mut after, &[&stage.pass], &options(&stage.pipeline)).is_ok();
-                // As a reader sees it: an attribute may be absent, or have its default value.
-                let is_reproduced = is_known && structure(&module(&print(&after))) == expected;
-                if is_known && !is_reproduced {
-                    let verdict = compare(&before, &after);
-                    ours.add(&what, &verdict);
-                    add(&verdict);
-                }
-                if is_changed {
-                    tally.changed += 1;
-                    tally.reproduced += usize::from(is_reproduced);
-                    tally.unsupported += usize::from(!is_known);
-                }
-            }
+        archives.retain(|archive| {
+            only.as_ref().is_none_or(|only| archive.to_string_lossy().contains(only.as_str()))
+        });
+        let mut all = Found::default();
+        for found in test_files::on_all_cores(&archives, |archive| found(archive)) {
+            all.merge(found);
         }
+        let Found { theirs, ours, of_pass } = all;
         theirs.print("XLA's");
         ours.print("ours, where they are others");
         assert!(theirs.different.is_empty(), "{} of XLA's differ", theirs.different.len());
@@ -164,6 +164,47 @@ mod needs_shared {
         if only.is_none() {
             check_page(&of_pass);
         }
+    }
+
+    /// Compares the stages of a model.
+    fn found(archive: &Path) -> Found {
+        let Found { mut theirs, mut ours, mut of_pass } = Found::default();
+        let model = archive.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        let stages = stages(archive);
+        for [before, stage] in stages.array_windows() {
+            // Between two pipelines, no dump says which pass made a change.
+            if before.order.0 != stage.order.0 || stage.pass == "pipeline-start" {
+                continue;
+            }
+            let read = |path| Module::from_text(&fs::read_to_string(path).expect("a text"));
+            let (Some(before), Some(made)) = (read(&before.path), read(&stage.path)) else { continue };
+            let what = format!("{model}/{}.{}.{}", stage.order.1, stage.pipeline, stage.pass);
+            let verdict = compare(&before, &made);
+            theirs.add(&what, &verdict);
+            let expected = structure(&made);
+            let tally = of_pass.entry(stage.pass.clone()).or_default();
+            let mut add = |verdict: &Verdict| {
+                tally.equal += usize::from(verdict.is_equal());
+                tally.open += usize::from(!verdict.is_equal());
+            };
+            add(&verdict);
+            let is_changed = structure(&before) != expected;
+            let mut after = before.clone();
+            let is_known = optimize(&mut after, &[&stage.pass], &options(&stage.pipeline)).is_ok();
+            // As a reader sees it: an attribute may be absent, or have its default value.
+            let is_reproduced = is_known && structure(&module(&print(&after))) == expected;
+            if is_known && !is_reproduced {
+                let verdict = compare(&before, &after);
+                ours.add(&what, &verdict);
+                add(&verdict);
+            }
+            if is_changed {
+                tally.changed += 1;
+                tally.reproduced += usize::from(is_reproduced);
+                tally.unsupported += usize::from(!is_known);
+            }
+        }
+        Found { theirs, ours, of_pass }
     }
 
     /// The page has these figures. `UPDATE_EXPECT=1` writes it anew.
