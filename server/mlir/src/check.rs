@@ -105,7 +105,7 @@ pub fn check_outside<'a>(
         if last.replace(id) == Some(id) {
             continue;
         }
-        for written in written_types(parse, text, id) {
+        for written in written_types(parse, &Named::of(parse, text, id)) {
             let used = written.used;
             let name = used.span.of(text);
             let source = match used.value {
@@ -184,10 +184,26 @@ fn check_op(parse: &Parse, text: &str, id: OpId, findings: &mut Vec<Finding>) {
             });
         }
     }
-    check_types(parse, text, id, findings);
-    check_counts(parse, text, id, findings);
-    check_own_types(parse, text, id, findings);
+    let named = Named::of(parse, text, id);
+    check_types(parse, text, &named, findings);
+    check_counts(parse, &named, findings);
+    check_own_types(parse, text, &named, findings);
     check_literal(parse, text, id, findings);
+}
+
+/// An op, and what its name and its form say of its types.
+struct Named<'t> {
+    id: OpId,
+    name: &'t str,
+    table: Option<OperandTypes>,
+    is_functional: bool,
+}
+
+impl<'t> Named<'t> {
+    fn of(parse: &Parse, text: &'t str, id: OpId) -> Named<'t> {
+        let name = parse.name(id, text);
+        Named { id, name, table: operand_types(name), is_functional: is_functional(parse, text, id) }
+    }
 }
 
 fn results(count: u32) -> String {
@@ -203,8 +219,8 @@ fn is_in_front(parse: &Parse, op: OpId, value: &Value) -> bool {
 }
 
 /// Compares the operand types that an op states with those of its operands.
-fn check_types(parse: &Parse, text: &str, id: OpId, findings: &mut Vec<Finding>) {
-    for written in written_types(parse, text, id) {
+fn check_types(parse: &Parse, text: &str, op: &Named<'_>, findings: &mut Vec<Finding>) {
+    for written in written_types(parse, op) {
         let used = written.used;
         let Some(value) = used.value else { continue };
         let Some(defined) = parse.type_of(value, index_of(used.span.of(text)), text) else { continue };
@@ -224,8 +240,8 @@ struct Written {
 }
 
 /// The operands with the types that the op states for them, if the assignment is known.
-fn written_types(parse: &Parse, text: &str, id: OpId) -> SmallVec<[Written; 4]> {
-    let types = parse.types(&parse.op(id).operand_types);
+fn written_types(parse: &Parse, op: &Named<'_>) -> SmallVec<[Written; 4]> {
+    let types = parse.types(&parse.op(op.id).operand_types);
     let mut spans: SmallVec<[Span; 4]> = SmallVec::new();
     for ty in types {
         let TypeRef::Written(span) = ty else { return SmallVec::new() };
@@ -234,7 +250,7 @@ fn written_types(parse: &Parse, text: &str, id: OpId) -> SmallVec<[Written; 4]> 
     if spans.is_empty() {
         return SmallVec::new();
     }
-    let operands: SmallVec<[Use; 4]> = parse.operands_of(id).copied().collect();
+    let operands: SmallVec<[Use; 4]> = parse.operands_of(op.id).copied().collect();
     let each = |is_own: bool| {
         let pair = |(&used, &ty): (&Use, &Span)| Written { used, ty, is_own };
         operands.iter().zip(&spans).map(pair).collect()
@@ -242,13 +258,13 @@ fn written_types(parse: &Parse, text: &str, id: OpId) -> SmallVec<[Written; 4]> 
     let all = |operands: &[Use], ty: Span| {
         operands.iter().map(|&used| Written { used, ty, is_own: false }).collect::<SmallVec<[_; 4]>>()
     };
-    if is_functional(parse, text, id) {
+    if op.is_functional {
         return if operands.len() == spans.len() { each(true) } else { SmallVec::new() };
     }
-    if parse.op(id).form != Form::Custom {
+    if parse.op(op.id).form != Form::Custom {
         return SmallVec::new();
     }
-    match (operand_types(parse.name(id, text)), &spans[..]) {
+    match (op.table, &spans[..]) {
         (Some(OperandTypes::One(count)), &[ty]) if operands.len() == count => all(&operands, ty),
         (Some(OperandTypes::Choice), &[.., ty]) if operands.len() == 3 && spans.len() <= 2 => {
             let mut written = all(&operands[1..], ty);
@@ -265,13 +281,18 @@ fn written_types(parse: &Parse, text: &str, id: OpId) -> SmallVec<[Written; 4]> 
 
 fn mismatch(text: &str, written: &Written, defined: &str) -> Option<Finding> {
     let here = written.ty.of(text);
-    let is_other = match written.is_own {
-        true => !has_alias(here) && !has_alias(defined) && !is_same(here, defined),
-        false => differ(here, defined),
-    };
+    // Most are written alike.
+    let is_other = here != defined
+        && match written.is_own {
+            true => !has_alias(here) && !has_alias(defined) && !is_same(here, defined),
+            false => differ(here, defined),
+        };
+    if !is_other {
+        return None;
+    }
     let span = if written.is_own { written.ty } else { written.used.span };
     let message = format!("{} is a {defined}, not a {here}", written.used.span.of(text));
-    is_other.then_some(Finding { span, code: "type-mismatch", message, related: None })
+    Some(Finding { span, code: "type-mismatch", message, related: None })
 }
 
 /// Whether two types are certainly different. Only types with a single spelling are compared.
@@ -288,12 +309,12 @@ fn counted(count: usize, what: &str) -> String {
 }
 
 /// Checks the numbers of types, operands and results where each has its own type.
-fn check_counts(parse: &Parse, text: &str, id: OpId, findings: &mut Vec<Finding>) {
+fn check_counts(parse: &Parse, of: &Named<'_>, findings: &mut Vec<Finding>) {
+    let &Named { id, name, .. } = of;
     let op = parse.op(id);
     let is_generic = op.form == Form::Generic;
-    let table = operand_types(parse.name(id, text)).filter(|_| op.form == Form::Custom);
+    let table = of.table.filter(|_| op.form == Form::Custom);
     let mut push = |span, code, message| findings.push(Finding { span, code, message, related: None });
-    let name = parse.name(id, text);
     let (operands, types) = (parse.operands_of(id).count(), op.operand_types.len());
     let is_call = is_call(name);
     if (is_generic || is_call) && operands != types {
@@ -318,13 +339,12 @@ fn check_counts(parse: &Parse, text: &str, id: OpId, findings: &mut Vec<Finding>
 }
 
 /// Reports types written in the op that cannot exist.
-fn check_own_types(parse: &Parse, text: &str, id: OpId, findings: &mut Vec<Finding>) {
-    let op = parse.op(id);
-    let name = parse.name(id, text);
+fn check_own_types(parse: &Parse, text: &str, of: &Named<'_>, findings: &mut Vec<Finding>) {
+    let op = parse.op(of.id);
     let is_type = op.form == Form::Generic
-        || operand_types(name).is_some()
-        || is_call(name)
-        || is_functional(parse, text, id) && name.starts_with("stablehlo.");
+        || of.table.is_some()
+        || is_call(of.name)
+        || of.is_functional && of.name.starts_with("stablehlo.");
     let operands = parse.types(&op.operand_types);
     let results = match op.result_types.start >= op.operand_types.end {
         true => parse.types(&op.result_types),
