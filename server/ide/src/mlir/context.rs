@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use db::{Elsewhere, GiantDefinition, GiantName, MlirGiantIndex, MlirLinks, MlirModule, MlirPiece};
-use mlir::{BlockId, OpId, Parse, RegionId, ValueId};
+use mlir::{BlockId, OpId, Parse, Region, RegionId, ValueId};
 
 use crate::TextRange;
 use crate::file_context::FileContext;
@@ -140,18 +140,23 @@ impl<'a> FileContext<'a> {
         self.range(start.piece, self.mlir_piece(start.piece).parse.op(start.id).head)
     }
 
-    /// The range of a region over all its pieces.
-    pub(crate) fn whole_region(&self, piece: usize, region: RegionId) -> TextRange {
+    /// The range of a region over all its pieces, and whether a brace closes it.
+    pub(crate) fn whole_region(&self, piece: usize, region: RegionId) -> (TextRange, bool) {
         let parse = &self.mlir_piece(piece).parse;
-        let own = self.range(piece, parse.regions[region as usize].span);
+        let Region { span, op, is_closed, .. } = parse.regions[region as usize];
+        let own = self.range(piece, span);
         let opened = match region < parse.continued {
             true => self.opening(piece, region),
             false => Some((piece, region)).filter(|_| parse.open_below.contains(&region)),
         };
-        let Some((start, opened)) = opened else { return own };
-        let at = OpRef { piece, id: parse.regions[region as usize].op };
+        let Some((start, opened)) = opened else { return (own, is_closed) };
+        let at = OpRef { piece, id: op };
+        let is_closed = self.ended(start, opened).is_some_and(|last| {
+            self.mlir_piece(last.piece).parse.regions.get(last.id as usize).is_some_and(|r| r.is_closed)
+        });
         let from = self.range(start, self.mlir_piece(start).parse.regions[opened as usize].span).start;
-        from..self.end_of(at, start, opened, |parse, op| parse.regions[op as usize].span.end).max(own.end)
+        let end = self.end_of(at, start, opened, |parse, op| parse.regions[op as usize].span.end);
+        (from..end.max(own.end), is_closed)
     }
 
     /// The op in the piece where it ends; `None` if it is not closed.

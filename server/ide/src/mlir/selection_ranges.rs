@@ -18,9 +18,9 @@ impl Nesting for Mlir {
             found.elements.push(context.whole_op(id));
             found.elements.push(context.whole_head(id));
             for region in parse.regions_of(id.id) {
-                let range = context.whole_region(at.piece, region);
-                found.elements.push(range.clone());
-                found.elements.push(range.start + 1..range.end.saturating_sub(1).max(range.start + 1));
+                let (range, is_closed) = context.whole_region(at.piece, region);
+                let inside = range.start + 1..range.end - usize::from(is_closed);
+                found.elements.extend([range, inside]);
             }
         }
         for attribute in parse.attributes_of(at.id) {
@@ -66,6 +66,14 @@ func.func @f() {
                 "func.func @f() {|  %0 = x.y %a {m = [1, %b]} : f32|}",
                 "func.func @f() {|  %0 = x.y %a {m = [1, %b]} : f32|}|",
             ],
+        );
+    }
+
+    #[test]
+    fn a_region_without_a_brace_ends_with_its_last_letter() {
+        check(
+            "func.func @f() {\n  x.y$0 %é",
+            &["x.y", "x.y %é", "|  x.y %é", "{|  x.y %é", "func.func @f() {|  x.y %é"],
         );
     }
 
