@@ -30,21 +30,34 @@ pub(super) fn dynamic_slice(r: &mut Rewriter<'_, '_>, id: Id) {
         let rule = "slices twice";
         r.replace_operand(id, 0, source, rule);
         for (i, &index) in starts.iter().enumerate() {
-            let bound = r.dims(source)[i] - shape.dims()[i];
-            let sum = offset(r, operand, index, r.operand(operand, i + 1), bound);
-            r.replace_operand(id, i + 1, sum, rule);
+            let [whole, part] = [source, operand].map(|id| r.dims(id)[i]);
+            let inner = Start { index: r.operand(operand, i + 1), bound: whole - part };
+            let start = sum(r, operand, Start { index, bound: part - shape.dims()[i] }, inner);
+            r.replace_operand(id, i + 1, start, rule);
         }
     }
 }
 
-/// The sum of an index and an inner one, which is first clamped to `0..=bound` as its slice does.
-fn offset(r: &mut Rewriter<'_, '_>, like: Id, index: Id, inner: Id, bound: i64) -> Id {
-    let (low, high) = (r.scalar_like(inner, 0.0), r.scalar_like(inner, bound as f64));
-    let mut clamped = r.plain(Opcode::Clamp, r.shape(inner).clone(), &[low, inner, high], inner);
-    if r.element(clamped) != r.element(index) {
-        clamped = r.plain(Opcode::Convert, r.shape(index).clone(), &[clamped], inner);
+/// A start, which is clamped to `0..=bound`.
+struct Start {
+    index: Id,
+    bound: i64,
+}
+
+/// The sum of two starts, of the type of the first one.
+fn sum(r: &mut Rewriter<'_, '_>, like: Id, first: Start, second: Start) -> Id {
+    let first = clamped(r, first);
+    let mut second = clamped(r, second);
+    let shape = r.shape(first).clone();
+    if r.element(second) != r.element(first) {
+        second = r.plain(Opcode::Convert, shape.clone(), &[second], second);
     }
-    r.plain(Opcode::Add, r.shape(index).clone(), &[index, clamped], like)
+    r.plain(Opcode::Add, shape, &[first, second], like)
+}
+
+fn clamped(r: &mut Rewriter<'_, '_>, Start { index, bound }: Start) -> Id {
+    let (low, high) = (r.scalar_like(index, 0.0), r.scalar_like(index, bound as f64));
+    r.plain(Opcode::Clamp, r.shape(index).clone(), &[low, index, high], index)
 }
 
 /// Starts of dimensions that are taken whole are zero, whatever is written. `first` is the number of the first start,
@@ -196,9 +209,10 @@ pub(super) fn dynamic_update_slice(r: &mut Rewriter<'_, '_>, id: Id) {
     let inner = r.operand(part, 1);
     r.replace_operand(id, 1, inner, rule);
     for (i, &index) in starts.iter().enumerate() {
-        let bound = r.dims(part)[i] - r.dims(inner)[i];
-        let sum = offset(r, part, index, r.operand(part, i + 2), bound);
-        r.replace_operand(id, i + 2, sum, rule);
+        let [of_whole, of_part, of_inner] = [whole, part, inner].map(|id| r.dims(id)[i]);
+        let second = Start { index: r.operand(part, i + 2), bound: of_part - of_inner };
+        let start = sum(r, part, Start { index, bound: of_whole - of_part }, second);
+        r.replace_operand(id, i + 2, start, rule);
     }
 }
 
