@@ -75,7 +75,7 @@ pub fn fuzz(options: &[&str]) -> Result<()> {
 }
 
 /// The names of the targets: each has a row in `targets.rs`.
-fn targets() -> Result<Vec<String>> {
+pub fn targets() -> Result<Vec<String>> {
     let text = fs::read_to_string(root().join(CRATE).join("src/targets.rs"))?;
     let names = text.lines().filter_map(|line| line.trim().strip_prefix("name: \"")?.strip_suffix("\","));
     Ok(names.map(str::to_owned).collect())

@@ -56,7 +56,7 @@ usage: cargo xtask TASK
   bench --linearity       how the time of every command, query and request grows with texts of many shapes, alone
   bench --optimizer       previews after XLA's pipeline, from text and after edits, alone
   kernels [--all | PART]  XLA's kernels and ours run and held against the interpreter: a sample, all, or those with PART in their name
-  soak [differential|simulation|queries|small-stack] [--minutes N] [--seed N|--first-seed N]
+  soak [differential|simulation|changing-files|queries|small-stack] [--minutes N] [--seed N|--first-seed N]
                           random edits compared with analysis from scratch, and random requests to `query`: deaths, panics,
                           hangs and differences, shrunk, in target/soak; --seed runs one case again; small-stack asks
                           everything about deep inputs once

@@ -1,4 +1,4 @@
-//! Checks of `.github/workflows`: actionlint, the tasks that they run, and the platforms that they build for.
+//! Checks of `.github/workflows`: actionlint, the tasks that they run, the platforms that they build for, and the targets that they fuzz.
 
 use std::fs;
 
@@ -8,6 +8,7 @@ use super::archive;
 use super::platform::PLATFORMS;
 use crate::TASKS;
 use crate::commands::{command, on_path, root, run};
+use crate::fuzz;
 use crate::tools::{Absent, Tools};
 
 const WORKFLOWS: &str = ".github/workflows";
@@ -22,6 +23,10 @@ pub fn check() -> Result<()> {
             .extend(unknown_tasks(&text).into_iter().map(|task| format!("{name}: no `cargo xtask {task}`")));
         if name == "release.yml" {
             faults.extend(other_platforms(&text).into_iter().map(|fault| format!("{name}: {fault}")));
+        }
+        if name == "searches.yml" {
+            let targets = format!("target: [{}]", fuzz::targets()?.join(", "));
+            faults.extend((!text.contains(&targets)).then(|| format!("{name}: no line `{targets}`")));
         }
     }
     if !faults.is_empty() {
