@@ -344,7 +344,8 @@ mod needs_shared {
         let mut kernels = kernels();
         kernels.retain(|kernel| is_chosen(&kernel.name));
         let sides = ["ours", "ours, lowered", "XLA's", "XLA's, lowered"];
-        let tallies = test_files::on_all_cores(&sides, |&whose| {
+        let tallies = generators::on_all_cores(sides.len() as u64, |side| {
+            let whose = sides[side as usize];
             let mut tally = Tally::default();
             for Kernel { name, hlo, programs: [first, second] } in &kernels {
                 let program = match whose {

@@ -1,5 +1,8 @@
 //! How many random cases a test runs, with which seeds, and on how many cores.
 
+use std::panic::resume_unwind;
+use std::sync::atomic::{AtomicU64, Ordering};
+
 fn variable(name: &str) -> Option<u64> {
     std::env::var(name).ok()?.parse().ok()
 }
@@ -16,13 +19,39 @@ pub fn seed(i: u64) -> u64 {
     first.wrapping_add(i).wrapping_mul(0xd134_2543_de82_ef95) ^ 0x5851_f42d_4c95_7f2d
 }
 
-/// Calls `f` with `0..count`, on all cores.
-pub fn on_all_cores(count: u64, f: impl Fn(u64) + Sync) {
+/// The results of `f` for `0..count`, in their order, computed on all cores.
+///
+/// # Panics
+///
+/// Panics if `f` does.
+pub fn on_all_cores<R: Send>(count: u64, f: impl Fn(u64) -> R + Sync) -> Vec<R> {
     let threads = std::thread::available_parallelism().map_or(1, usize::from) as u64;
+    let next = AtomicU64::new(0);
+    let work = || {
+        let mut done = Vec::new();
+        loop {
+            let i = next.fetch_add(1, Ordering::Relaxed);
+            if i >= count {
+                return done;
+            }
+            done.push((i, f(i)));
+        }
+    };
+    let mut done = Vec::new();
     std::thread::scope(|scope| {
-        for thread in 0..threads {
-            let f = &f;
-            scope.spawn(move || (thread..count).step_by(threads as usize).for_each(f));
+        let workers: Vec<_> = (0..threads.min(count)).map(|_| scope.spawn(work)).collect();
+        for worker in workers {
+            done.extend(worker.join().unwrap_or_else(|panic| resume_unwind(panic)));
         }
     });
+    done.sort_unstable_by_key(|&(i, _)| i);
+    done.into_iter().map(|(_, result)| result).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn results_are_in_the_order_of_their_numbers() {
+        assert_eq!(super::on_all_cores(1000, |i| 2 * i), (0..1000).map(|i| 2 * i).collect::<Vec<_>>());
+    }
 }

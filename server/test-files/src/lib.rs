@@ -1,14 +1,12 @@
-//! What tests of several crates share: files below a folder, XLA's answers, what [`mod@needs`] lists, counts with their names, and all cores.
+//! What tests of several crates share: files below a folder, XLA's answers, what [`mod@needs`] lists, and counts with their names.
 
 pub mod hlo;
 pub mod needs;
-mod parallel;
 mod tally;
 
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-pub use parallel::on_all_cores;
 pub use tally::Tally;
 
 /// Returns the files below a folder, at any depth, whose names end with `ending`, sorted. Empty if the folder

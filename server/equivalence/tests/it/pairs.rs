@@ -9,6 +9,7 @@ mod needs_shared {
     use std::process::Command;
 
     use equivalence::{Verdict, compare};
+    use generators::on_all_cores;
     use ir::{AttributeKey, decides_value};
     use passes::{InstructionId, Module, PASSES, optimize};
 
@@ -153,7 +154,7 @@ mod needs_shared {
             only.as_ref().is_none_or(|only| archive.to_string_lossy().contains(only.as_str()))
         });
         let mut all = Found::default();
-        for found in test_files::on_all_cores(&archives, |archive| found(archive)) {
+        for found in on_all_cores(archives.len() as u64, |i| found(&archives[i as usize])) {
             all.merge(found);
         }
         let Found { theirs, ours, of_pass } = all;
