@@ -6,11 +6,10 @@ const MODULE: &str = "\
 HloModule m
 
 ENTRY e {
-  p = f32[6] parameter(0)
-  a = s32[] parameter(1)
-  b = s32[] parameter(2)
-  x = f32[4] dynamic-slice(p, a), dynamic_slice_sizes={4}
-  ROOT y = f32[2] dynamic-slice(x, b), dynamic_slice_sizes={2}
+  a = f32[64] parameter(0)
+  b = f32[64] parameter(1)
+  c = f32[64] power(a, b)
+  ROOT q = f32[64] log(c)
 }
 ";
 
@@ -36,13 +35,13 @@ fn the_module_is_printed_and_what_changed_is_counted() {
     assert!(diff.contains("\n-  %b = f32[6]{0} add(%p, %p)\n"), "{diff}");
 }
 
-/// XLA limits the inner start to where the outer slice fits, so both may start too late.
+/// XLA makes `b * log(abs(a))` of it, and the power of a negative number is none.
 #[test]
 fn a_rule_of_xla_that_changes_values_is_found_out() {
     let (code, _, said) = optimize(&["--passes", "algsimp", "--check"], MODULE);
     assert_eq!(code, Some(1), "{said}");
     assert!(
-        said.contains("error: %y and %y differ: element ") && said.contains("check: values differ"),
+        said.contains("error: %q and %select differ: element ") && said.contains("check: values differ"),
         "{said}"
     );
     let (code, ..) = optimize(&["--passes", "algsimp"], MODULE);
@@ -54,8 +53,7 @@ fn what_cannot_be_optimized_says_why() {
     let (code, module, said) = optimize(&["--passes", "no-such-pass"], MODULE);
     assert_eq!((code, module.as_str()), (Some(1), ""));
     assert_eq!(said, "error: -: unknown pass: no-such-pass\n");
-    let (code, _, said) =
-        optimize(&["--passes", "dce"], &MODULE.replace("dynamic-slice(x, b)", "dynamic-slice(z, b)"));
+    let (code, _, said) = optimize(&["--passes", "dce"], &MODULE.replace("log(c)", "log(z)"));
     assert_eq!(code, Some(2));
-    assert!(said.contains("-:8:") && said.contains("a module with errors is not rewritten"), "{said}");
+    assert!(said.contains("-:7:") && said.contains("a module with errors is not rewritten"), "{said}");
 }
