@@ -497,6 +497,7 @@ impl<'a> Parser<'a> {
     /// parsed as computations; the module, which sees all pieces, reports that they do not belong there.
     pub(crate) fn bare_instruction(&mut self) {
         let start = self.lexer.start;
+        let first = self.out.instructions.len() as InstructionId;
         self.is_bare = true;
         let mut result = self.instruction();
         self.is_bare = false;
@@ -508,7 +509,7 @@ impl<'a> Parser<'a> {
             is_entry: false,
             parameters: None,
             result: None,
-            instructions: 0..self.out.instructions.len() as InstructionId,
+            instructions: first..self.out.instructions.len() as InstructionId,
             span: Span::new(start, end),
             is_closed: true,
             execution_thread: Span::default(),
@@ -542,5 +543,18 @@ impl<'a> Parser<'a> {
 
     pub(crate) fn starts_name(&self) -> bool {
         self.text.as_bytes().get(self.lexer.start).is_some_and(|&b| b == b'%' || is_ident_start(b))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::hlo::{PieceState, parse};
+
+    #[test]
+    fn each_instruction_alone_is_a_computation_of_its_own() {
+        let two_modules = "a = f32[4] add(b, b)\n// -----\nc = f32[4] negate(d)\n";
+        let parsed = parse(two_modules, PieceState::HEADER);
+        let instructions: Vec<_> = parsed.computations.iter().map(|c| c.instructions.clone()).collect();
+        assert_eq!(instructions, [0..1, 1..2]);
     }
 }
