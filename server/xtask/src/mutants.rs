@@ -15,15 +15,16 @@ use crate::commands::{cargo, command, output, root, show, target_dir};
 /// A crate whose mutants are tested, with what notices them.
 struct Subject {
     name: &'static str,
-    /// The packages with the tests. Each of them is built again for each mutant.
-    tested_by: &'static [&'static str],
+    /// The packages whose tests run what the crate makes: they are asked about the mutants that its own tests miss. Each of
+    /// them is built again for each such mutant.
+    also_tested_by: &'static [&'static str],
 }
 
 const SUBJECTS: [Subject; 4] = [
-    Subject { name: "indexing-map", tested_by: &["indexing-map"] },
-    Subject { name: "indexing", tested_by: &["indexing"] },
-    Subject { name: "gpu", tested_by: &["gpu"] },
-    Subject { name: "passes", tested_by: &["passes"] },
+    Subject { name: "indexing-map", also_tested_by: &["indexing"] },
+    Subject { name: "indexing", also_tested_by: &["gpu"] },
+    Subject { name: "gpu", also_tested_by: &["agreement", "codegen"] },
+    Subject { name: "passes", also_tested_by: &["equivalence"] },
 ];
 
 /// The part of the mutants in percent that the tests must notice.
@@ -99,10 +100,6 @@ impl Verdicts {
     fn noticed(&self) -> usize {
         self.caught.len() + self.timed_out.len()
     }
-
-    fn percent(&self) -> f64 {
-        100.0 * self.noticed() as f64 / self.viable().max(1) as f64
-    }
 }
 
 /// Tests a sample of the mutants of the chosen crates, or of all four.
@@ -116,37 +113,93 @@ pub fn mutants(options: &[&str]) -> Result<()> {
     for subject in &SUBJECTS {
         if options.crates.is_empty() || options.crates.contains(&subject.name) {
             let total = list(subject, &tree)?;
-            let verdicts = test(subject, &tree, Shard::of(total, options.sample, options.seed))?;
-            rows.push((subject.name, total, verdicts));
+            let shard = Shard::of(total, options.sample, options.seed);
+            let own = test(subject, &tree, &[subject.name], &Which::Shard(shard))?;
+            let missed = Which::Named(own.missed.clone());
+            let also = match own.missed.is_empty() {
+                true => Verdicts::default(),
+                false => test(subject, &tree, subject.also_tested_by, &missed)?,
+            };
+            rows.push(Row { name: subject.name, total, own, also });
         }
     }
     print(&rows)
 }
 
-fn print(rows: &[(&str, usize, Verdicts)]) -> Result<()> {
-    for (name, _, verdicts) in rows {
-        println!("\n{name}: {} survivors", verdicts.missed.len());
-        verdicts.missed.iter().for_each(|mutant| println!("  {mutant}"));
-        verdicts.timed_out.iter().for_each(|mutant| println!("  endless: {mutant}"));
+/// The verdicts on the mutants of a crate.
+struct Row {
+    name: &'static str,
+    total: usize,
+    /// Of the crate's own tests.
+    own: Verdicts,
+    /// Of the other packages, about the mutants that its own tests missed.
+    also: Verdicts,
+}
+
+impl Row {
+    fn percent(&self) -> f64 {
+        percent(self.own.noticed() + self.also.noticed(), self.own.viable())
     }
-    println!("\ncrate         mutants  tested  caught  endless  missed  unviable  caught of viable");
-    for (name, total, verdicts) in rows {
+}
+
+fn percent(part: usize, of: usize) -> f64 {
+    100.0 * part as f64 / of.max(1) as f64
+}
+
+fn print(rows: &[Row]) -> Result<()> {
+    for Row { name, own, also, .. } in rows {
+        println!("\n{name}: {} survivors", also.missed.len());
+        also.missed.iter().for_each(|mutant| println!("  {mutant}"));
+        own.timed_out.iter().for_each(|mutant| println!("  endless: {mutant}"));
+    }
+    println!("\ncrate         mutants  tested  unviable  endless  missed  noticed by its own tests   by all");
+    for row in rows {
         println!(
-            "{name:13} {total:7} {:7} {:7} {:8} {:7} {:9} {:16.1} %",
-            verdicts.viable() + verdicts.unviable.len(),
-            verdicts.caught.len(),
-            verdicts.timed_out.len(),
-            verdicts.missed.len(),
-            verdicts.unviable.len(),
-            verdicts.percent()
+            "{:13} {:7} {:7} {:9} {:8} {:7} {:22.1} % {:6.1} %",
+            row.name,
+            row.total,
+            row.own.viable() + row.own.unviable.len(),
+            row.own.unviable.len(),
+            row.own.timed_out.len(),
+            row.also.missed.len(),
+            percent(row.own.noticed(), row.own.viable()),
+            row.percent()
         );
     }
-    let low: Vec<&str> =
-        rows.iter().filter(|(_, _, verdicts)| verdicts.percent() < LEAST_CAUGHT).map(|row| row.0).collect();
+    let low: Vec<&str> = rows.iter().filter(|row| row.percent() < LEAST_CAUGHT).map(|row| row.name).collect();
     if !low.is_empty() {
         bail!("tests notice fewer than {LEAST_CAUGHT} % of the changes in {}", low.join(", "));
     }
     Ok(())
+}
+
+/// The mutants that a run tests.
+enum Which {
+    Shard(Shard),
+    /// Those of these names, as cargo-mutants prints them.
+    Named(Vec<String>),
+}
+
+impl Which {
+    fn options(&self) -> Vec<String> {
+        match self {
+            Which::Shard(Shard { number, of }) => ["--sharding", "round-robin", "--shard"]
+                .map(str::to_owned)
+                .into_iter()
+                .chain([format!("{number}/{of}")])
+                .collect(),
+            Which::Named(names) => {
+                names.iter().flat_map(|name| ["--re".to_owned(), format!("^{}$", escaped(name))]).collect()
+            }
+        }
+    }
+}
+
+/// A regular expression for exactly this text.
+fn escaped(text: &str) -> String {
+    // `\<` and `\>` would be limits of words.
+    let is_special = |c: char| r"\.+*?()|[]{}^$".contains(c);
+    text.chars().flat_map(|c| is_special(c).then_some('\\').into_iter().chain([c])).collect()
 }
 
 /// Every `of`-th mutant, from number `number`.
@@ -174,13 +227,13 @@ fn list(subject: &Subject, tree: &Path) -> Result<usize> {
     Ok(output(cargo(&list).current_dir(tree))?.lines().count())
 }
 
-fn test(subject: &Subject, tree: &Path, shard: Shard) -> Result<Verdicts> {
-    let folder = target_dir().join("mutants").join(subject.name);
+fn test(subject: &Subject, tree: &Path, tested_by: &[&str], which: &Which) -> Result<Verdicts> {
+    let folder = target_dir().join("mutants").join(subject.name).join(tested_by.join("+"));
     fs::create_dir_all(&folder)?;
     let mut test = cargo(&["mutants", "--in-place", "--package", subject.name]);
-    test.arg("--test-package").arg(subject.tested_by.join(","));
+    test.arg("--test-package").arg(tested_by.join(","));
     test.args(["--profile", "mutants", "--cap-lints", "true"]);
-    test.args(["--sharding", "round-robin", "--shard"]).arg(format!("{}/{}", shard.number, shard.of));
+    test.args(which.options());
     test.args(["--minimum-test-timeout", "30", "--no-shuffle", "--output"]).arg(&folder);
     // Not the documentation, whose examples compile one by one.
     test.args(["--", "--lib", "--tests"]);
@@ -272,10 +325,22 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_compile_does_not_count() {
-        let names = |count: usize| vec![String::new(); count];
-        let verdicts =
-            Verdicts { caught: names(7), timed_out: names(1), missed: names(2), unviable: names(40) };
-        assert_eq!((verdicts.viable(), verdicts.percent()), (10, 80.0));
+    fn what_does_not_compile_does_not_count_and_the_tests_of_other_crates_do() {
+        let verdicts = |[caught, timed_out, missed, unviable]: [usize; 4]| {
+            let names = |count: usize| vec![String::new(); count];
+            Verdicts {
+                caught: names(caught),
+                timed_out: names(timed_out),
+                missed: names(missed),
+                unviable: names(unviable),
+            }
+        };
+        let row = Row { name: "gpu", total: 500, own: verdicts([6, 1, 3, 40]), also: verdicts([1, 0, 2, 0]) };
+        assert_eq!((row.own.viable(), row.percent()), (10, 80.0));
+    }
+
+    #[test]
+    fn a_name_is_looked_for_as_it_stands() {
+        assert_eq!(escaped("a.rs:1: replace + with < in f"), r"a\.rs:1: replace \+ with < in f");
     }
 }
