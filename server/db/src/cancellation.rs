@@ -1,6 +1,5 @@
 //! Queries on all cores that are cancelled together with whoever asked for them.
 
-use rayon::prelude::*;
 use salsa::Database as _;
 
 use crate::Database;
@@ -13,13 +12,13 @@ pub(crate) fn for_each_in_parallel<T: Sync>(
     query: impl Fn(&Database, &T) + Sync + Send,
 ) {
     let token = cancel::current();
-    items.par_iter().for_each_with(db.clone(), |db, item| match &token {
-        None => query(db, item),
+    parallel::for_each_with(items.len(), db.clone(), |db, n| match &token {
+        None => query(db, &items[n]),
         // One item has unwound already, or the check below is going to.
         Some(token) if token.is_cancelled() => {}
         Some(token) => {
             let queries = db.cancellation_token();
-            token.enter_with(Some(Box::new(move || queries.cancel())), || query(db, item));
+            token.enter_with(Some(Box::new(move || queries.cancel())), || query(db, &items[n]));
         }
     });
     cancel::check();

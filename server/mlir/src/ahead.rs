@@ -3,7 +3,6 @@
 //! guess for the next one. Only after a wrong guess is the text read just for its cuts.
 
 use memchr::memchr;
-use rayon::prelude::*;
 use rustc_hash::FxHashSet;
 
 use crate::piece_state::PieceState;
@@ -33,8 +32,8 @@ pub fn read_in_pieces(text: &str, min_bytes: usize) -> (text::Cuts, Vec<Option<P
     let (mut n, mut count) = (0, FIRST);
     while n < starts.len() {
         let last = starts.len().min(n + count);
-        let mut ahead: Vec<_> = (n..last).into_par_iter().map(read).collect();
         let first = n;
+        let mut ahead = parallel::map(last - first, |n| read(first + n));
         count = (2 * count).min(MOST);
         while n < last {
             let (start, state) = starts[n];

@@ -3,7 +3,6 @@
 //! until a guess is right.
 
 use memchr::memchr;
-use rayon::prelude::*;
 
 use crate::lexer::{TokenKind, tokens};
 use crate::piece_state::PieceState;
@@ -51,8 +50,7 @@ pub fn split_in_segments(text: &str, state: u8, min_bytes: usize, segment: usize
             if start + cutter.at() == next && cutter.has_read() && cutter.end() == Some(guess) {
                 // If one guess is right, so are most.
                 ahead.get_or_insert_with(|| {
-                    let all = (0..segments.len()).into_par_iter();
-                    all.map(|behind| (behind >= n).then(|| read(behind))).collect()
+                    parallel::map(segments.len(), |behind| (behind >= n).then(|| read(behind)))
                 });
                 break;
             }

@@ -3,8 +3,6 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use rayon::prelude::*;
-
 use crate::lazy::Text;
 
 /// Cuts `text` into pieces of at least `min_bytes`. `state` is the state of the language's scanner at the
@@ -98,7 +96,7 @@ impl Document {
         let (cuts, found) = first(min_bytes);
         let (pieces, units) = cuts.distribute(PieceStart { offset: 0, state: 0 }, text.len());
         let ranges = ranges(&pieces, text.len());
-        let parts: Vec<Arc<str>> = ranges.into_par_iter().map(|range| text[range].into()).collect();
+        let parts: Vec<Arc<str>> = parallel::map(ranges.len(), |n| text[ranges[n].clone()].into());
         (Document { text: Text::of_parts(parts.clone()), pieces, units, parts, split, min_bytes }, found)
     }
 

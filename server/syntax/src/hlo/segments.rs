@@ -3,7 +3,6 @@
 //! is scanned again together with the previous one.
 
 use memchr::memmem;
-use rayon::prelude::*;
 
 use super::line_forms::{looks_like_computation, looks_like_instruction};
 use super::pieces::{Cuts, PieceStart, PieceState};
@@ -22,9 +21,8 @@ pub(super) fn split(
     let mut segments: Vec<(usize, PieceState)> = std::iter::once((0, state)).chain(starts).collect();
     segments.dedup_by_key(|segment| segment.0);
     let end_of = |behind: usize| segments.get(behind).map_or(text.len(), |segment| segment.0);
-    let numbered = segments.par_iter().enumerate();
-    let mut scanned: Vec<Cuts> =
-        numbered.map(|(n, &(start, state))| split_segment(&text[start..end_of(n + 1)], state)).collect();
+    let scan = |n: usize| split_segment(&text[segments[n].0..end_of(n + 1)], segments[n].1);
+    let mut scanned: Vec<Cuts> = parallel::map(segments.len(), scan);
 
     let mut joined = Cuts::default();
     let mut first = 0;
