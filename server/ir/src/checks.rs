@@ -107,7 +107,9 @@ impl Lowering<'_> {
         let has = |key| has(key) || has_calls && key == AttributeKey::Calls;
         let rule = op_info(opcode).parser_rule;
         let written = Written { opcode, operands: &operands, shape: written, has: &has };
-        if let Some(message) = rule.check(&written) {
+        let wrong = rule.check(&written);
+        drop(operands);
+        if let Some(message) = wrong {
             let span = match rule {
                 ParserRule::OfShape(_) if instruction.shape.is_some() => instruction.shape_span,
                 _ => instruction.opcode_span,

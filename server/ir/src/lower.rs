@@ -5,6 +5,7 @@
 
 use std::sync::{Arc, OnceLock};
 
+use smallvec::SmallVec;
 use syntax::Span;
 use syntax::hlo::{
     Computation, ComputationId, ComputationKind, Instruction, InstructionId, Opcode, Operand, OperandKind,
@@ -108,7 +109,7 @@ impl<'a> Lowering<'a> {
 
     /// The shape that follows from the operands; nothing where theirs are not known.
     fn inferred(&self, instruction: &Instruction, opcode: Opcode) -> Option<Result<Shape, ShapeReason>> {
-        let shapes: Option<Vec<&Shape>> = self.operand_shapes(instruction).into_iter().collect();
+        let shapes: Option<SmallVec<[&Shape; 4]>> = self.operand_shapes(instruction).into_iter().collect();
         let attributes = Attributes::from_syntax(self.text, self.parse, instruction);
         shapes.map(|shapes| infer_shape(opcode, &shapes, &attributes))
     }
@@ -312,7 +313,8 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    pub(crate) fn operand_shapes(&self, instruction: &Instruction) -> Vec<Option<&Shape>> {
+    /// The known shapes of the operands, as defined or else as written.
+    pub(crate) fn operand_shapes(&self, instruction: &Instruction) -> SmallVec<[Option<&Shape>; 4]> {
         let (start, len) = instruction.operands;
         let of = |index: u32| {
             let operand = &self.parse.operands[index as usize];

@@ -60,6 +60,7 @@ impl Lowering<'_> {
                 problems.push(("shape-mismatch", instruction.opcode_span, message));
             }
         }
+        drop(operands);
         for (code, span, message) in problems {
             self.error(code, span, message);
         }

@@ -102,8 +102,8 @@ impl<'a> Parser<'a> {
         let lines = text.len() / 100 + 1;
         let out = Parse {
             instructions: Vec::with_capacity(lines),
-            operands: Vec::with_capacity(lines * 2),
-            attributes: Vec::with_capacity(lines * 2),
+            operands: Vec::with_capacity(lines),
+            attributes: Vec::with_capacity(lines),
             ..Parse::default()
         };
         Parser {
