@@ -1,5 +1,7 @@
 //! Numbers with their units, and texts cut to a length.
 
+use std::fmt;
+
 /// Bytes with a unit: `800 B`, `12.6 MB`. Powers of ten, as data sheets state bandwidth.
 pub fn bytes(count: u64) -> String {
     const UNITS: [&str; 6] = ["B", "kB", "MB", "GB", "TB", "PB"];
@@ -62,16 +64,42 @@ pub(crate) fn figure(value: f64) -> String {
 }
 
 /// At most `limit` characters, with a mark for omitted text.
-pub fn shorten(text: &str, limit: usize) -> String {
-    match text.char_indices().nth(limit) {
-        Some((at, _)) => format!("{}…", &text[..at]),
-        None => text.to_owned(),
+pub fn shorten(text: impl fmt::Display, limit: usize) -> String {
+    let mut short = Short { text: String::new(), left: limit };
+    if fmt::write(&mut short, format_args!("{text}")).is_err() {
+        short.text.push('…');
+    }
+    short.text
+}
+
+/// Refuses what is longer, so that nobody formats the rest of it.
+struct Short {
+    text: String,
+    /// Characters.
+    left: usize,
+}
+
+impl fmt::Write for Short {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        for c in text.chars() {
+            self.left = self.left.checked_sub(1).ok_or(fmt::Error)?;
+            self.text.push(c);
+        }
+        Ok(())
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn longer_text_is_cut_and_marked() {
+        assert_eq!(
+            [shorten("äbc", 3), shorten("äbcd", 3), shorten(12345, 2), shorten("", 0)],
+            ["äbc", "äbc…", "12…", ""]
+        );
+    }
 
     #[test]
     fn one_is_singular() {

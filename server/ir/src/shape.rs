@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use rustc_hash::FxHashSet;
 use syntax::hlo::{ElementType, LayoutNode, Parse, ShapeId, ShapeNode};
 
 use crate::element_type::ElementTypeExt;
@@ -68,6 +69,19 @@ pub enum Extent {
 }
 
 impl Shape {
+    /// Whether two lists are equal. Arrays that a text has many times are one in each list, so that they are compared once.
+    pub(crate) fn are_same(list: &[Shape], other: &[Shape]) -> bool {
+        let mut known = FxHashSet::default();
+        let mut is_same = |one: &Shape, other: &Shape| match (one, other) {
+            (Shape::Array(one), Shape::Array(other)) => {
+                let pair = (Arc::as_ptr(one), Arc::as_ptr(other));
+                known.contains(&pair) || one == other && known.insert(pair)
+            }
+            _ => one == other,
+        };
+        list.len() == other.len() && list.iter().zip(other).all(|(one, other)| is_same(one, other))
+    }
+
     pub fn array(element: ElementType, dims: &[i64]) -> Shape {
         Shape::Array(Arc::new(ArrayShape { element, dims: dims.to_vec(), dynamic: Vec::new(), layout: None }))
     }

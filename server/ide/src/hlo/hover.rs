@@ -146,7 +146,7 @@ pub(crate) fn shape_summary(shape: &Shape) -> Line {
         }
         Shape::Tuple(elements) => {
             let count = counted(elements.len() as u64, "element");
-            parts![code(shorten(&shape.to_string(), 200)), format!(" · {size} in {count}")]
+            parts![code(shorten(shape, 200)), format!(" · {size} in {count}")]
         }
         _ => parts![code(shape.to_string()), " · ", size],
     }

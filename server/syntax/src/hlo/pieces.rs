@@ -176,7 +176,9 @@ impl<'a> Splitter<'a> {
         let mut is_fresh = true;
         let mut in_trailer = false;
         loop {
-            if self.state == PieceStart::Body {
+            // Names matter between computations alone.
+            let is_inside = self.state == PieceStart::Body || !self.open.is_empty();
+            if is_inside {
                 at = stop(bytes, at);
             }
             let Some(&byte) = bytes.get(at) else { break };
@@ -228,14 +230,11 @@ impl<'a> Splitter<'a> {
                     };
                     continue;
                 }
-                b'[' | b'{'
-                    if self.state == PieceStart::Body
-                        && let Some(end) = numbers_end(bytes, at) =>
-                {
+                b'[' | b'{' if is_inside && let Some(end) = numbers_end(bytes, at) => {
                     at = end;
                     continue;
                 }
-                b'(' if self.state == PieceStart::Body => {
+                b'(' if is_inside => {
                     // In most cases only operand names follow.
                     at = stop(bytes, at + 1);
                     match bytes.get(at) {

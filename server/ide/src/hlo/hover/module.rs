@@ -126,7 +126,7 @@ fn buffers(context: &FileContext<'_>, entry: usize, settings: &ModuleSettings) -
         more(settings.donors.len(), &mut text);
     }
     if let Some((parameters, result)) = &settings.entry_layout {
-        let shown = |shape: &Shape| code(shorten(&shape.to_string(), SHAPE_LIMIT));
+        let shown = |shape: &Shape| code(shorten(shape, SHAPE_LIMIT));
         text.space();
         text.line("layouts of parameters and result");
         for (number, shape) in parameters.iter().enumerate().take(LIMIT) {
