@@ -1,6 +1,7 @@
 //! Cuts and parses a text in one go, on all cores, when it opens. The start of each piece is guessed from the
 //! columns of its lines and the piece is parsed on that guess; the end state of each piece then checks the
-//! guess for the next one. Only after a wrong guess is the text read just for its cuts.
+//! guess for the next one. Columns that say too few or too many modules correct the guesses for all pieces behind; only after
+//! another wrong guess is the text read just for its cuts.
 
 use memchr::memchr;
 use rustc_hash::FxHashSet;
@@ -12,35 +13,46 @@ use crate::segmenter::parse_to_end;
 use crate::segments::{function_at, op_at};
 use crate::tree::Parse;
 
-/// The number of pieces parsed at once at first, and after a wrong guess; it doubles each time.
+/// The number of pieces parsed at once at first, and after a wrong guess; it is eight times as much each time.
 const FIRST: usize = 8;
 /// The upper limit of that number, so that the next wrong guess does not cost the whole text.
 const MOST: usize = 256;
+/// How often the guesses are corrected before a text is read just for its cuts.
+const MAX_CORRECTIONS: usize = 4;
 
 /// The cuts of a text as [`text::Cuts`], and each piece as [`crate::parse`] reads it; `None` for pieces found
 /// after a wrong guess.
 pub fn read_in_pieces(text: &str, min_bytes: usize) -> (text::Cuts, Vec<Option<Parse>>) {
     let lengths = Lengths::of(text, min_bytes);
-    let starts = starts(text, lengths);
-    let behind = |n: usize| starts.get(n + 1).map_or(text.len(), |next| next.0);
-    let read = |n: usize| {
-        let (start, state) = starts[n];
-        Some(parse_to_end(&text[start..behind(n)], state, &FxHashSet::default()))
+    let mut starts = starts(text, lengths);
+    let read = |starts: &[(usize, PieceState)], n: usize| {
+        let ((start, state), behind) = (starts[n], starts.get(n + 1).map_or(text.len(), |next| next.0));
+        Some(parse_to_end(&text[start..behind], state, &FxHashSet::default()))
     };
+    // No line of a longer piece looked like one of a body: it may be one all the same.
+    let longest = lengths.in_bodies.saturating_add(lengths.between_units.saturating_mul(2));
     let has_resources = std::cell::OnceCell::new();
     let mut found = Found::default();
-    let (mut n, mut count) = (0, FIRST);
+    let (mut n, mut count, mut corrections) = (0, FIRST, MAX_CORRECTIONS);
     while n < starts.len() {
         let last = starts.len().min(n + count);
         let first = n;
-        let mut ahead = parallel::map(last - first, |n| read(first + n));
-        count = (2 * count).min(MOST);
+        let mut ahead = parallel::map(last - first, |n| read(&starts, first + n));
+        count = (8 * count).min(MOST);
         while n < last {
             let (start, state) = starts[n];
             let Some((parse, end)) = ahead[n - first].take() else { break };
             n += 1;
-            if starts.get(n).is_none_or(|next| end == Some(next.1)) {
+            let is_right = starts.get(n).is_none_or(|next| end == Some(next.1));
+            let is_corrected =
+                !is_right && corrections > 0 && end.is_some_and(|end| correct(&mut starts[n..], end));
+            corrections -= usize::from(is_corrected);
+            let length = starts.get(n).map_or(text.len(), |next| next.0) - start;
+            if (is_right || is_corrected) && length <= longest {
                 found.push(start, state, Some(parse));
+                if is_corrected {
+                    break;
+                }
                 continue;
             }
             let has_resources = *has_resources.get_or_init(|| may_hold_resources(text));
@@ -59,9 +71,30 @@ pub fn read_in_pieces(text: &str, min_bytes: usize) -> (text::Cuts, Vec<Option<P
                 found.push(start + at, PieceState::from_u8(state), None);
             }
             count = FIRST;
+            if is_corrected {
+                break;
+            }
         }
     }
     (found.cuts, found.parses)
+}
+
+/// Corrects the guesses from here on, where the first was wrong in the columns alone: the text is not indented as MLIR prints it.
+/// Returns false where something else is wrong.
+fn correct(starts: &mut [(usize, PieceState)], is: PieceState) -> bool {
+    let Some(&(_, guess)) = starts.first() else { return false };
+    if guess.function.is_some() != is.function.is_some()
+        || guess.is_below_open_resources != is.is_below_open_resources
+    {
+        return false;
+    }
+    for (_, state) in starts.iter_mut().filter(|(_, state)| state.depth == guess.depth) {
+        state.depth = is.depth;
+        if state.function == guess.function {
+            state.function = is.function;
+        }
+    }
+    true
 }
 
 #[derive(Default)]
@@ -142,6 +175,7 @@ mod tests {
     fn count(text: &str) -> (usize, usize) {
         let (cuts, parses) = read_in_pieces(text, 200);
         assert_eq!(parses.len(), cuts.pieces.len() + 1);
+        assert_eq!(cuts.pieces, crate::split(text, 0, 200).pieces);
         (parses.len(), parses.iter().flatten().count())
     }
 
@@ -157,9 +191,18 @@ mod tests {
             let inside = inside.replacen("  func.func @f60(", "  }\n  func.func @f60(", 1);
             let (all, read) = count(&inside);
             assert!(all > 60 && read < all && read + 8 > all, "{read} of {all}");
+            // One function in a column that does not say how many modules are open.
+            let outdented = text.replacen("  func.func @f50(", "func.func @f50(", 1);
+            // All of them.
+            let all_outdented = text.replace("  func.func", "func.func");
+            for text in [outdented, all_outdented] {
+                let (all, read) = count(&text);
+                assert!(all > 60 && read == all, "{read} of {all}");
+            }
             let flat = text.replace("\n    ", "\n").replace("\n  ", "\n");
             let (all, read) = count(&flat);
-            assert!(all > 60 && read == 0, "{read} of {all}");
+            // No column says where the body of the long function is.
+            assert!(all > 60 && (ops(99) < 100) == (read == all), "{read} of {all}");
         }
     }
 }
