@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crate::cancellation::for_each_in_parallel;
 use crate::{
     Database, File, FileView, Language, Piece, giant_index, hlo_op_findings, link_findings,
-    mlir_map_findings, mlir_signature, module, outline, signature, verify_findings,
+    mlir_call_findings, mlir_map_findings, mlir_signature, mlir_unknown_names, module, outline, signature,
+    verify_findings,
 };
 
 /// How far an open file was read ahead. Most edits touch few pieces: whoever asks first computes those.
@@ -47,6 +48,8 @@ impl FileView {
                 crate::mlir_link_findings(db, piece);
                 hlo_op_findings(db, piece);
                 mlir_map_findings(db, piece);
+                mlir_unknown_names(db, piece);
+                mlir_call_findings(db, piece);
             });
             self.progress.is_checked.store(true, Ordering::Relaxed);
         }
