@@ -1,9 +1,10 @@
-//! Documents: a rope cut into pieces, edits of it, spans inside pieces, and positions as editors count them.
+//! Documents: a rope cut into pieces, edits of it, spans inside pieces, positions as editors count them, and texts in JSON.
 //!
 //! Architecture Invariant: this crate does not depend on any language. A [`Splitter`] decides where a text
 //! may be cut.
 
 mod document;
+pub mod json;
 mod lazy;
 pub mod position;
 mod span;
