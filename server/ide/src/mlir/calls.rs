@@ -40,7 +40,7 @@ impl Calls for Mlir {
         let signature = signature.of(&read.text).trim().trim_end_matches('{').trim();
         Some(CallItem {
             name: format!("@{}", db::symbol_name(name.of(&read.text))),
-            detail: shorten(&signature.split_whitespace().collect::<Vec<_>>().join(" "), DETAIL_LIMIT),
+            detail: shorten(signature.split_whitespace().collect::<Vec<_>>().join(" "), DETAIL_LIMIT),
             is_entry: false,
             range: context.whole_op(OpRef { piece: function.piece, id: function.id }),
             selection_range: context.range(function.piece, name),

@@ -86,7 +86,7 @@ impl<'a> Cursor<'a> {
             values.sort_by_key(|(_, value)| std::cmp::Reverse(value.name.start));
             values.into_iter().map(move |(id, value)| {
                 let ty = move || context.type_of_value(at, id as u32, 0).unwrap_or_default();
-                (&value.name.of(&read.text)[1..], Box::new(move || shorten(&ty(), 80)) as Detail)
+                (&value.name.of(&read.text)[1..], Box::new(move || shorten(ty(), 80)) as Detail)
             })
         })
     }

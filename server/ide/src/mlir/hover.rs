@@ -229,7 +229,7 @@ fn of_symbol(context: &FileContext<'_>, symbol: &Symbol) -> Option<RichText> {
 /// The op up to its regions, with long payloads cut.
 fn head(parse: &Parse, op: OpId, text: &str) -> String {
     let head = parse.op(op).head.of(text);
-    shorten(&without_payloads(head), LINE_LIMIT)
+    shorten(without_payloads(head), LINE_LIMIT)
 }
 
 /// Replaces strings longer than a line by their start and length: a constant may have megabytes.

@@ -161,7 +161,7 @@ pub(crate) fn offer(
         let Some(source) = &rewrites.sources[index as usize] else { continue };
         let Some(computation) = rewrites.computation_of.get(index as usize) else { continue };
         for (pass, what) in rewrites.by_source.get(&index).into_iter().flatten() {
-            let title = shorten(&format!("{pass}: {} {what}", source.name), MAX_TITLE);
+            let title = shorten(format!("{pass}: {} {what}", source.name), MAX_TITLE);
             let id = format!("{AT}{pass}");
             let mut offer = |id: String, title: String, is_everywhere: bool| {
                 if !actions.wants(&id) {

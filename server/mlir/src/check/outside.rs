@@ -17,7 +17,7 @@ pub struct Outside<'a> {
     pub is_below: bool,
 }
 
-/// The findings of [`check`] about names defined in other pieces, each with the use whose definition is the
+/// The findings of [`check`](super::check) about names defined in other pieces, each with the use whose definition is the
 /// related place. `find` resolves a name (with the `#1` of a result pack) used by an op.
 pub fn check_outside<'a>(
     parse: &Parse,
