@@ -1,7 +1,7 @@
 //! Cuts and parses a text in one go, on all cores, when it opens. The start of each piece is guessed from the
 //! columns of its lines and the piece is parsed on that guess; the end state of each piece then checks the
-//! guess for the next one. Columns that say too few or too many modules correct the guesses for all pieces behind; only after
-//! another wrong guess is the text read just for its cuts.
+//! guess for the next one. Where only the columns misled a guess, the guesses for all later pieces are corrected; after any
+//! other wrong guess the text is read just for its cuts.
 
 use memchr::memchr;
 use rustc_hash::FxHashSet;
@@ -13,7 +13,7 @@ use crate::segmenter::parse_to_end;
 use crate::segments::{function_at, op_at};
 use crate::tree::Parse;
 
-/// The number of pieces parsed at once at first, and after a wrong guess; it is eight times as much each time.
+/// The number of pieces parsed at once at first, and after a wrong guess; each time it is multiplied by eight.
 const FIRST: usize = 8;
 /// The upper limit of that number, so that the next wrong guess does not cost the whole text.
 const MOST: usize = 256;
@@ -29,7 +29,7 @@ pub fn read_in_pieces(text: &str, min_bytes: usize) -> (text::Cuts, Vec<Option<P
         let ((start, state), behind) = (starts[n], starts.get(n + 1).map_or(text.len(), |next| next.0));
         Some(parse_to_end(&text[start..behind], state, &FxHashSet::default()))
     };
-    // No line of a longer piece looked like one of a body: it may be one all the same.
+    // A longer piece may be a body whose lines were not recognized.
     let longest = lengths.in_bodies.saturating_add(lengths.between_units.saturating_mul(2));
     let has_resources = std::cell::OnceCell::new();
     let mut found = Found::default();
@@ -50,27 +50,28 @@ pub fn read_in_pieces(text: &str, min_bytes: usize) -> (text::Cuts, Vec<Option<P
             let length = starts.get(n).map_or(text.len(), |next| next.0) - start;
             if (is_right || is_corrected) && length <= longest {
                 found.push(start, state, Some(parse));
-                if is_corrected {
-                    break;
+            } else {
+                let next = n;
+                let has_resources = *has_resources.get_or_init(|| may_hold_resources(text));
+                let mut cutter = Cutter::new(&text[start..], state, lengths, has_resources);
+                while starts.get(n).is_some_and(|&(next, guess)| {
+                    cutter.run_to(next - start);
+                    start + cutter.at() != next || !cutter.has_read() || cutter.end() != Some(guess)
+                }) {
+                    n += 1;
                 }
-                continue;
+                if n == starts.len() {
+                    cutter.run_to(text.len() - start);
+                }
+                let cuts = cutter.into_cuts().pieces;
+                let is_whole = n == next && cuts.is_empty();
+                found.push(start, state, is_whole.then_some(parse));
+                for (at, state) in cuts {
+                    found.push(start + at, PieceState::from_u8(state), None);
+                }
+                count = FIRST;
             }
-            let has_resources = *has_resources.get_or_init(|| may_hold_resources(text));
-            let mut cutter = Cutter::new(&text[start..], state, lengths, has_resources);
-            while starts.get(n).is_some_and(|&(next, guess)| {
-                cutter.run_to(next - start);
-                start + cutter.at() != next || !cutter.has_read() || cutter.end() != Some(guess)
-            }) {
-                n += 1;
-            }
-            if n == starts.len() {
-                cutter.run_to(text.len() - start);
-            }
-            found.push(start, state, None);
-            for (at, state) in cutter.into_cuts().pieces {
-                found.push(start + at, PieceState::from_u8(state), None);
-            }
-            count = FIRST;
+            // The pieces that were read ahead have the old guesses.
             if is_corrected {
                 break;
             }
@@ -79,8 +80,8 @@ pub fn read_in_pieces(text: &str, min_bytes: usize) -> (text::Cuts, Vec<Option<P
     (found.cuts, found.parses)
 }
 
-/// Corrects the guesses from here on, where the first was wrong in the columns alone: the text is not indented as MLIR prints it.
-/// Returns false where something else is wrong.
+/// Corrects the guesses if the first differs from the state `is` only in what columns say, as in text that is not indented as MLIR
+/// prints it. Returns whether it did.
 fn correct(starts: &mut [(usize, PieceState)], is: PieceState) -> bool {
     let Some(&(_, guess)) = starts.first() else { return false };
     if guess.function.is_some() != is.function.is_some()
