@@ -19,7 +19,8 @@ pub fn seed(i: u64) -> u64 {
     first.wrapping_add(i).wrapping_mul(0xd134_2543_de82_ef95) ^ 0x5851_f42d_4c95_7f2d
 }
 
-/// The results of `f` for `0..count`, in their order, computed on all cores.
+/// The results of `f` for `0..count`, in their order, computed on all cores. The threads are its own, unlike those of `parallel::map`: a
+/// case may wait for a server, and a thread of the pool that waits is given other work.
 ///
 /// # Panics
 ///

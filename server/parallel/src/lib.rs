@@ -1,28 +1,23 @@
 //! Work on all cores, a part of which the caller does.
 //!
-//! The iterators of rayon leave everything to the threads of its pool, and the caller sleeps. The first thread that wakes then wakes
-//! the second one while the core of the caller is still busy, so that both start on one core, where they stay until the system
-//! balances its cores, every few milliseconds. Many steps of an analysis are shorter than that. Here the caller begins at once, and
-//! wakes threads for the other cores alone.
+//! With the iterators of rayon the caller sleeps while the threads of the pool work. On some machines two of these threads wake up on
+//! one core, and share it until the scheduler balances the cores, every few milliseconds: longer than many steps of an analysis. Here
+//! the caller works from the start, and wakes one thread fewer than there are cores.
 
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 /// Calls `work` once for each number below `count`, on all cores. Each thread has its own clone of `state`.
 ///
-/// The first panic goes on in the caller; the numbers that no thread has begun with are then left out.
+/// A panic ends the work and continues in the caller.
 pub fn for_each_with<S: Clone + Send>(count: usize, state: S, work: impl Fn(&mut S, usize) + Sync) {
     let next = AtomicUsize::new(0);
     let run = |mut state: S| {
-        let all = EndsForAll { next: &next, count };
-        loop {
-            let n = next.fetch_add(1, Ordering::Relaxed);
-            if n >= count {
-                break;
-            }
+        let _end = EndsForAll { next: &next, count };
+        let take = || Some(next.fetch_add(1, Ordering::Relaxed)).filter(|&n| n < count);
+        while let Some(n) = take() {
             work(&mut state, n);
         }
-        drop(all);
     };
     let others = rayon::current_num_threads().min(count).saturating_sub(1);
     rayon::in_place_scope(|scope| {
@@ -34,20 +29,19 @@ pub fn for_each_with<S: Clone + Send>(count: usize, state: S, work: impl Fn(&mut
     });
 }
 
-/// `work` of each number below `count`, in this order, computed on all cores.
+/// Returns `work` of each number below `count`, in this order, computed on all cores.
 pub fn map<T: Send>(count: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
-    let results: Vec<Mutex<Option<T>>> = (0..count).map(|_| Mutex::new(None)).collect();
+    let done = Mutex::new(Vec::with_capacity(count));
     for_each_with(count, (), |(), n| {
         let result = work(n);
-        if let Ok(mut place) = results[n].lock() {
-            *place = Some(result);
-        }
+        done.lock().unwrap_or_else(PoisonError::into_inner).push((n, result));
     });
-    // Each number has a result where nothing panicked.
-    results.into_iter().filter_map(|place| place.into_inner().ok().flatten()).collect()
+    let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
+    done.sort_unstable_by_key(|&(n, _)| n);
+    done.into_iter().map(|(_, result)| result).collect()
 }
 
-/// Lets all threads end once one has, also by a panic.
+/// Takes the numbers that are left from all threads when one of them ends, also by a panic.
 struct EndsForAll<'a> {
     next: &'a AtomicUsize,
     count: usize,
