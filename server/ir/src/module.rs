@@ -1,6 +1,7 @@
 //! The file seen as a whole: which computations there are, of which pieces they consist, and which is the entry.
 //! Made of outlines alone, so that edits inside a body leave it as it is unless they name another computation.
 
+use std::slice::from_ref;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
@@ -92,7 +93,7 @@ impl Alias {
     }
 }
 
-/// The layouts of the entry may have thousands of shapes, few of which differ: each pair is compared once.
+/// Not derived, since the layouts of the entry may have thousands of shapes.
 impl PartialEq for ModuleSettings {
     fn eq(&self, other: &ModuleSettings) -> bool {
         let ModuleSettings { replica_count, num_partitions, is_scheduled, entry_layout, aliases, donors } =
@@ -100,10 +101,7 @@ impl PartialEq for ModuleSettings {
         let has_same_layout = match (entry_layout, &other.entry_layout) {
             (Some((parameters, result)), Some((other_parameters, other_result))) => {
                 Shape::are_same(parameters, other_parameters)
-                    && match (result, other_result) {
-                        (Shape::Tuple(elements), Shape::Tuple(others)) => Shape::are_same(elements, others),
-                        _ => result == other_result,
-                    }
+                    && Shape::are_same(from_ref(result), from_ref(other_result))
             }
             (mine, other) => mine.is_none() && other.is_none(),
         };

@@ -69,10 +69,11 @@ pub enum Extent {
 }
 
 impl Shape {
-    /// Whether two lists are equal. Arrays that a text has many times are one in each list, so that they are compared once.
+    /// Whether two lists are equal. Equal arrays of one text are usually shared, so each pair of them is compared once.
     pub(crate) fn are_same(list: &[Shape], other: &[Shape]) -> bool {
         let mut known = FxHashSet::default();
         let mut is_same = |one: &Shape, other: &Shape| match (one, other) {
+            (Shape::Tuple(one), Shape::Tuple(other)) => Shape::are_same(one, other),
             (Shape::Array(one), Shape::Array(other)) => {
                 let pair = (Arc::as_ptr(one), Arc::as_ptr(other));
                 known.contains(&pair) || one == other && known.insert(pair)
