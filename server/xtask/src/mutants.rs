@@ -1,4 +1,5 @@
-//! `cargo xtask mutants`: changes the code of a crate in one place at a time, and counts how many of the changes its tests notice.
+//! `cargo xtask mutants`: changes the code of a crate in one place at a time, and counts how many of the changes its tests notice,
+//! and how many more the tests of the crates that use it.
 //!
 //! A whole run takes days, so that a sample is tested: every n-th mutant. Two seeds below n have no mutant in common, so the
 //! tests that were written for the survivors of one sample are measured by the next one.
@@ -15,8 +16,7 @@ use crate::commands::{cargo, command, output, root, show, target_dir};
 /// A crate whose mutants are tested, with what notices them.
 struct Subject {
     name: &'static str,
-    /// The packages whose tests run what the crate makes: they are asked about the mutants that its own tests miss. Each of
-    /// them is built again for each such mutant.
+    /// The packages whose tests execute what the crate produces. They are built and run for the mutants that its own tests miss.
     also_tested_by: &'static [&'static str],
 }
 
@@ -183,14 +183,10 @@ enum Which {
 impl Which {
     fn options(&self) -> Vec<String> {
         match self {
-            Which::Shard(Shard { number, of }) => ["--sharding", "round-robin", "--shard"]
-                .map(str::to_owned)
-                .into_iter()
-                .chain([format!("{number}/{of}")])
-                .collect(),
-            Which::Named(names) => {
-                names.iter().flat_map(|name| ["--re".to_owned(), format!("^{}$", escaped(name))]).collect()
+            Which::Shard(Shard { number, of }) => {
+                vec!["--sharding=round-robin".to_owned(), format!("--shard={number}/{of}")]
             }
+            Which::Named(names) => names.iter().map(|name| format!("--re=^{}$", escaped(name))).collect(),
         }
     }
 }
