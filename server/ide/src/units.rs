@@ -1,6 +1,6 @@
 //! Numbers with their units, and texts cut to a length.
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 
 /// Bytes with a unit: `800 B`, `12.6 MB`. Powers of ten, as data sheets state bandwidth.
 pub fn bytes(count: u64) -> String {
@@ -66,16 +66,16 @@ pub(crate) fn figure(value: f64) -> String {
 /// At most `limit` characters, with a mark for omitted text.
 pub fn shorten(text: impl fmt::Display, limit: usize) -> String {
     let mut short = Short { text: String::new(), left: limit };
-    if fmt::write(&mut short, format_args!("{text}")).is_err() {
+    if write!(short, "{text}").is_err() {
         short.text.push('…');
     }
     short.text
 }
 
-/// Refuses what is longer, so that nobody formats the rest of it.
+/// A writer that fails at its limit, so that formatting stops there.
 struct Short {
     text: String,
-    /// Characters.
+    /// The number of characters.
     left: usize,
 }
 

@@ -22,8 +22,8 @@ pub fn long_text(body: &[u8], long: usize) -> Option<Range<usize>> {
     None
 }
 
-/// Whether there is a character below the space, which a string of JSON has as an escape only. Taking the least of many bytes at
-/// once is faster than searching for the first that is too small.
+/// Whether a control character occurs, which JSON requires to be escaped. The minimum of whole blocks is faster than a search for the
+/// first one.
 fn has_control(letters: &[u8]) -> bool {
     let (blocks, rest) = letters.as_chunks::<32>();
     let mut least = [u8::MAX; 32];
